@@ -22,19 +22,6 @@ from .spans import Span, least, most, span
 from .wafers import WAFER, grid_dies
 from .yields import check_shares
 
-__all__ = [
-    "Held",
-    "array_efficiency",
-    "dram",
-    "dram_die",
-    "dram_wafer",
-    "hbm_die",
-    "held",
-    "sram",
-    "sram_area",
-    "sram_counted",
-]
-
 GIGABYTE = one_of("GB", "a gigabyte")
 
 

@@ -45,12 +45,10 @@ def _area(device: Accelerator) -> Quantity | None:
     return found
 
 
-def _data_centre(device: Accelerator) -> bool:
-    return device.vendor == "NVIDIA" and device.memory_type.startswith("HBM")
-
-
 FAMILIES: dict[str, Callable[[Accelerator], bool]] = {
-    "data centre": _data_centre,
+    "data centre": lambda device: (
+        device.vendor == "NVIDIA" and device.memory_type.startswith("HBM")
+    ),
     "nvidia": lambda device: device.vendor == "NVIDIA" and device.kind == "gpu",
     "all": lambda device: device.kind in ("gpu", "asic"),
 }

@@ -20,8 +20,6 @@ from stacklib.quantity.bounds import above_zero, at_least, whole
 from .making import fact, keys
 from .spans import Span, span
 
-__all__ = ["GAINS", "NODES", "gain", "mixed_density", "path", "shrink_blocks"]
-
 GAINS = ("logic", "chip", "sram", "power", "speed")
 NODES = ("n7", "n5", "n4", "n3e", "n3p", "n2")
 # Process of the fact that knows the SRAM cell.

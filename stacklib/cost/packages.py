@@ -23,23 +23,6 @@ from .making import fact, keys
 from .spans import Given, Span, span
 from .yields import check_shares
 
-__all__ = [
-    "ORDERS",
-    "Assembled",
-    "Package",
-    "Parts",
-    "assemble_packages",
-    "bumps",
-    "carriers",
-    "count_link",
-    "implied_bond",
-    "link_rate",
-    "package",
-    "package_cost",
-    "package_yield",
-    "reticle",
-]
-
 ORDERS = ("blind", "known good dies", "memory last")
 
 

@@ -21,18 +21,6 @@ from .memory import hbm_die, sold
 from .spans import Span, span
 from .yields import check_shares
 
-__all__ = [
-    "FLOWS",
-    "Costs",
-    "Workshop",
-    "build",
-    "hbm",
-    "hbm_costs",
-    "layer_yield",
-    "stack_cost",
-    "stack_yield",
-]
-
 FLOWS = ("blind", "known good dies", "tested bonds")
 
 

@@ -15,8 +15,6 @@ from typing import Any
 from stacklib.quantity import exp
 from stacklib.quantity.bounds import above_zero, at_least
 
-__all__ = ["WAFER", "Wafer", "dies_exponential", "dies_less_edge", "grid_dies", "lay"]
-
 DE_VRIES = 0.58  # coefficient of the rim; the plain derivation has 1/sqrt(2) = 0.71
 OFFSETS = 32  # places tried in each direction, per pitch
 

@@ -20,16 +20,6 @@ from typing import Any
 from stacklib.quantity import exp, resolve
 from stacklib.quantity.bounds import above_zero, at_least, is_whole, whole
 
-__all__ = [
-    "harvested",
-    "murphy",
-    "negative_binomial",
-    "poisson",
-    "seeds",
-    "thrown",
-    "thrown_harvest",
-]
-
 
 def poisson(defects: Any) -> Any:
     """Share of dies without a defect when defects know nothing of each other.

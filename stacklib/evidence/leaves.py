@@ -49,14 +49,10 @@ def _is_times_one(tree: Quantity) -> bool:
     return any(not one.shown.dims and not one.label.startswith("to ") for one in ones)
 
 
-def _stands(tree: Quantity) -> bool:
-    return bool(tree.inputs or tree.source is not None or tree.kind == "counted")
-
-
 def _tree_faults(computed: Quantity, claimed: Quantity) -> list[str]:
     # A quantity without inputs was looked up or typed, not computed; it counts
     # only when it is a fact with a source.
-    if not _stands(computed):
+    if not (computed.inputs or computed.source or computed.kind == "counted"):
         return ["the check computes nothing: no leaf stands under its value"]
     told = (_fault(leaf, claimed) for leaf in computed.leaves())
     if faults := [fault for fault in told if fault]:

@@ -37,11 +37,8 @@ def farthest(values: list[float], low: float, high: float) -> float:
     One where every value lies inside: a single number is a range of no width.
     """
     below, above = min(values) / low, max(values) / high
-    return max(min(below, 1.0), max(above, 1.0), key=_distance)
-
-
-def _distance(ratio: float) -> float:
-    return abs(math.log(ratio)) if ratio > 0 else math.inf
+    ends = min(below, 1.0), max(above, 1.0)
+    return max(ends, key=lambda r: abs(math.log(r)) if r > 0 else math.inf)
 
 
 def place(values: list[float], low: float, high: float) -> str:

@@ -63,8 +63,7 @@ def need(name: str) -> dict[str, Any]:
 def prediction(name: str) -> dict[str, Any]:
     """The file that was committed before a result was measured."""
     path = root() / need(name)["prediction"]["file"]
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _fault(result: Any) -> str | None:

@@ -116,11 +116,6 @@ def _frame(ax: Axes, spec: Mapping[str, Any]) -> None:
     ax.text(0, 1.03, spec["y"]["label"], **corner, **ink)
 
 
-def _order(marks: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Names that take a series colour, first come first."""
-    return list(dict.fromkeys(mark["name"] for mark in marks))
-
-
 def _paint(ax: Axes, spec: Mapping[str, Any], tints: Sequence[str]) -> None:
     """Marks first, names over them, each where no other stands."""
     marks = spec["marks"]
@@ -152,7 +147,8 @@ def _arrange(ax: Axes, spec: Mapping[str, Any], tints: Sequence[str]) -> None:
     if spec.get("square"):
         ax.set_box_aspect(1)
         ax.apply_aspect()
-    inside = [t for t in ax.get_yticks() if _inside(t, ax.get_ylim())]
+    foot, top = sorted(ax.get_ylim())
+    inside = [t for t in ax.get_yticks() if foot <= t <= top]
     make_room(ax, spec["marks"], [_tick(t, spec["y"]) for t in inside])
     _axis(ax, "x", *ax.get_xlim(), spec["x"])  # narrower now: fewer ticks
     leave_room(ax, spec["marks"])
@@ -163,7 +159,9 @@ def _arrange(ax: Axes, spec: Mapping[str, Any], tints: Sequence[str]) -> None:
 def draw(spec: Mapping[str, Any], name: str) -> str:
     """A checked spec as SVG text; SpecError where two texts touch or one is cut."""
     with style.context(["default", {**STYLE, "svg.hashsalt": name}]):
-        canvas, order = Canvas(figsize=INCHES, dpi=72), _order(spec["marks"])
+        canvas = Canvas(figsize=INCHES, dpi=72)
+        # Names that take a series colour, first come first.
+        order = list(dict.fromkeys(mark["name"] for mark in spec["marks"]))
         ax = _axes(canvas, spec)
         _arrange(ax, spec, [colour(mark, order) for mark in spec["marks"]])
         if wrong := faults(boxes(ax), frame_of(ax)):
@@ -172,7 +170,3 @@ def draw(spec: Mapping[str, Any], name: str) -> str:
         meta = {"Date": None, "Creator": None}
         canvas.savefig(out, format="svg", metadata=meta)
     return out.getvalue()
-
-
-def _inside(value: float, span: tuple[float, float]) -> bool:
-    return min(span) <= value <= max(span)

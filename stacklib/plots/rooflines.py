@@ -17,10 +17,6 @@ ABOUT = ("device", "dtype", "chips", "level")  # of a point
 SPOKEN = ("bf16", "fp16", "fp8", "fp4", "fp32", "fp64")
 
 
-def _points(lo: float, ridge: float, hi: float) -> list[float]:
-    return [lo, *([ridge] if lo < ridge < hi else []), hi]
-
-
 def _rate(intensity: float, device: hardware.Accelerator, dtype: str) -> float:
     peak = device.peak(dtype).si
     return roofline.attainable(intensity, peak, device.memory_bandwidth.si) / 1e12
@@ -35,7 +31,8 @@ def _device_marks(
 ) -> list[Mark]:
     """Its roof, and a rule under the ridge."""
     ridge = roofline.ridge(device, dtype)
-    xs = _points(span[0], ridge.si, span[1])
+    lo, hi = span
+    xs = [lo, *([ridge.si] if lo < ridge.si < hi else []), hi]
     rates = [_rate(x, device, dtype) for x in xs]
     foot, top = f"ridge {ridge.text().split()[0]}", _rate(ridge.si, device, dtype)
     own = device.key == hardware.THIS_MACHINE

@@ -97,12 +97,6 @@ def _check_axis(spec: Mapping[str, Any], which: str) -> None:
         )
 
 
-def _check_values(mark: Mapping[str, Any], axis: str) -> None:
-    for value in mark.get(axis, ()):
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise SpecError(f"mark {mark['name']!r}: {axis} holds {value!r}")
-
-
 def _check_scale(spec: Mapping[str, Any], mark: Mapping[str, Any], axis: str) -> None:
     """Log axes have no place for zero, nor for unit squares."""
     if spec[axis].get("scale") != "log":
@@ -135,7 +129,9 @@ def check_mark(mark: Mapping[str, Any]) -> None:
     if missing:
         raise SpecError(f"mark {name!r}: a {kind} needs {missing[0]}")
     for field in ("x", "y", "to"):
-        _check_values(mark, field)
+        for value in mark.get(field, ()):
+            if not isinstance(value, (int, float)) or not math.isfinite(value):
+                raise SpecError(f"mark {name!r}: {field} holds {value!r}")
     _check_lengths(mark)
     if kind == "cells":
         _check_cells(mark)

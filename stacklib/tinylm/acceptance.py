@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from .model import TinyLM
 from .sampling import Sampling, draw, probabilities
 
-__all__ = ["Acceptance", "acceptance", "accepted"]
-
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:

@@ -18,8 +18,6 @@ from stacklib.roofline import HostRoofline, bound_time
 from .config import Config
 from .plan import SIZE, linear_layers
 
-__all__ = ["DecodeTime", "calls_of_step", "decode_time", "prefill_time"]
-
 # NumPy calls in `forward`. A norm squares, averages (two), adds, roots, divides and
 # scales.
 NORM_CALLS = 7

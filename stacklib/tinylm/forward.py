@@ -102,8 +102,7 @@ def forward(
     if last_only:
         x = x[-1:]
     x = rms_norm(x, weights["model.norm.weight"], config.rms_norm_eps)
-    logits: Floats = x @ weights["model.embed_tokens.weight"].T
-    return logits
+    return x @ weights["model.embed_tokens.weight"].T
 
 
 def check(ids: NDArray[np.int64], past: int, config: Config) -> None:

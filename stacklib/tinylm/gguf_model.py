@@ -114,7 +114,9 @@ def _rows(tensor: Any, order: NDArray[Any]) -> Any:
 def facts(model: TinyLM) -> dict[str, Any]:
     """What llama.cpp asks a file of this architecture."""
     c, tokenizer = model.config, model.tokenizer
-    spelled = [_spelled(each) for each in tokenizer.spelled]
+    # Bytes as GPT-2's vocabulary prints them.
+    printed = _characters().__getitem__
+    spelled = ["".join(map(printed, each)) for each in tokenizer.spelled]
     end = f"<|end of {model.name}|>"
     merges = [f"{spelled[a]} {spelled[b]}" for a, b in tokenizer.merges]
     return {
@@ -151,11 +153,6 @@ def _characters() -> dict[int, str]:
     hidden = [byte for byte in range(256) if byte not in shown]
     table = {byte: chr(byte) for byte in shown}
     return table | {byte: chr(256 + place) for place, byte in enumerate(hidden)}
-
-
-def _spelled(raw: bytes) -> str:
-    """Bytes as GPT-2's vocabulary prints them."""
-    return "".join(map(_characters().__getitem__, raw))
 
 
 def _once(spelled: Sequence[str]) -> list[str]:
@@ -206,8 +203,7 @@ class _Product:
         return self
 
     def __getitem__(self, ids: Any) -> NDArray[Any]:
-        rows: NDArray[Any] = self.weight[ids]
-        return rows
+        return self.weight[ids]
 
     def __rmatmul__(self, x: Floats) -> Floats:
         rounded, stored = rounded_activations(x, self.tensor.scheme)

@@ -20,17 +20,6 @@ from .ngram import NGram
 from .record import TAILS
 from .tokenizer import Tokenizer
 
-__all__ = [
-    "Interval",
-    "Score",
-    "bits_per_byte",
-    "difference",
-    "ngram_scorer",
-    "perplexity",
-    "score",
-    "surprise",
-]
-
 RESAMPLES = 10_000
 
 Scorer = Callable[[Sequence[int]], NDArray[np.float64]]

@@ -26,18 +26,6 @@ from .corpus import own_prose
 from .model import TinyLM
 from .perplexity import Interval
 
-__all__ = [
-    "FALLBACK",
-    "METHODS",
-    "Measured",
-    "QuantizedLM",
-    "calibration",
-    "layer_inputs",
-    "measured",
-    "quantized",
-    "with_outliers",
-]
-
 # llama.cpp, llama-quant.cpp: for rows that 256 does not divide
 FALLBACK = {
     "q2_k": "iq4_nl",
@@ -161,8 +149,7 @@ class _Watched:
 
     def __rmatmul__(self, x: NDArray[Any]) -> NDArray[Any]:
         self.seen.append(x)
-        product: NDArray[Any] = x @ self.weight.T
-        return product
+        return x @ self.weight.T
 
 
 class _Watching(Mapping[str, Any]):

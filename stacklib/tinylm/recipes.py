@@ -58,8 +58,7 @@ def places_at(length: int, recipe: Recipe, step: int) -> NDArray[Any]:
     order = random.permutation(per_epoch * recipe.batch)
     chosen = order[at * recipe.batch : (at + 1) * recipe.batch]
     begins = start + chosen[:, None] * recipe.tokens
-    places: NDArray[Any] = begins + np.arange(recipe.tokens + 1)
-    return places
+    return begins + np.arange(recipe.tokens + 1)
 
 
 def probe_places(length: int, tokens: int) -> NDArray[Any]:

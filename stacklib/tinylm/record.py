@@ -17,13 +17,11 @@ TAILS = (2.5, 97.5)  # percentiles of a 95 % interval
 @cache
 def quality() -> dict[str, Any]:
     """What `tinylm.evaluate` last measured; its docstring names the tables."""
-    found: dict[str, Any] = json.loads(QUALITY.read_text(encoding="utf-8"))
-    return found
+    return json.loads(QUALITY.read_text(encoding="utf-8"))
 
 
 @cache
 def training(name: str = "tiny") -> dict[str, Any]:
     """The record of the run whose weights are committed."""
     path = DATA / resolve(name, NAMES, "model of the book") / "training.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    return json.loads(path.read_text(encoding="utf-8"))

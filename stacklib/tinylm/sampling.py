@@ -80,8 +80,7 @@ def probabilities(logits: ArrayLike, how: Sampling) -> NDArray[np.float64]:
         p[order[before >= how.top_p]] = 0.0
         p /= p.sum()
     p[p < how.min_p * p.max()] = 0.0
-    kept: NDArray[np.float64] = p / p.sum()
-    return kept
+    return p / p.sum()
 
 
 def draw(p: NDArray[np.float64], random: np.random.Generator) -> int:

@@ -8,18 +8,8 @@ from typing import Any
 from stacklib.hardware.factors import efficiency_table
 from stacklib.quantity import Quantity, counted
 
+from .. import validate
 from ..measurements import Measurement
-from ..validate import (
-    BARS,
-    TITLES,
-    Bar,
-    Score,
-    Validation,
-    device_name,
-    explanations,
-    impossible,
-    source_of,
-)
 from .folds import BY
 from .left_out import unseen
 
@@ -31,17 +21,17 @@ def share(value: float | None) -> Quantity | None:
     return None if value is None else counted(sum, [value])
 
 
-def families(report: Validation) -> list[Row]:
+def families(report: validate.Validation) -> list[Row]:
     """One row a family: counts, errors on fitted and on unseen rows, the bars."""
     held = {by: unseen(report, by).families for by in BY}
     rows = []
     for key, found in report.families.items():
         new = {by: held[by][key] for by in BY}
         tails = [s.p90_error for s in new.values() if s.p90_error is not None]
-        bar = BARS.get(key)
+        bar = validate.BARS.get(key)
         rows.append(
             {
-                "family": f"{key}: {TITLES[key]}",
+                "family": f"{key}: {validate.TITLES[key]}",
                 "rows": found.predicted,
                 "refused": found.refused,
                 "tests": min(s.predicted for s in new.values()) or None,
@@ -57,7 +47,7 @@ def families(report: Validation) -> list[Row]:
     return rows
 
 
-def _met(new: list[Score], bar: Bar | None) -> str | None:
+def _met(new: list[validate.Score], bar: validate.Bar | None) -> str | None:
     """Whether the larger errors on rows never seen are within both bars."""
     if bar is None or any(s.median_error is None for s in new):
         return None
@@ -66,9 +56,9 @@ def _met(new: list[Score], bar: Bar | None) -> str | None:
     return "met" if median <= bar.median and tail <= bar.p90 else "missed"
 
 
-def groups(report: Validation, key: str, by: str) -> list[Row]:
+def groups(report: validate.Validation, key: str, by: str) -> list[Row]:
     """One row a source or device of a family, predicted without itself in the fit."""
-    name = source_of if by == "source" else device_name
+    name = validate.source_of if by == "source" else validate.device_name
     fitted = report.of(key).by(name)
     return [
         {
@@ -85,13 +75,13 @@ def groups(report: Validation, key: str, by: str) -> list[Row]:
     ]
 
 
-def worst(report: Validation, key: str, count: int = 5) -> list[Row]:
+def worst(report: validate.Validation, key: str, count: int = 5) -> list[Row]:
     """The rows of a family that are furthest off, and why where it is known."""
-    why = explanations()
+    why = validate.explanations()
     return [
         {
             "row": o.row.id,
-            "device": device_name(o.row),
+            "device": validate.device_name(o.row),
             "what": (o.row.settings or o.row.subject)[:48],
             "predicted": o.predicted,
             "measured": o.row.value,
@@ -126,7 +116,7 @@ def factor_rows() -> list[Row]:
     ]
 
 
-def refusals(report: Validation, most: int = 12) -> list[Row]:
+def refusals(report: validate.Validation, most: int = 12) -> list[Row]:
     """One row a reason, the most frequent first; the rest in one row."""
     reasons = report.reasons().most_common()
     shown = len(reasons) if len(reasons) == most + 1 else most
@@ -149,11 +139,11 @@ def impossible_rows(rows: Iterable[Measurement]) -> list[Row]:
             "times what it can": found.times,
             "likely cause": found.why,
         }
-        for found in impossible(rows)
+        for found in validate.impossible(rows)
     ]
 
 
-def left_out_rows(report: Validation) -> list[Row]:
+def left_out_rows(report: validate.Validation) -> list[Row]:
     """One row a device of rows that no fit has seen."""
     return [
         {
@@ -164,5 +154,5 @@ def left_out_rows(report: Validation) -> list[Row]:
             "p90": share(s.p90_error),
             "predicted / measured": None if s.bias is None else 1 + s.bias,
         }
-        for name, s in report.by(device_name).items()
+        for name, s in report.by(validate.device_name).items()
     ]

@@ -170,10 +170,6 @@ def _nvswitch3() -> Quantity:
     return both.to("Tbit/s")
 
 
-def _latent_cache() -> Quantity:
-    return models.get("deepseek-v3").kv_bytes_per_token("bf16")
-
-
 CHECKS: dict[str, Check] = {
     "h200_bw": _pins("h200_sxm"),
     "h100_fp8": _peak("h100_sxm", "fp8"),
@@ -237,6 +233,6 @@ CHECKS: dict[str, Check] = {
     "pro6000_rate": _peak("rtx_pro_6000_blackwell", "bf16"),
     "tb5": _tunnel,
     "groq_c2c": _field("groq_lpu_v1", "link"),
-    "mla_kv": _latent_cache,
+    "mla_kv": lambda: models.get("deepseek-v3").kv_bytes_per_token("bf16"),
     "ai_tops_50": _ai_tops,
 }

@@ -24,12 +24,9 @@ UNIT = 1.0  # B/s of a cable: a step of one chunk then takes its bytes in second
 
 def ring_of(ranks: int) -> Topology:
     """Chips in a circle, each joined to the next by a cable of both directions."""
-    pairs = {(min(a, b), max(a, b)): 1 for a, b in _circle(ranks)}
+    circle = ((at, (at + 1) % ranks) for at in range(ranks))
+    pairs = {(min(a, b), max(a, b)): 1 for a, b in circle}
     return Topology.nvlink_mesh(ranks, pairs, link=UNIT)
-
-
-def _circle(ranks: int) -> list[tuple[int, int]]:
-    return [(at, (at + 1) % ranks) for at in range(ranks)]
 
 
 def line_of(ranks: int) -> Topology:

@@ -15,7 +15,6 @@ there are, ranks are counted as if the k were drawn alike from M nodes: near, no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -123,7 +122,8 @@ def count(
         for target in targets:
             received[target] += 1
         if once == "node":
-            stops = _stops(source, targets, local)
+            # Over the network it comes to the rank with its source's place.
+            stops = [(t // local * local + source % local, t) for t in targets]
             far += len({t // local for t in targets} - {source // local})
             near += sum(a != b for a, b in stops)
             own += sum(a == b for a, b in stops)
@@ -134,14 +134,6 @@ def count(
             far += len(targets) - len(same)
     n = len(routing.chosen)
     return Counted(Copies(own / n, near / n, far / n, touched / n), tuple(received))
-
-
-def _stops(source: int, targets: Sequence[int], local: int) -> list[tuple[int, int]]:
-    """Where a token is before its last way in a node, and where it goes there.
-
-    Over the network it comes to the rank of the node with its source's place.
-    """
-    return [(t // local * local + source % local, t) for t in targets]
 
 
 def _checked(experts: int, ranks: int, ranks_per_node: int) -> tuple[int, int]:

@@ -40,8 +40,7 @@ class _Shape:
 
     def __get__(self, of: object, owner: type | None = None) -> Callable[..., Topology]:
         module = importlib.import_module(f".{self.module}", __package__)
-        made: Callable[..., Topology] = getattr(module, self.name)
-        return made
+        return getattr(module, self.name)
 
 
 @dataclass(frozen=True, repr=False)

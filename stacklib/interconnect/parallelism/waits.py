@@ -11,14 +11,7 @@ from typing import Any
 
 from stacklib.quantity import ceil, maximum, where
 
-from .exchange import (
-    all_to_all,
-    data_time,
-    half_ring,
-    keys_bytes,
-    ring_rate,
-    tensor_layer,
-)
+from . import exchange
 from .layer import layer_time
 from .layout import Layout
 from .rates import Device, Rates
@@ -42,9 +35,9 @@ def all_layers(
     """Of all layers: seconds forward and backward, waits, and bytes sent."""
     tp, cp, ep = layout.tp, layout.cp, layout.ep
     again = layout.again
-    array = tensor_layer(shape, layout, tokens)
+    array = exchange.tensor_layer(shape, layout, tokens)
     many = halves(layout)
-    one = half_ring(device, 1, tp, array) * where(tp > 1, 1.0, 0.0)
+    one = exchange.half_ring(device, 1, tp, array) * where(tp > 1, 1.0, 0.0)
     each = many * one
     forward: Any = 0.0 * device.second
     backward, waits = forward, forward
@@ -63,16 +56,16 @@ def all_layers(
         left = maximum(each - products, each / tp)
         wait = where(layout.overlap, left, each)
         if not (type(cp) is int and cp == 1):
-            around = keys_bytes(kind, layout, tokens) * (cp - 1)
+            around = exchange.keys_bytes(kind, layout, tokens) * (cp - 1)
             passes = 3.0 + again
-            sending = around * device.byte / ring_rate(device, tp, cp)
+            sending = around * device.byte / exchange.ring_rate(device, tp, cp)
             wait = wait + maximum(passes * sending - 4 * work.core, sending / cp)
             context = context + kind.count * passes * around
         if kind.routed and not (type(ep) is int and ep == 1):
             # Out and back, forward and backward; copies are cut by sequence.
             moved = 2.0 * kind.routed * shape.hidden * tokens / tp
             passes = 4.0 + 2.0 * again
-            sending = passes * all_to_all(device, tp, ep, moved)
+            sending = passes * exchange.all_to_all(device, tp, ep, moved)
             left = maximum(sending - products, sending / 16)
             wait = wait + where(layout.overlap, left, sending)
             expert = expert + kind.count * passes * moved * (ep - 1) / ep
@@ -102,7 +95,7 @@ def between_stages(
     inner = layout.dp * layout.cp * tp
     through = where(inner * pp <= device.domain, device.link, device.port)
     times = 2.0 * layout.interleave * where(pp > 1, 1.0, 0.0)
-    gather = half_ring(device, 1, tp, array) * where(layout.sequence, 0.0, 1.0)
+    gather = exchange.half_ring(device, 1, tp, array) * where(layout.sequence, 0.0, 1.0)
     gather = gather * where(tp > 1, 1.0, 0.0)
     one = array / tp * device.byte / through + gather
     return times * array / tp, times * one
@@ -122,7 +115,7 @@ def data_waits(
     scatter = cut * many + (1 - cut) * where(
         zero >= 2, many, where(zero >= 1, 1.0, 2.0)
     )
-    sent, time = data_time(device, shape, layout, (gather, scatter))
+    sent, time = exchange.data_time(device, shape, layout, (gather, scatter))
     covered = where(cut > 0, many * work, backward)
     layers = stage_layers(shape.layers, layout)
     return sent, maximum(time / layers, time - covered)

@@ -11,14 +11,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from stacklib.interconnect.schedules import algorithms_switch as switch
 from stacklib.interconnect.schedules.algorithms import KNOWN
 from stacklib.interconnect.schedules.algorithms_halving import power
 from stacklib.interconnect.schedules.algorithms_nodes import node_size
-from stacklib.interconnect.schedules.algorithms_switch import (
-    Levels,
-    one_switch,
-    two_levels,
-)
 from stacklib.interconnect.schedules.compose import Ask
 from stacklib.interconnect.schedules.cost import Cost, Count, least_share, priced
 from stacklib.quantity import resolve
@@ -59,11 +55,15 @@ def _bruck(ask: Ask) -> int:
     return _logs(ask.ranks)
 
 
-def _halving_all_reduce(ask: Ask) -> Count:
-    """2 log2 p steps and 2 (p - 1) / p, and a whole array twice where ranks fold."""
-    p = power(ask.ranks)
-    fold = 2 * (ask.ranks > p)
-    return Count(2 * _logs(p) + fold, Fraction(2 * (p - 1), p) + fold)
+def _halving(times: int) -> Form:
+    """2 log2 p steps and 2 (p - 1) / p, and so often a whole array where ranks fold."""
+
+    def form(ask: Ask) -> Count:
+        p = power(ask.ranks)
+        fold = times * (ask.ranks > p)
+        return Count(2 * _logs(p) + fold, Fraction(2 * (p - 1), p) + fold)
+
+    return form
 
 
 def _halving_gather(ask: Ask) -> Count:
@@ -93,7 +93,7 @@ def _tree_all_reduce(ask: Ask) -> Count:
     return Count(2 * down.steps, 2 * down.share)
 
 
-def _pieces_through(network: Callable[[Ask], Levels]) -> Form:
+def _pieces_through(network: Callable[[Ask], switch.Levels]) -> Form:
     """Pieces up and down the levels of switches, one behind the other."""
 
     def form(ask: Ask) -> Count:
@@ -103,7 +103,7 @@ def _pieces_through(network: Callable[[Ask], Levels]) -> Form:
     return form
 
 
-def _whole_through(network: Callable[[Ask], Levels], extra: int) -> Form:
+def _whole_through(network: Callable[[Ask], switch.Levels], extra: int) -> Form:
     """All at once up and down: n chunks, and ``extra``."""
 
     def form(ask: Ask) -> Count:
@@ -115,10 +115,6 @@ def _whole_through(network: Callable[[Ask], Levels], extra: int) -> Form:
 
 def _ring_all_to_all(ask: Ask) -> Count:
     return Count(ask.ranks - 1, Fraction(ask.ranks - 1, 2 * ask.ranks))
-
-
-def _direct_all_to_all(ask: Ask) -> Count:
-    return Count(1, Fraction(ask.ranks - 1, ask.ranks**2))
 
 
 def _bruck_all_to_all(ask: Ask) -> Count:
@@ -139,16 +135,6 @@ def _chain(ask: Ask) -> Count:
     return Count(steps, Fraction(steps, ask.chunks or 1))
 
 
-def _direct_broadcast(ask: Ask) -> Count:
-    return Count(1, Fraction(ask.ranks - 1))
-
-
-def _halving_broadcast(ask: Ask) -> Count:
-    p = power(ask.ranks)
-    fold = int(ask.ranks > p)
-    return Count(2 * _logs(p) + fold, Fraction(2 * (p - 1), p) + fold)
-
-
 def _nodes_broadcast(ask: Ask) -> Count:
     g = node_size(ask)
     across, inside = _tree(ask.ranks // g), _tree(g)
@@ -162,8 +148,8 @@ def _parted(extra: int, gather: Form) -> dict[str, Form]:
         "direct": _rounds(_direct),
         "bruck": _rounds(_bruck),
         "hierarchical": _rounds(_nodes),
-        "in_switch": _whole_through(one_switch, extra),
-        "collnet": _whole_through(two_levels, extra),
+        "in_switch": _whole_through(switch.one_switch, extra),
+        "collnet": _whole_through(switch.two_levels, extra),
     }
 
 
@@ -171,29 +157,29 @@ FORMS: dict[str, dict[str, Form]] = {
     "all_reduce": {
         "ring": _rounds(_ring, 2),
         "tree": _tree_all_reduce,
-        "halving_doubling": _halving_all_reduce,
+        "halving_doubling": _halving(2),
         "direct": _rounds(_direct, 2),
         "bruck": _rounds(_bruck, 2),
         "hierarchical": _rounds(_nodes, 2),
-        "in_switch": _pieces_through(one_switch),
-        "collnet": _pieces_through(two_levels),
+        "in_switch": _pieces_through(switch.one_switch),
+        "collnet": _pieces_through(switch.two_levels),
     },
     "reduce_scatter": _parted(1, _halving_gather),
     "all_gather": _parted(0, _halving_gather),
     "all_to_all": {
         "ring": _ring_all_to_all,
-        "direct": _direct_all_to_all,
+        "direct": lambda ask: Count(1, Fraction(ask.ranks - 1, ask.ranks**2)),
         "bruck": _bruck_all_to_all,
         "hierarchical": _nodes_all_to_all,
     },
     "broadcast": {
         "ring": _chain,
         "tree": _tree_broadcast,
-        "halving_doubling": _halving_broadcast,
-        "direct": _direct_broadcast,
+        "halving_doubling": _halving(1),
+        "direct": lambda ask: Count(1, Fraction(ask.ranks - 1)),
         "hierarchical": _nodes_broadcast,
-        "in_switch": _pieces_through(one_switch),
-        "collnet": _pieces_through(two_levels),
+        "in_switch": _pieces_through(switch.one_switch),
+        "collnet": _pieces_through(switch.two_levels),
     },
 }
 

@@ -118,8 +118,7 @@ class _Matrix:
         cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Tensor:
         x, matrix = args
-        out: Tensor = _Product.apply(x, matrix.weight, matrix.later)
-        return out
+        return _Product.apply(x, matrix.weight, matrix.later)
 
 
 class Part(Decoder):

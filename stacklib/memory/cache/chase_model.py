@@ -38,8 +38,6 @@ from stacklib.roofline.work.bounds import device_of
 
 from ..warp.coalescing import LINE
 
-__all__ = ["ChaseLevel", "gpu_levels", "latency", "served"]
-
 GPU_WAYS = 16  # nobody publishes them; they only soften the steps
 
 

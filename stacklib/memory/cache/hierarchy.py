@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from ._hierarchy_kernel import LOOPS, run
 from .cache import Cache, checked_trace
 
-__all__ = ["INCLUSIONS", "Flow", "Hierarchy", "LevelCounts"]
-
 INCLUSIONS = tuple(LOOPS)
 _POLICIES = ("lru", "fifo")
 

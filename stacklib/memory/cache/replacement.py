@@ -15,8 +15,6 @@ from typing import Any, Protocol
 
 from stacklib.quantity.bounds import whole
 
-__all__ = ["POLICIES", "Policy", "belady_misses", "misses", "set_misses"]
-
 
 class Policy(Protocol):
     """What every policy offers."""

@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..warp._fast import fast
 from .associative import hit_chance
 
-__all__ = ["FIRST", "expected_hits", "hit_curve", "predicted_hits", "reuse_distances"]
-
 Ints: TypeAlias = NDArray[np.int64]
 FIRST = -1  # the distance of a line that was never touched before
 
@@ -86,8 +84,7 @@ def hit_curve(lines: ArrayLike) -> NDArray[np.float64]:
     seen = distance[distance >= 0]
     first = int((distance == FIRST).sum())
     counts = np.bincount(seen, minlength=first)
-    curve: NDArray[np.float64] = np.concatenate(([0], counts.cumsum())) / len(distance)
-    return curve
+    return np.concatenate(([0], counts.cumsum())) / len(distance)
 
 
 def predicted_hits(lines: ArrayLike, sets: int, ways: int) -> int:

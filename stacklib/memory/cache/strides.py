@@ -17,14 +17,6 @@ if TYPE_CHECKING:
 
     from .cache import Cache
 
-__all__ = [
-    "column_fills",
-    "count_fullest_set",
-    "fullest_set",
-    "transpose_fills",
-    "transpose_trace",
-]
-
 
 def fullest_set(count: int, stride: int, line: int, sets: int) -> int:
     """Lines of a strided walk that fall into the set which gets most of them.

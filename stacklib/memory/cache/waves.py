@@ -19,7 +19,6 @@ from stacklib.quantity.bounds import above_zero, at_least, whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["L2_WAYS", "Block", "Reads", "stream_trace", "wave_reads", "waves"]
 
 L2_WAYS = 16  # lines of a set of an L2: an assumption, no vendor of GPUs prints it
 
@@ -118,5 +117,4 @@ def stream_trace(
         named = [[number.setdefault(s, len(number)) for s in block] for block in wave]
         starts = np.array(named, dtype=np.int64).ravel() * steps
         parts.append((np.arange(steps)[:, None] + starts).ravel())
-    trace: NDArray[Any] = np.concatenate(parts) * tile
-    return trace
+    return np.concatenate(parts) * tile

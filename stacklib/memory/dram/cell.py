@@ -24,16 +24,6 @@ from stacklib.hardware.sourced import read_fields, read_toml
 from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import above_zero, whole
 
-__all__ = [
-    "BITLINE",
-    "ELECTRON",
-    "Cell",
-    "cell_facts",
-    "spread",
-    "typical_cell",
-    "weakest",
-]
-
 _DATA = Path(__file__).parent / "data" / "cell.toml"
 ELECTRON = 1.602176634e-19  # C, exact since 2019
 BITLINE = 3  # times the cell, as we take it; CACTI counts rows, and allows 4.6 at most

@@ -18,8 +18,6 @@ from ..warp._fast import compiled, fast
 from . import _loop as _dram_loop
 from .parts import REFRESH, Clocks, DramPart, dram_part
 
-__all__ = ["Command", "DramChannel", "Served"]
-
 KINDS = ("ACT", "PRE", "READ", "WRITE", "REF")
 POLICIES = ("open", "closed")
 SCHEDULERS = ("fr-fcfs", "fcfs")

@@ -26,8 +26,6 @@ from stacklib.roofline.work.bounds import device_of
 
 from .parts import dram_part
 
-__all__ = ["Saturation", "channels_of", "closed_rate", "closed_run", "saturate"]
-
 ACCESS = assumed(
     64, "B", "bytes of a DRAM access", why="a burst of HBM3 brings as many"
 )

@@ -20,8 +20,6 @@ from stacklib.hardware.accelerator import Known
 from stacklib.hardware.sourced import read_fields, read_toml
 from stacklib.quantity import Quantity, one_of, resolve
 
-__all__ = ["REFRESH", "Clocks", "DramPart", "dram_names", "dram_part"]
-
 _DATA = Path(__file__).parent / "data" / "dram.toml"
 # field -> (unit whose dimension it must have, what the reader sees)
 FIELDS: dict[str, tuple[str, str]] = {

@@ -17,18 +17,6 @@ from stacklib.quantity.bounds import above_zero
 
 from .parts import REFRESH, Clocks, DramPart, dram_part
 
-__all__ = [
-    "binding_rule",
-    "chunk_interval",
-    "random_interval",
-    "random_rate",
-    "refresh_gap",
-    "refresh_overhead",
-    "row_run_time",
-    "stream_share",
-    "turnaround_share",
-]
-
 
 def random_interval(burst: Any, rc: Any, banks: Any, rrd: Any, faw: Any) -> Any:
     """Least time from one burst to the next when each opens a row of its own."""

@@ -13,19 +13,6 @@ from .channel import DramChannel, Served
 from .parts import DramPart, dram_part
 from .verify import verify
 
-__all__ = [
-    "PATTERNS",
-    "Outcome",
-    "Piece",
-    "chunks",
-    "compare",
-    "copy",
-    "one_bank",
-    "pieces",
-    "stream",
-    "told",
-]
-
 SPAN = 1 << 24  # bursts that scattered addresses are drawn from
 Trace = tuple[list[int], list[bool]]
 

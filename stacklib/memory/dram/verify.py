@@ -13,8 +13,6 @@ from typing import NamedTuple
 from .channel import Command, Served
 from .parts import Clocks
 
-__all__ = ["TimingViolation", "Verdict", "check_commands", "verify"]
-
 
 class TimingViolation(ValueError):
     """A command that is too early or makes no sense; names the constraint."""

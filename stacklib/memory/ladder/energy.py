@@ -24,23 +24,6 @@ from stacklib.roofline import decode_step
 from ..tiers.parts import constant
 from ..tiers.seen import hbm2_energy
 
-__all__ = [
-    "ACCOUNTS",
-    "MOVES",
-    "Stage",
-    "StepEnergy",
-    "board_path",
-    "circuit_path",
-    "constant_power",
-    "decode_energy",
-    "die_area",
-    "operation_energy",
-    "energy_of",
-    "memory_energy",
-    "wire_energy",
-    "wire_length",
-]
-
 ACCOUNTS = ("circuit", "board")
 MOVES = ("memory", "wire", "array")  # kinds of stage that only move or hold a bit
 LONGEST_RETICLE = 858  # mm2, one exposure: no die is larger
@@ -58,8 +41,7 @@ def energy_of(moved: Any, per_bit: Any) -> Any:
 
 def memory_energy(moved: Quantity, per_bit: Quantity) -> Quantity:
     """The same as a named quantity."""
-    found: Quantity = energy_of(moved, per_bit)
-    return found.named("energy of reading memory")
+    return energy_of(moved, per_bit).named("energy of reading memory")
 
 
 # -- wires ---------------------------------------------------------------------

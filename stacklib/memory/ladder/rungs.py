@@ -28,8 +28,6 @@ from stacklib.roofline.work.bounds import device_of
 
 from ..tiers.seen import flash_latency
 
-__all__ = ["Rung", "ladder", "launched_copy", "mean_step", "steps"]
-
 HOST_MEMORY = "ddr5_4800"  # behind the host's end of the link
 DRIVE = "nvme_gen5_x4"
 FEATURES = ("chip_capacity", "chip_bandwidth", "cycles")

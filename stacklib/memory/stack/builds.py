@@ -195,9 +195,6 @@ def builds_of(device: str | Accelerator) -> Builds:
         )
         found += some.found
         refused += some.refused
-    return Builds(tuple(sorted(found, key=_plain_first)), tuple(refused))
-
-
-def _plain_first(build: PackageBuild) -> tuple[float, int, float]:
-    """Least kept back, then fewest stacks, then the faster pin."""
-    return (round(build.spare, 6), build.stacks, -build.pin_rate.si)
+    # Least kept back, then fewest stacks, then the faster pin.
+    found.sort(key=lambda b: (round(b.spare, 6), b.stacks, -b.pin_rate.si))
+    return Builds(tuple(found), tuple(refused))

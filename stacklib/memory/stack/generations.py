@@ -15,8 +15,6 @@ from stacklib.quantity import Quantity, one_of
 
 from .hbm import HbmStack
 
-__all__ = ["Growth", "GenerationRow", "generation_rows", "growth"]
-
 
 @dataclass(frozen=True, slots=True)
 class GenerationRow:

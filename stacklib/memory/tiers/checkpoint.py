@@ -18,18 +18,6 @@ from stacklib.quantity import Quantity, chosen, maximum
 from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.work.fit import model_of
 
-__all__ = [
-    "ADAM",
-    "checkpoint_bytes",
-    "daly_interval",
-    "expected_time",
-    "run_checkpoints",
-    "run_failures",
-    "stall",
-    "write_time",
-    "young_interval",
-]
-
 # Bytes a parameter: weights as they are used, and Adam's state in fp32.
 ADAM = {"bf16 weights": 2, "fp32 weights": 4, "first moment": 4, "second moment": 4}
 

@@ -18,8 +18,6 @@ from stacklib.roofline import Infeasible
 
 from .tier import Need, Tier
 
-__all__ = ["Mix", "Pages", "cheapest_mix", "harmonic", "zipf_pages"]
-
 
 @dataclass(frozen=True, slots=True)
 class Pages:

@@ -18,8 +18,6 @@ from stacklib.quantity import Quantity, chosen, maximum, minimum
 from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.bounds import device_of
 
-__all__ = ["TwoTiers", "knee", "layer_steps", "spilled_time", "spread", "two_tiers"]
-
 
 def spilled_time(total: Any, share: Any, near: Any, far: Any, *, apart: bool) -> Any:
     """Seconds to read ``total`` bytes of which ``share`` lie in the far memory.

@@ -47,8 +47,7 @@ class Tier:
 
     def field(self, name: str) -> Quantity | None:
         """A column by its name."""
-        value: Quantity | None = getattr(self, name)
-        return value
+        return getattr(self, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,5 +85,4 @@ def zipf_trace(
     edges = np.cumsum(weights) / weights.sum()
     ranks = np.minimum(np.searchsorted(edges, generator.random(accesses)), pages - 1)
     order = generator.permutation(pages)
-    found: NDArray[np.int64] = order[ranks].astype(np.int64) * page
-    return found
+    return order[ranks].astype(np.int64) * page

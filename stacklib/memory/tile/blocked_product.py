@@ -19,8 +19,6 @@ from ..warp._fast import compiled, fast
 from ._blocked import GROUP, product_loop, trace_loop
 from .tiling import TiledMatmul
 
-__all__ = ["TiledProduct", "blocked", "line_trace", "tiled_product"]
-
 Floats: TypeAlias = NDArray[Any]
 
 

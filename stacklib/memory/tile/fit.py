@@ -18,8 +18,6 @@ from stacklib.roofline.work.work import sized
 
 from .tiling import TiledMatmul, tile_intensity
 
-__all__ = ["STAGES", "TileFit", "TileStore", "best_tile", "fit_tile", "tile_store"]
-
 STAGES = 2  # steps of the operands that are held: one in use, one on its way
 STEP = 64  # granularity of a tile's sides, a multiple of what tensor cores take
 LARGEST = 512  # side of a tile that is still tried

@@ -19,7 +19,6 @@ from stacklib.quantity.bounds import whole
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ORDERS", "TiledMatmul", "hong_kung", "tile_intensity", "tile_traffic"]
 
 ORDERS = ("row", "column", "grouped")
 

@@ -15,7 +15,6 @@ try:
 except ImportError:  # not on Windows: there each process compiles for itself
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["compiled", "fast", "is_cold", "once", "slowly", "soon"]
 
 FEW = 20_000  # steps that Python takes before numba has compiled a loop
 PATIENCE = 5.0  # seconds of plain Python after which it is said what they are
@@ -42,8 +41,7 @@ def fast(loop: Callable[..., None], fused: bool = False) -> Callable[..., None]:
     import numba
 
     options = {"fastmath": {"contract"}} if fused else {}
-    made: Callable[..., None] = once(numba.njit(cache=True, **options)(loop))
-    return made
+    return once(numba.njit(cache=True, **options)(loop))
 
 
 def once(made: Any) -> Any:

@@ -14,8 +14,6 @@ from .lanes import WARP, check_width
 from .layout import Layout, coalesced, divided
 from .swizzle import Place, Swizzle
 
-__all__ = ["Swizzled", "addresses", "tiled", "vector_width"]
-
 
 @dataclass(frozen=True, slots=True)
 class Swizzled:

@@ -15,8 +15,6 @@ from stacklib.quantity.bounds import whole
 from .banks import BANKS, WORD, phases, words_of
 from .lanes import lane_addresses
 
-__all__ = ["BankedMemory", "Served"]
-
 
 @dataclass(frozen=True, slots=True)
 class Served:

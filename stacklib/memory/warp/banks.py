@@ -16,17 +16,6 @@ from math import gcd
 
 from .lanes import WARP, check_lanes, check_width, lane_addresses
 
-__all__ = [
-    "BANKS",
-    "WORD",
-    "BankAccess",
-    "bank_access",
-    "bank_conflicts",
-    "phases",
-    "strided_ways",
-    "words_of",
-]
-
 BANKS, WORD = 32, 4  # banks, bytes of a word
 
 

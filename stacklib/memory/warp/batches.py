@@ -16,8 +16,6 @@ from .banks import BANKS, WORD
 from .coalescing import LINE, SECTOR
 from .lanes import WARP, check_width
 
-__all__ = ["Requests", "bank_ways", "coalesce_all"]
-
 _OFF = np.int64(np.iinfo(np.int64).max)  # address of a lane that is masked off
 
 

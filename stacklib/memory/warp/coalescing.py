@@ -19,16 +19,6 @@ from stacklib.quantity.bounds import whole
 
 from .lanes import WARP, lane_addresses
 
-__all__ = [
-    "LINE",
-    "SECTOR",
-    "Request",
-    "coalesce",
-    "pieces",
-    "sectors",
-    "strided_pieces",
-]
-
 SECTOR, LINE = 32, 128  # bytes
 
 

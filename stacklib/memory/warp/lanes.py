@@ -6,15 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from stacklib.quantity.bounds import is_whole, whole
 
-__all__ = [
-    "WARP",
-    "WIDTHS",
-    "check_lanes",
-    "check_width",
-    "lane_addresses",
-    "strided",
-]
-
 WARP = 32  # lanes
 WIDTHS = (1, 2, 4, 8, 16)  # bytes one lane can load or store at once
 

@@ -16,16 +16,6 @@ from typing import TypeAlias
 
 from stacklib.quantity.bounds import is_whole
 
-__all__ = [
-    "Layout",
-    "coalesced",
-    "complement",
-    "composed",
-    "divided",
-    "multiplied",
-    "row_major",
-]
-
 Nested: TypeAlias = "int | tuple[Nested, ...]"
 
 

@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from .coalescing import SECTOR
 from .lanes import lane_addresses
 
-__all__ = ["SectoredMemory"]
-
 
 class SectoredMemory:
     """Bytes that come and go in sectors."""

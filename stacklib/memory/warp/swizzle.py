@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from stacklib.quantity.bounds import is_whole, whole
 
-__all__ = ["MODES", "Mode", "Place", "Swizzle", "matching_swizzle", "padded"]
-
 Place = Callable[[int], int]  # where an offset goes
 
 

@@ -16,8 +16,6 @@ from .banks import BANKS, WORD, bank_access
 from .lanes import WARP, check_width
 from .swizzle import Place, Swizzle, matching_swizzle
 
-__all__ = ["FAMILY", "Proof", "prove", "rank", "rank_ways"]
-
 ROWS = 64  # of the tiles a proof looks at
 # Bytes a lane takes, and bytes of a row: every tile of the family.
 FAMILY = tuple(

@@ -16,8 +16,6 @@ from .banks import BANKS, WORD, bank_conflicts
 from .swizzle import Swizzle
 from .tiles import Pattern
 
-__all__ = ["Search", "find_swizzle", "search_swizzle"]
-
 MOST_BITS = BANKS.bit_length() - 1
 
 

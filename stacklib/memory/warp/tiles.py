@@ -16,8 +16,6 @@ from .banks import BANKS, WORD, bank_access, bank_conflicts, phases, words_of
 from .lanes import WARP, check_width
 from .swizzle import Place
 
-__all__ = ["MATRIX_ROW", "Pattern", "Tile", "least_ways", "worst"]
-
 MATRIX_ROW = 16  # bytes of a row of an ldmatrix block: eight numbers of 16 bits
 
 

@@ -18,8 +18,6 @@ from .lanes import WARP
 from .sectored import SectoredMemory
 from .swizzle import Place, matching_swizzle, padded
 
-__all__ = ["WAYS", "Transposed", "transpose"]
-
 WIDTH = 4  # bytes of an element
 ROW = WARP * WIDTH
 PLACES: dict[str, Place] = {

@@ -171,14 +171,11 @@ def _digits(shown: Shown) -> int:
 
 
 def _row(name: str, shown: Shown, device: str | None) -> dict[str, Any]:
-    cell = guard.cell(shown.quantity, role=_role(shown))
+    role = "spec" if shown.quantity.kind in ("spec", "claimed") else ""
+    cell = guard.cell(shown.quantity, role=role)
     values = {shown.quantity.label: cell}
     run = [shown.quantity.label] if ran(shown.quantity) else []
     return guard.row(name, values, device=device, level=shown.level, run=run)
-
-
-def _role(shown: Shown) -> str:
-    return "spec" if shown.quantity.kind in ("spec", "claimed") else ""
 
 
 def _sentence(label: str) -> str:

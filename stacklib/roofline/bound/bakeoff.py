@@ -93,6 +93,3 @@ def crossover(
         else:
             low = middle
     return high
-
-
-__all__ = ["BakeOff", "bake_off", "crossover", "transfer_time"]

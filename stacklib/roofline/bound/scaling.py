@@ -73,7 +73,7 @@ def share_from_speed_up(gain: Any, speed_up: Any) -> Any:
     _above("gain", gain, 1)
     _above("speed-up", speed_up, 0)
     share = (1 - 1 / speed_up) / (1 - 1 / gain)
-    if not (_least(share) >= 0 and _most(share) <= 1):
+    if not (_least(share) >= 0 and _ends(share)[1] <= 1):
         raise ValueError(
             f"a part {_words(gain)} times faster cannot make the whole "
             f"{_words(speed_up)} times faster: its share would be {_words(share)}, "
@@ -230,10 +230,6 @@ def _ends(value: Any) -> tuple[float, float]:
 
 def _least(value: Any) -> float:
     return _ends(value)[0]
-
-
-def _most(value: Any) -> float:
-    return _ends(value)[1]
 
 
 def _hold(name: str, value: Any, low: float, high: float) -> None:

@@ -85,6 +85,3 @@ def time_block(
         clocked = Quantity(seconds, "s", label=f"{kind}, measured", kind="measured")
         rows.append(Timed(kind, work.operations, work.bytes, predicted, clocked))
     return rows
-
-
-__all__ = ["Timed", "time_block"]

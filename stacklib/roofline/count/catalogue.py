@@ -10,21 +10,7 @@ from stacklib.quantity.bounds import whole
 
 from ..work.fit import model_of
 from ..work.work import Work, gemv, matmul
-from .operations import (
-    Rule,
-    block_operations,
-    cross_entropy,
-    embedding,
-    gelu,
-    layer_norm,
-    residual_add,
-    rms_norm,
-    rotary,
-    softmax,
-    swiglu,
-    total,
-    transpose,
-)
+from . import operations as ops
 
 
 def catalogue(
@@ -32,7 +18,7 @@ def catalogue(
     *,
     model: str | LanguageModel = "llama-3-8b",
     dtype: str = "bf16",
-    rule: str | Rule = "fused",
+    rule: str | ops.Rule = "fused",
 ) -> list[Work]:
     """Products, attention, elementwise operations and copies of square inputs."""
     whole(side=side)
@@ -40,27 +26,24 @@ def catalogue(
     square: dict[str, Any] = {"rows": side, "columns": side, "dtype": dtype}
     listed: dict[str, Any] = {"elements": side * side, "dtype": dtype, "rule": rule}
     heads: dict[str, Any] = {"heads": found.heads, "head_dim": found.head_dim}
-    prompt = block_operations(found, side, dtype=dtype, rule=rule)
-    token = block_operations(found, 1, side, dtype, rule=rule)
+    prompt = ops.block_operations(found, side, dtype=dtype, rule=rule)
+    token = ops.block_operations(found, 1, side, dtype, rule=rule)
     works = {
         "matrix product": matmul(m=side, n=side, k=side, dtype=dtype),
         "matrix times vector": gemv(n=side, k=side, dtype=dtype),
-        "attention, prompt": total(prompt, "attention"),
-        "attention, one token": total(token, "attention"),
-        "softmax": softmax(**square, rule=rule),
-        "layer norm": layer_norm(**square, rule=rule),
-        "RMS norm": rms_norm(**square, rule=rule),
-        "GELU": gelu(**listed),
-        "SwiGLU": swiglu(**listed),
-        "residual add": residual_add(**listed),
-        "rotary": rotary(tokens=side, **heads, dtype=dtype, rule=rule),
-        "cross-entropy": cross_entropy(
+        "attention, prompt": ops.total(prompt, "attention"),
+        "attention, one token": ops.total(token, "attention"),
+        "softmax": ops.softmax(**square, rule=rule),
+        "layer norm": ops.layer_norm(**square, rule=rule),
+        "RMS norm": ops.rms_norm(**square, rule=rule),
+        "GELU": ops.gelu(**listed),
+        "SwiGLU": ops.swiglu(**listed),
+        "residual add": ops.residual_add(**listed),
+        "rotary": ops.rotary(tokens=side, **heads, dtype=dtype, rule=rule),
+        "cross-entropy": ops.cross_entropy(
             tokens=side, vocab=found.vocab, dtype=dtype, rule=rule
         ),
-        "embedding lookup": embedding(tokens=side, hidden=side, dtype=dtype),
-        "transpose": transpose(**square),
+        "embedding lookup": ops.embedding(tokens=side, hidden=side, dtype=dtype),
+        "transpose": ops.transpose(**square),
     }
     return [replace(work, name=name) for name, work in works.items()]
-
-
-__all__ = ["catalogue"]

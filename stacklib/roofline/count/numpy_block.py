@@ -318,19 +318,3 @@ def _on(tape: Tape, given: Inputs) -> Inputs:
     names = ("keys", "values", "cosine", "sine", "mask")
     rest: dict[str, Any] = {name: tape.array(getattr(given, name)) for name in names}
     return Inputs(x=tape.array(given.x), weights=weights(given.weights), **rest)
-
-
-__all__ = [
-    "Counted",
-    "Inputs",
-    "angles",
-    "count_block",
-    "gelu",
-    "layer_norm",
-    "random_inputs",
-    "rms_norm",
-    "rotary",
-    "run_block",
-    "softmax",
-    "swiglu",
-]

@@ -94,8 +94,7 @@ class Question:
     @property
     def answer(self) -> Quantity:
         """The answer, with the givens as its inputs."""
-        found: Quantity = self.compute(**self.given)
-        return found.named(self.what.lower())
+        return self.compute(**self.given).named(self.what.lower())
 
 
 def _given(label: str, value: float, unit: str = "") -> Quantity:

@@ -312,6 +312,3 @@ def count(function: Callable[..., Any], *arrays: Any) -> tuple[Tally, Any]:
     with tape("all"):
         result = function(*traced)
     return tape.tallies["all"], tape.keep(result)
-
-
-__all__ = ["NotCounted", "SPECIAL", "Tally", "Tape", "Traced", "count"]

@@ -134,13 +134,3 @@ def famous_cuts(
         Cut("shared KV heads", own, shared),
         fused("gelu", tokens, found.hidden),
     ]
-
-
-__all__ = [
-    "Cut",
-    "FIVE",
-    "famous_cuts",
-    "five_operations",
-    "fused",
-    "unfused_attention",
-]

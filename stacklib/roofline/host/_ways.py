@@ -143,8 +143,7 @@ def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
         import numba
     except ImportError:
         raise NotRun("no numba: install it, or leave this row out") from None
-    fast: Callable[..., Any] = numba.njit(nogil=True, fastmath=True)(loop)
-    return fast
+    return numba.njit(nogil=True, fastmath=True)(loop)
 
 
 def python_dot(x: Any, y: Any) -> Any:

@@ -127,7 +127,9 @@ def measure_host(quick: bool = True, progress: bool | None = None) -> HostRoofli
     jobs = [*_stream_jobs(effort, machine, kernels()), *_blas_jobs(effort)]
     watch = Watch()
     points = _merged(job() for job in _bar(jobs * effort.passes, progress))
-    blas = blas_threads() | {"cores_busy": round(_cores_busy(), 2)}
+    # The most of three, as others may interrupt.
+    busy = max(_busy_in_gemm() for _ in range(3))
+    blas = blas_threads() | {"cores_busy": round(busy, 2)}
     return HostRoofline(
         device=machine.text(),
         driver=f"{blas_name()}, {blas['threads']} threads",
@@ -219,11 +221,6 @@ def blas_threads() -> dict[str, Any]:
         if value.isdigit() and int(value) > 0:
             return {"threads": int(value), "from": name}
     return {"threads": usable_cores(), "from": "usable cores, the library's default"}
-
-
-def _cores_busy() -> float:
-    """CPU seconds a second in a GEMM: the most of three, as others may interrupt."""
-    return max(_busy_in_gemm() for _ in range(3))
 
 
 def _busy_in_gemm() -> float:

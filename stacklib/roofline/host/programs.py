@@ -136,10 +136,6 @@ def interpret(program: list[Instruction], memory: Memory, threads: int = 1) -> M
     return copy
 
 
-def _operand(word: str) -> Any:
-    return int(word) if word.lstrip("-").isdigit() else word
-
-
 def assemble(text: str) -> list[Instruction]:
     """A program from lines such as ``load x X i``; ``name:`` marks a place."""
     places: dict[str, int] = {}
@@ -149,7 +145,7 @@ def assemble(text: str) -> list[Instruction]:
         if words and words[0].endswith(":"):
             places[words[0][:-1]] = len(listed)
         elif words:
-            listed.append([_operand(w) for w in words])
+            listed.append([int(w) if w.lstrip("-").isdigit() else w for w in words])
     for made in listed:
         if made[0] in ("branch", "jump"):
             if made[-1] not in places:

@@ -153,6 +153,3 @@ def closed_form(
     if tp > 1:
         total = total + 2 * layers * made.exchange() + made.gather()
     return total.named("time of the journey")
-
-
-__all__ = ["Journey", "Span", "closed_form", "journey", "walk"]

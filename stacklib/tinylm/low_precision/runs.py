@@ -34,16 +34,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = [
-    "MEAN_OVER",
-    "ClassifierRun",
-    "QloraMemory",
-    "behind",
-    "curves",
-    "interval",
-    "qlora_memory",
-    "train_classifier",
-]
 
 # Tokens of DeepSeek-V3's largest batch, over which its loss is a mean: 15,360 sequences
 # of 4,096 (arXiv 2412.19437, section 4.2).
@@ -373,8 +363,7 @@ def curves(name: str) -> dict[str, Any]:
     known = sorted(path.stem for path in CURVES.glob("*.json"))
     if name not in known:
         raise ValueError(f"curves({name!r}): stored are {', '.join(known)}")
-    found: dict[str, Any] = json.loads((CURVES / f"{name}.json").read_text("utf-8"))
-    return found
+    return json.loads((CURVES / f"{name}.json").read_text("utf-8"))
 
 
 def behind(run: str, reference: str = "bf16") -> list[tuple[int, float, float, float]]:

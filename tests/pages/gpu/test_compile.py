@@ -1,7 +1,5 @@
 """The compiler's figures: nothing lost on the way, names where they belong."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib import gpu

@@ -1,7 +1,5 @@
 """Chips as figures: a cell for every unit and every part; the live figure follows."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib.gpu.chip.chips import chip, chips_known

@@ -1,7 +1,5 @@
 """Figures of schedules: every cycle drawn once, every command a bar."""
 
-from __future__ import annotations
-
 from stacklib.gpu.chip.streams import chunked, run_streams
 from stacklib.gpu.issue.sub_core import SubCore
 from stacklib.gpu.issue.warp_programs import chains, stream

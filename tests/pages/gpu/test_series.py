@@ -1,7 +1,5 @@
 """The table of published series: what it says of made-up results, and of none."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib.evidence import kernel_series, measurements, results

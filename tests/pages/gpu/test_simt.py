@@ -1,7 +1,5 @@
 """Numbers of section 2.2: closed forms against what the machine counts."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

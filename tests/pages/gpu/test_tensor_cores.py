@@ -1,7 +1,5 @@
 """The figure of section 2.5: loads and products that begin in time."""
 
-from __future__ import annotations
-
 from stacklib.gpu.tensor.tile_feed import Feed, run_feed
 from stacklib.pages.gpu.tensor_cores.figures import feed_spec
 from stacklib.plots.spec import check

@@ -1,7 +1,5 @@
 """Waves explain published products: a part of their error, and only where few."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib import hardware

@@ -1,7 +1,5 @@
 """Programs of warps written in the page: what they issue, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

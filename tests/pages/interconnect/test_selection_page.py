@@ -1,7 +1,5 @@
 """Section 6.4: its loop, crossing, log and claims held to the package."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib.interconnect import Topology, all_reduce, simulate

@@ -1,7 +1,5 @@
 """A token's journey drawn: bars in order, whole, in the colours of their layers."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

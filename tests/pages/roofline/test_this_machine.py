@@ -1,7 +1,5 @@
 """The book's machine: levels, widths and copies, joined with their predictions."""
 
-from __future__ import annotations
-
 import pytest
 from _tools import said
 

@@ -1,7 +1,5 @@
 """Bandwidth by working set as a spec: lines predicted, dots measured, caches ruled."""
 
-from __future__ import annotations
-
 import pytest
 
 from stacklib.pages.roofline.this_machine.figures import levels_spec

@@ -40,10 +40,6 @@ def chip_spec(device: str, *, title: str) -> Spec:
     )
 
 
-def _block(count: int, column: float, top: float) -> list[At]:
-    return [(column + i % ACROSS, top + i // ACROSS) for i in range(count)]
-
-
 def unit_spec(device: str, *, title: str) -> Spec:
     """One unit: a column a partition, a cell a lane, a core, or 4 KiB."""
     parts = partitions_of(device)
@@ -56,7 +52,8 @@ def unit_spec(device: str, *, title: str) -> Spec:
     marks, top = [], 0.0
     for name, count, series in rows:
         columns = [p * (ACROSS + GAP) for p in range(parts)]
-        at = [cell for column in columns for cell in _block(count, column, top)]
+        block = [(i % ACROSS, top + i // ACROSS) for i in range(count)]
+        at = [(column + x, y) for column in columns for x, y in block]
         marks.append(cells(at, name, "predicted", series=series))
         top += -(-count // ACROSS) + GAP
     shared = limits_of(device).l1_bytes // PIECE

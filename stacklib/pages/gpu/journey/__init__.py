@@ -7,13 +7,7 @@ from functools import cache
 from stacklib import cost, hardware
 from stacklib.cost.spans import Span
 from stacklib.gpu.chip.chips import chip as chips_chip
-from stacklib.gpu.issue.decode_slots import (
-    ROW,
-    Slots,
-    decode_slots,
-    fewest_columns,
-    matvec_instructions,
-)
+from stacklib.gpu.issue import decode_slots as decode
 from stacklib.pages.roofline.journey import CHIPS, DEVICE, MODEL
 from stacklib.quantity import Quantity, assumed, chosen, constant, counted
 
@@ -21,15 +15,17 @@ YEARS = 4
 
 
 @cache
-def slots(part: str) -> Slots:
+def slots(part: str) -> decode.Slots:
     """One part of one of eight H100s for a token of Llama-3-70B."""
-    (one,) = [s for s in decode_slots(MODEL, on=DEVICE, tp=CHIPS) if s.part == part]
+    (one,) = [
+        s for s in decode.decode_slots(MODEL, on=DEVICE, tp=CHIPS) if s.part == part
+    ]
     return one
 
 
 def columns() -> Quantity:
     """Columns of the narrowest mma, of which one token fills one."""
-    return fewest_columns(DEVICE)
+    return decode.fewest_columns(DEVICE)
 
 
 def busy(part: str) -> Quantity:
@@ -82,9 +78,9 @@ def units_share() -> Quantity:
 def round_instructions() -> Quantity:
     """Warp instructions that the kernel spends on 64 weights."""
     return counted(
-        matvec_instructions,
+        decode.matvec_instructions,
         rows=1,
         k=64,
-        take=lambda n: n - ROW,
+        take=lambda n: n - decode.ROW,
         label="warp instructions a round, by matvec",
     )

@@ -99,9 +99,7 @@ def hybrid_fine() -> Quantity:
 
 def nvhbi() -> Quantity:
     """Between the two dies of a Blackwell, both directions."""
-    found = hardware.link("nv-hbi").fields["bidirectional"]
-    assert found is not None
-    return found
+    return hardware.link("nv-hbi").bidirectional
 
 
 LANE = chosen(16, "Gbit/s", label="rate of a signal")
@@ -120,8 +118,7 @@ def strip() -> Quantity:
 def blind() -> Quantity:
     """Packages that would work if dies were placed untested, at their worst yield."""
     die = cost.die(cost.fact("area", "b200_die").low, node="n5").yields.low
-    found: Quantity = package_yield(DIES, STACKS, die=die, bond=bond(), order="blind")
-    return found
+    return package_yield(DIES, STACKS, die=die, bond=bond(), order="blind")
 
 
 def capacity_low() -> Quantity:

@@ -164,7 +164,8 @@ def nvhbi() -> Finding:
     return Finding(
         hardware.link("nv-hbi").fields["bidirectional"],
         why="NVIDIA's figure. Read as both directions it is "
-        f"{_one_way().text()} each way, less than the memory delivers.",
+        f"{hardware.link('nv-hbi').per_direction.text()} each way, less than the "
+        "memory delivers.",
     )
 
 
@@ -175,12 +176,6 @@ def nvhbi_again() -> Finding:
         hardware.link("nv-hbi").fields["bidirectional"],
         why="NVIDIA's figure; it does not say whether of one direction or both.",
     )
-
-
-def _one_way() -> Quantity:
-    found = hardware.link("nv-hbi").fields["per_direction"]
-    assert found is not None
-    return found
 
 
 @claim("rubin-specs-002")

@@ -33,9 +33,7 @@ def h100() -> Quantity:
 
 def b200_dies() -> Quantity:
     """Dies of a B200."""
-    found = hardware.get("b200-sxm").fields["dies"]
-    assert found is not None
-    return found
+    return hardware.get("b200-sxm").dies
 
 
 def b200_die() -> Quantity:
@@ -102,8 +100,7 @@ def mixed() -> Quantity:
     shares = {part: chosen(n, "%", f"share of {part}") for part, n in parts.items()}
     same = {part: chosen(1, label=f"gain of {part}") for part in parts}
     gains = {**same, "logic": cost.gain("n5", "n3e").low}
-    found: Quantity = mixed_density(shares, gains)
-    return found.named("half logic, the rest unchanged")
+    return mixed_density(shares, gains).named("half logic, the rest unchanged")
 
 
 def gate_pitch() -> Quantity:
@@ -188,8 +185,7 @@ def rim() -> Quantity:
 
 def way() -> Quantity:
     """Mean way of a bit across the die of an H100."""
-    found: Quantity = wire_length(h100())
-    return found.to("mm").named("mean way across an H100's die")
+    return wire_length(h100()).to("mm").named("mean way across an H100's die")
 
 
 def die_side() -> Quantity:
@@ -254,6 +250,4 @@ def napkin_cost() -> Quantity:
 
 def power() -> Quantity:
     """Design power of an H100."""
-    found = hardware.get("h100-sxm").tdp
-    assert found is not None
-    return found
+    return hardware.get("h100-sxm").tdp

@@ -17,9 +17,7 @@ def _chip(key: str) -> Chip:
 
 def dies(device: str = "b200-sxm") -> Quantity:
     """Compute dies of a device, as its maker prints them."""
-    found = hardware.get(device).fields["dies"]
-    assert found is not None
-    return found
+    return hardware.get(device).dies
 
 
 @claim("b200-die-count")
@@ -32,8 +30,7 @@ def b200_dies() -> Quantity:
 @claim("h100-die-area", "h100-sxm", "die_area")
 def printed(device: str, field: str) -> Quantity:
     """As NVIDIA prints it, of the whole chip."""
-    found: Quantity = getattr(hardware.get(device), field)
-    return found
+    return getattr(hardware.get(device), field)
 
 
 @claim("b200-transistors-per-die")

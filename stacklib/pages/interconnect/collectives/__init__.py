@@ -8,15 +8,9 @@ from math import log2
 from stacklib import hardware, models
 from stacklib.interconnect.networks.simulate import simulate
 from stacklib.interconnect.networks.topology import Topology
+from stacklib.interconnect.schedules import cost as costs
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.closed import closed_cost
-from stacklib.interconnect.schedules.cost import (
-    Count,
-    best_chunks,
-    count,
-    least_share,
-    priced,
-)
 from stacklib.interconnect.schedules.schedule import Schedule
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantity.core import _make
@@ -59,8 +53,7 @@ def large() -> Quantity:
 
 def alpha() -> Quantity:
     """Time from one chip to another, nothing sent."""
-    found = hardware.link(LINK).fields["latency"]
-    assert found is not None
+    found = hardware.link(LINK).latency
     return _make(found, label="one step's latency, NVLink 4")
 
 
@@ -74,9 +67,7 @@ def wait(algorithm: str) -> Quantity:
 
 def bandwidth() -> Quantity:
     """What a chip sends, in one direction."""
-    found = hardware.link(LINK).fields["per_direction"]
-    assert found is not None
-    return found
+    return hardware.link(LINK).per_direction
 
 
 def beta() -> Quantity:
@@ -111,7 +102,7 @@ def steps(algorithm: str, ranks: int = TP) -> Quantity:
 
 
 def _share(algorithm: str, ranks: int) -> float:
-    return float(count(made(algorithm, ranks)).share)
+    return float(costs.count(made(algorithm, ranks)).share)
 
 
 def share(algorithm: str, ranks: int = TP) -> Quantity:
@@ -169,38 +160,40 @@ def closed(algorithm: str, of: Quantity) -> Quantity:
 
 
 @cache
-def piped(algorithm: str, ranks: int) -> tuple[Count, Count, int]:
+def piped(algorithm: str, ranks: int) -> tuple[costs.Count, costs.Count, int]:
     """A pipeline counted with so many pieces, and with twice as many."""
     few = 16
-    one, many = (count(made(algorithm, ranks, c)) for c in (few, 2 * few))
+    one, many = (costs.count(made(algorithm, ranks, c)) for c in (few, 2 * few))
     return one, many, few
 
 
-def counts(algorithm: str, ranks: int, of: float) -> list[Count]:
+def counts(algorithm: str, ranks: int, of: float) -> list[costs.Count]:
     """Steps and share; of a pipeline whole, and with the pieces that the model likes.
 
     More pieces than were counted grow as a line: steps with their number, the share
     with one over it.
     """
-    whole = count(made(algorithm, ranks))
+    whole = costs.count(made(algorithm, ranks))
     if algorithm not in PIPED:
         return [whole]
     one, many, few = piped(algorithm, ranks)
     given = {"size": of, "alpha": wait(algorithm).si, "beta": beta().si}
-    pieces = best_chunks(one, many, few, **given)
+    pieces = costs.best_chunks(one, many, few, **given)
     if pieces <= few:
-        return [whole, count(made(algorithm, ranks, pieces + pieces % 2))]
+        return [whole, costs.count(made(algorithm, ranks, pieces + pieces % 2))]
     slope = (many.steps - one.steps) / few
     tail = (one.share - many.share) * 2 * few
     share_ = one.share - tail / few + tail / pieces
-    return [whole, Count(round(one.steps + slope * (pieces - few)), share_)]
+    return [whole, costs.Count(round(one.steps + slope * (pieces - few)), share_)]
 
 
 def seconds(algorithm: str, ranks: int, of: float) -> float:
     """Time of an array of so many bytes, in as many pieces as are best."""
-    least = least_share("all_reduce", ranks)
+    least = costs.least_share("all_reduce", ranks)
     given = {"size": of, "alpha": wait(algorithm).si, "beta": beta().si}
-    found = (priced(one, least, **given).time for one in counts(algorithm, ranks, of))
+    found = (
+        costs.priced(one, least, **given).time for one in counts(algorithm, ranks, of)
+    )
     return min(map(float, found))
 
 

@@ -134,8 +134,7 @@ def fewer_bytes() -> Finding:
 def cross_time(array: Quantity, hierarchical: bool) -> Quantity:
     """Bytes alone, many nodes: everything over the port, or an eighth of it."""
     inside = page.bandwidth()
-    port = hardware.link("ib_ndr").fields["per_direction"]
-    assert port is not None
+    port = hardware.link("ib_ndr").per_direction
     twice, chips = chosen(2, label="there and back"), chosen(NODE, label="chips a node")
     if not hierarchical:
         return twice * array / port

@@ -10,7 +10,7 @@ from typing import Any
 
 from stacklib import hardware, models
 from stacklib.evidence import ledger
-from stacklib.interconnect.experts.count import Copies, count, expect
+from stacklib.interconnect.experts.count import count, expect
 from stacklib.interconnect.experts.dispatch import pxn, token_bytes
 from stacklib.interconnect.experts.route import Routing, route_experts
 from stacklib.models.parts import Experts
@@ -86,8 +86,7 @@ def _copies(
     part: str, ranks: int, once: str, limit: int | None, experts: int, top: int
 ) -> float:
     case = {"experts": experts, "top_k": top, "ranks": ranks, "ranks_per_node": NODE}
-    found: float = getattr(expect(**case, once=once, top_nodes=limit), part)
-    return found
+    return getattr(expect(**case, once=once, top_nodes=limit), part)
 
 
 def copies(
@@ -201,8 +200,7 @@ def seen(ranks: int) -> Quantity:
 def recorded() -> dict[str, Any]:
     """The run between processes: its case, and copies by way of sending."""
     file = Path(__file__).with_name("dispatch_run.json")
-    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return found
+    return json.loads(file.read_text("utf-8"))
 
 
 @cache
@@ -215,8 +213,7 @@ def routing() -> Routing:
 
 
 def _case(key: str) -> int:
-    found: int = recorded()["case"][key]
-    return found
+    return recorded()["case"][key]
 
 
 def _formula(once: str) -> float:
@@ -226,8 +223,7 @@ def _formula(once: str) -> float:
 
 def _drawn(once: str) -> float:
     case = {k: _case(k) for k in ("ranks", "ranks_per_node")}
-    found: Copies = count(routing(), **case, once=once).copies
-    return found.network
+    return count(routing(), **case, once=once).copies.network
 
 
 def three_ways() -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from stacklib.interconnect.experts.count import Counted, count
+from stacklib.interconnect.experts.count import count
 from stacklib.interconnect.experts.route import Routing, route_experts
 from stacklib.pages.interconnect import experts as page
 from stacklib.plots import drawing as d
@@ -23,17 +23,9 @@ def _token() -> Routing:
     )
 
 
-def _count(once: str) -> Counted:
-    return count(_token(), ranks=RANKS, ranks_per_node=page.NODE, once=once)
-
-
 def _moved(once: str, way: str) -> int:
-    found: float = getattr(_count(once).copies, way)
-    return round(found)
-
-
-def _held() -> set[int]:
-    return {expert * RANKS // page.EXPERTS for expert in _token().chosen[0]}
+    found = count(_token(), ranks=RANKS, ranks_per_node=page.NODE, once=once)
+    return round(getattr(found.copies, way))
 
 
 def to_its_experts() -> d.Drawing:
@@ -61,7 +53,8 @@ def _nodes(once: str) -> d.Node:
 
 def _node(name: str, number: int, once: str) -> d.Node:
     first = number * page.NODE
-    lit = frozenset(r - first for r in _held() if first <= r < first + page.NODE)
+    held = {expert * RANKS // page.EXPERTS for expert in _token().chosen[0]}
+    lit = frozenset(r - first for r in held if first <= r < first + page.NODE)
     label = "the token's node" if number == 0 else "another node"
     cells = d.Cells(
         f"GPUs {name}",

@@ -29,9 +29,7 @@ SHAPES = ("fat tree", "fat tree, thinner leaves", "dragonfly", "torus")
 
 def radix() -> Quantity:
     """Ports of a switch."""
-    found = hardware.link("switch_qm9700").fields["ports"]
-    assert found is not None
-    return found
+    return hardware.link("switch_qm9700").ports
 
 
 def levels(count: int = LEVELS) -> Quantity:
@@ -120,8 +118,7 @@ def missing(gpus: int) -> Quantity:
 @cache
 def built(hosts: int = 16_384) -> Topology:
     """A tree of switches of 64 ports, cable by cable."""
-    made: Topology = Topology.fat_tree(RADIX, LEVELS, hosts=hosts)
-    return made
+    return Topology.fat_tree(RADIX, LEVELS, hosts=hosts)
 
 
 @counted(label="{name} counted, 16,384 GPUs")
@@ -140,9 +137,7 @@ def flow(over: float = 1) -> float:
 
 def port() -> Quantity:
     """A GPU's port, one direction."""
-    found = hardware.link("ib_ndr").fields["per_direction"]
-    assert found is not None
-    return found
+    return hardware.link("ib_ndr").per_direction
 
 
 # -- other shapes ----------------------------------------------------------------------

@@ -124,5 +124,4 @@ def _ends(wanted: dict[tuple[int, int], float]) -> float:
 
 
 def _net(name: str) -> Topology:
-    made: Topology = network(name)
-    return made
+    return network(name)

@@ -49,14 +49,10 @@ def between(number: int = 0) -> Quantity:
     return mean.named("time between failures")
 
 
-def _cause(part: str) -> int:
-    return sum(cause.count for cause in cluster.CAUSES if cause.part == part)
-
-
 def causes_of(part: str) -> Quantity:
     """Interruptions whose cause was a part of this kind, published."""
-    label = f"interruptions, {part}"
-    return published(_cause(part), "", label, HERD, where="table 5")
+    found = sum(cause.count for cause in cluster.CAUSES if cause.part == part)
+    return published(found, "", f"interruptions, {part}", HERD, where="table 5")
 
 
 def share_of(part: str) -> Quantity:
@@ -83,18 +79,17 @@ def faulty_share() -> Quantity:
     return (faulty() / constant("llama3_failures")).named("share of faulty GPUs")
 
 
-def _drawn(hosts: int, seed: int) -> cluster.Drawn:
-    time = constant("llama3_days").si
-    rates = [(c.name, c.count / (hosts * time)) for c in cluster.CAUSES]
-    return cluster.run_cluster(rates, hosts=hosts, time=time, seed=seed)
-
-
 @counted(unit="s", label="between failures, drawn")
 def drawn_between() -> float:
     """The mean time between failures where every host has clocks of its own."""
     hosts = int(constant("llama3_gpus").si) // PER_HOST
-    times = [t for seed in range(5) for t in _drawn(hosts, seed).times]
-    return 5 * constant("llama3_days").si / len(times)
+    time = constant("llama3_days").si
+    rates = [(c.name, c.count / (hosts * time)) for c in cluster.CAUSES]
+    runs = (
+        cluster.run_cluster(rates, hosts=hosts, time=time, seed=seed)
+        for seed in range(5)
+    )
+    return 5 * time / sum(len(run.times) for run in runs)
 
 
 def effective() -> Quantity:
@@ -280,20 +275,19 @@ def interrupted(field: str) -> Quantity:
 def rows(number: int = 0) -> list[dict[str, Any]]:
     """The table of intervals: lost by formula and drawn."""
     at = best(number)
-    found = []
-    for name, interval in (
-        ("one tenth of the best", at / 10),
-        ("one third", at / 3),
-        ("the best", at),
-        ("three times", at * 3),
-        ("ten times", at * 10),
-    ):
-        found.append(
-            {
-                "interval": name,
-                "time": interval.to("min"),
-                "lost": lost(interval, number).to("%"),
-                "lost, drawn": lost_drawn(interval, number).to("%"),
-            }
-        )
-    return found
+    intervals = {
+        "one tenth of the best": at / 10,
+        "one third": at / 3,
+        "the best": at,
+        "three times": at * 3,
+        "ten times": at * 10,
+    }
+    return [
+        {
+            "interval": name,
+            "time": interval.to("min"),
+            "lost": lost(interval, number).to("%"),
+            "lost, drawn": lost_drawn(interval, number).to("%"),
+        }
+        for name, interval in intervals.items()
+    ]

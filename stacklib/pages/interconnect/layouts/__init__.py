@@ -194,21 +194,19 @@ def faster() -> Quantity:
 def rows() -> list[dict[str, Any]]:
     """Layouts side by side."""
     ranking()
-    found = []
-    for name in LAYOUTS:
-        found.append(
-            {
-                "layout": WORDS[name],
-                "memory": of(name, "memory.total", "B"),
-                "sent": of(name, "sent.total", "B"),
-                "bubble": of(name, "bubble"),
-                "computing": of(name, "compute", "s"),
-                "waiting": of(name, "exposed", "s"),
-                "step": of(name, "time", "s"),
-                "MFU": of(name, "mfu"),
-            }
-        )
-    return found
+    return [
+        {
+            "layout": WORDS[name],
+            "memory": of(name, "memory.total", "B"),
+            "sent": of(name, "sent.total", "B"),
+            "bubble": of(name, "bubble"),
+            "computing": of(name, "compute", "s"),
+            "waiting": of(name, "exposed", "s"),
+            "step": of(name, "time", "s"),
+            "MFU": of(name, "mfu"),
+        }
+        for name in LAYOUTS
+    ]
 
 
 def ranked(count: int = 6) -> list[dict[str, Any]]:
@@ -264,8 +262,7 @@ def plan_time() -> Quantity:
 
 def steps() -> list[dict[str, Any]]:
     """The eight rows as they are stored."""
-    found: list[dict[str, Any]] = stored()["steps"]
-    return found
+    return stored()["steps"]
 
 
 def _stored(place: int, what: str) -> float:
@@ -323,16 +320,11 @@ def judged(by: str = "") -> Validation:
     return unseen(report, by) if by else report
 
 
-def _misses(by: str) -> list[float]:
-    return [
-        abs(o.ratio - 1) for o in judged(by).predicted if o.row.metric != "gpu_hours"
-    ]
-
-
 @counted(label="{share:.0%} of misses, new {by}")
 def error(by: str, share: float) -> float:
     """A quantile of the misses, wall times of whole runs left out."""
-    return quantile(_misses(by), share)
+    kept = (o for o in judged(by).predicted if o.row.metric != "gpu_hours")
+    return quantile([abs(o.ratio - 1) for o in kept], share)
 
 
 def count(what: str) -> Quantity:
@@ -360,17 +352,13 @@ def off(id: str) -> float:
 
 def points() -> list[tuple[str, float]]:
     """Kind of figure, and predicted over published."""
-    found = []
-    for one in judged("source").predicted:
-        if one.row.metric == "gpu_hours":
-            continue
-        kind = "memory" if "memory" in one.row.metric else "time or rate"
-        found.append((kind, one.ratio))
-    return found
+    return [
+        ("memory" if "memory" in one.row.metric else "time or rate", one.ratio)
+        for one in judged("source").predicted
+        if one.row.metric != "gpu_hours"
+    ]
 
 
 def domain() -> Quantity:
     """Chips that NVLink joins."""
-    found = hardware.get(DEVICE).fields["link_domain"]
-    assert found is not None
-    return found
+    return hardware.get(DEVICE).link_domain

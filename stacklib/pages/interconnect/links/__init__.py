@@ -39,8 +39,7 @@ CHECKED = 100  # frames that are sent and counted
 
 def field(key: str, name: str, label: str) -> Quantity:
     """A field of a link."""
-    found: Quantity = getattr(hardware.link(key), name)
-    return found.named(label)
+    return getattr(hardware.link(key), name).named(label)
 
 
 def lane_data(key: str) -> Quantity:

@@ -10,21 +10,19 @@ from stacklib.pages.interconnect import links as page
 
 def generations() -> list[dict[str, Any]]:
     """Links by lanes, rate and code, one direction and both."""
-    rows = []
-    for key in page.TABLE:
-        link = hardware.link(key)
-        lanes = (link.links * link.lanes).named(f"lanes one way, {link.short}")
-        rows.append(
-            {
-                "link": link.short,
-                "lanes one way": lanes,
-                "rate of a lane": link.lane_rate,
-                "left by the code": link.encoding_efficiency,
-                "one direction": page.one_way(key),
-                "both directions": page.both(key),
-            }
-        )
-    return rows
+    return [
+        {
+            "link": link.short,
+            "lanes one way": (link.links * link.lanes).named(
+                f"lanes one way, {link.short}"
+            ),
+            "rate of a lane": link.lane_rate,
+            "left by the code": link.encoding_efficiency,
+            "one direction": page.one_way(link.key),
+            "both directions": page.both(link.key),
+        }
+        for link in map(hardware.link, page.TABLE)
+    ]
 
 
 def ladder() -> list[dict[str, Any]]:

@@ -83,9 +83,10 @@ def explore(
     ended = last(frame, pipeline, forwarding, routing)
     us, top = 1e6, max(*found, *told)
     words = "hashed" if routing == "hash" else "sprayed"
+    waits = f"for {(mine - base) / mine:.0%} of its time"
     return chart(
         f"At a load of {load:.0%} a message waits "
-        + ("for nobody." if mine - base < 1e-9 else _times(mine, base)),
+        f"{'for nobody' if mine - base < 1e-9 else waits}.",
         x=axis("Load of every port", limits=[-0.02, 1.0]),
         y=axis("A message (µs)", log=True, limits=[0.6 * us * base, 1.4 * us * top]),
         marks=[
@@ -112,8 +113,3 @@ def explore(
             ),
         ],
     )
-
-
-def _times(mine: float, base: float) -> str:
-    share = (mine - base) / mine
-    return f"for {share:.0%} of its time."

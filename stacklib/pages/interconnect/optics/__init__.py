@@ -6,15 +6,7 @@ from functools import cache
 
 from stacklib import hardware, models
 from stacklib.interconnect.optics import budget as light
-from stacklib.interconnect.optics import errors
-from stacklib.interconnect.optics.failing import (
-    Days,
-    Part,
-    expected,
-    failures_a_day,
-    fit_of,
-    run_failures,
-)
+from stacklib.interconnect.optics import errors, failing
 from stacklib.interconnect.optics.ports import PORTS, PRESS, ends, energy_per_bit
 from stacklib.pages.figures_of import claimed as claimed
 from stacklib.pages.figures_of import quoted
@@ -66,9 +58,7 @@ def per_bit(way: str) -> Quantity:
 
 def lane() -> Quantity:
     """A lane of NDR, one direction."""
-    found = hardware.link("ib_ndr").fields["lane_rate"]
-    assert found is not None
-    return found
+    return hardware.link("ib_ndr").lane_rate
 
 
 def copper() -> Quantity:
@@ -88,8 +78,7 @@ def levels() -> Quantity:
 
 def each() -> Quantity:
     """Optical ends for one GPU."""
-    told: Quantity = ends(chosen(1, label="GPU"), levels())
-    return told.named("optical ends for a GPU")
+    return ends(chosen(1, label="GPU"), levels()).named("optical ends for a GPU")
 
 
 def fleet(way: str) -> Quantity:
@@ -140,8 +129,7 @@ def step() -> Quantity:
 
 def token(way: str) -> Quantity:
     """Energy of the optics of eight GPUs while they make a token."""
-    port = hardware.link("ib_ndr").fields["per_direction"]
-    assert port is not None
+    port = hardware.link("ib_ndr").per_direction
     port = port.to("Gbit/s")
     eight = chosen(8, label="GPUs of a token")
     watts = eight * each() * port * per_bit(way)
@@ -281,7 +269,7 @@ def ports() -> Quantity:
 
 def a_day() -> Quantity:
     """Failures a day of the fleet."""
-    return counted(failures_a_day, ports(), fit(), label="failures a day")
+    return counted(failing.failures_a_day, ports(), fit(), label="failures a day")
 
 
 def stuck(*, together: bool, fit: Quantity | None = None) -> Quantity:
@@ -293,15 +281,17 @@ def stuck(*, together: bool, fit: Quantity | None = None) -> Quantity:
 
 
 def _stuck(count: float, fit: float, together: int) -> float:
-    return expected([Part("port", round(count), fit, together, REPAIR)], 1).port_hours
+    return failing.expected(
+        [failing.Part("port", round(count), fit, together, REPAIR)], 1
+    ).port_hours
 
 
 @cache
-def _run(events: bool) -> Days:
-    fleet = [Part("module", RUN_PORTS, FIT, 1, REPAIR)]
+def _run(events: bool) -> failing.Days:
+    fleet = [failing.Part("module", RUN_PORTS, FIT, 1, REPAIR)]
     if events:
-        return run_failures(fleet, RUN_DAYS, seed=611)
-    return expected(fleet, RUN_DAYS)
+        return failing.run_failures(fleet, RUN_DAYS, seed=611)
+    return failing.expected(fleet, RUN_DAYS)
 
 
 def _failures(events: bool) -> float:
@@ -323,7 +313,7 @@ def mtbf(way: str) -> Quantity:
 def fit_measured(way: str) -> Quantity:
     """The same as FIT."""
     one = chosen(1, label="a failure")
-    return counted(fit_of, one, one, mtbf(way), label=f"FIT, {way}")
+    return counted(failing.fit_of, one, one, mtbf(way), label=f"FIT, {way}")
 
 
 def llama(name: str) -> Quantity:
@@ -345,5 +335,7 @@ def llama_ends() -> Quantity:
 
 def llama_foretold() -> Quantity:
     """Failures that the formula expects of them."""
-    day = counted(failures_a_day, llama_ends(), fit(), label="of Llama 3's, a day")
+    day = counted(
+        failing.failures_a_day, llama_ends(), fit(), label="of Llama 3's, a day"
+    )
     return (day * llama("days")).named("failures of its optics, predicted")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.pages.interconnect import optics as page
-from stacklib.quantity import Quantity
 
 WORDS = {"pluggable": "pluggable module", "package": "in the package"}
 SOURCES = {
@@ -33,15 +32,13 @@ def ports() -> list[dict[str, Any]]:
 
 def failures() -> list[dict[str, Any]]:
     """FIT by source, and what a fleet loses either way."""
-    rows = []
-    for words, find in SOURCES.items():
-        fit: Quantity = find()
-        rows.append(
-            {
-                "source": words,
-                "FIT": fit,
-                "pulled": page.stuck(together=False, fit=fit),
-                "whole switch": page.stuck(together=True, fit=fit),
-            }
-        )
-    return rows
+    fits = {words: find() for words, find in SOURCES.items()}
+    return [
+        {
+            "source": words,
+            "FIT": fit,
+            "pulled": page.stuck(together=False, fit=fit),
+            "whole switch": page.stuck(together=True, fit=fit),
+        }
+        for words, fit in fits.items()
+    ]

@@ -217,8 +217,7 @@ def seen() -> Quantity:
 
 def bubble_then() -> Quantity:
     """The bubble of that run without chunks, by the program's defaults."""
-    told: Quantity = bubble(stages(), stages())
-    return told.named("bubble, as many microbatches as stages")
+    return bubble(stages(), stages()).named("bubble, as many microbatches as stages")
 
 
 @counted(label="gain of finer microbatches")

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.interconnect.pipelines.order import (
-    BACKWARD,
-    FORWARD,
-    INPUTS,
-    WEIGHTS,
-    pipeline,
-)
+from stacklib.interconnect.pipelines import order
 from stacklib.interconnect.pipelines.run import PipelineRun, run_pipeline
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
@@ -19,10 +13,10 @@ from stacklib.plots.spec import readout
 
 NAMES = {"gpipe": "GPipe", "1f1b": "1F1B", "zb-h1": "ZB-H1", "zb-h2": "ZB-H2"}
 KINDS = {
-    FORWARD: "forward",
-    BACKWARD: "backward",
-    INPUTS: "backward, inputs",
-    WEIGHTS: "backward, weights",
+    order.FORWARD: "forward",
+    order.BACKWARD: "backward",
+    order.INPUTS: "backward, inputs",
+    order.WEIGHTS: "backward, weights",
 }
 FINE = 2  # columns of a forward
 
@@ -60,16 +54,18 @@ def explore(
             "Shown without chunks: zero-bubble schedules have none here, and others "
             "need microbatches that are a multiple of the stages."
         )
-    run = run_pipeline(pipeline(stages, microbatches, schedule, chunks), send=send)
+    run = run_pipeline(
+        order.pipeline(stages, microbatches, schedule, chunks), send=send
+    )
     found = {kind: places(run, kind) for kind in KINDS}
     wait = counted(run.bubble, "waiting over work")
     end = max(run.time, 1) * FINE
+    told = range(0, int(run.time) + 1, 5 if run.time < 40 else 10)
+    ticks, names = [FINE * t - 0.5 for t in told], [str(t) for t in told]
     return chart(
         message
         or f"{NAMES[schedule]}: waiting is {100 * run.bubble:.0f} % of the work.",
-        x=axis(
-            "Time (forwards)", limits=across(end), ticks=_ticks(run), names=_names(run)
-        ),
+        x=axis("Time (forwards)", limits=across(end), ticks=ticks, names=names),
         y=axis("Stage", limits=down(stages), ticks=list(range(stages))),
         marks=[
             cells(found[kind], words, "simulated", at="key", shade=shade)
@@ -95,12 +91,3 @@ def explore(
             ),
         ],
     )
-
-
-def _ticks(run: PipelineRun) -> list[float]:
-    step = 5 if run.time < 40 else 10
-    return [FINE * t - 0.5 for t in range(0, int(run.time) + 1, step)]
-
-
-def _names(run: PipelineRun) -> list[str]:
-    return [f"{(tick + 0.5) / FINE:.0f}" for tick in _ticks(run)]

@@ -7,17 +7,9 @@ from typing import Any
 
 from stacklib import hardware, models
 from stacklib.interconnect.experts.dispatch import token_bytes
+from stacklib.interconnect.queues import rdma_steps as rdma
 from stacklib.interconnect.queues.explore import Explored, Plan, explore
 from stacklib.interconnect.queues.queue import LANES, Queue
-from stacklib.interconnect.queues.rdma_steps import (
-    Step,
-    Way,
-    completion_steps,
-    longest_busy,
-    run_steps,
-    steps_time,
-    write_steps,
-)
 from stacklib.pages.figures_of import measured, published
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, one_of
 
@@ -101,10 +93,10 @@ def gpu_write() -> Quantity:
 
 
 @cache
-def way() -> Way:
+def way() -> rdma.Way:
     """All of it, as the steps take it."""
     link = hardware.link(BUS)
-    return Way(
+    return rdma.Way(
         bus(),
         link.per_direction,
         port(),
@@ -125,33 +117,36 @@ def exchange() -> Quantity:
     return (hidden * bytes_per_element("bf16")).named("bytes of a message")
 
 
-def steps(start: str, size: Quantity | None = None) -> tuple[Step, ...]:
+def steps(start: str, size: Quantity | None = None) -> tuple[rdma.Step, ...]:
     """The steps of a message, of an exchange's size where none is given."""
-    return write_steps(way(), size or exchange(), start)
+    return rdma.write_steps(way(), size or exchange(), start)
 
 
 def message(start: str, size: Quantity | None = None) -> Quantity:
     """Time of one message until it lies in the far GPU's memory."""
-    found: Quantity = steps_time(steps(start, size))
+    found: Quantity = rdma.steps_time(steps(start, size))
     return found.named(f"one message, started by a {start}").to("us")
 
 
 def start_time(start: str) -> Quantity:
     """Of it, until the port knows what to do."""
-    first: Quantity = steps_time(steps(start)[: {"gpu": 4, "proxy": 3}[start]])
+    first: Quantity = rdma.steps_time(steps(start)[: {"gpu": 4, "proxy": 3}[start]])
     return first.named(f"until the port knows, started by a {start}").to("us")
 
 
 def rest() -> Quantity:
     """Of it the steps that both have."""
-    found: Quantity = steps_time(steps("gpu")[4:])
+    found: Quantity = rdma.steps_time(steps("gpu")[4:])
     return found.named("from the port's reading to the far memory").to("us")
 
 
 def completion() -> Quantity:
     """From there until the sender may use its buffer again."""
-    found: Quantity = steps_time(completion_steps(way()))
-    return found.named("way of the completion").to("us")
+    return (
+        rdma.steps_time(rdma.completion_steps(way()))
+        .named("way of the completion")
+        .to("us")
+    )
 
 
 def saved() -> Quantity:
@@ -163,8 +158,7 @@ def saved() -> Quantity:
 def token() -> Quantity:
     """Bytes of one token on its way to an expert: DeepSeek-V3 in fp8 with scales."""
     hidden = chosen(models.get("deepseek-v3").hidden, label="hidden size")
-    found: Quantity = token_bytes(hidden)
-    return found.named("bytes of a token on its way to an expert")
+    return token_bytes(hidden).named("bytes of a token on its way to an expert")
 
 
 def copies() -> Quantity:
@@ -175,7 +169,7 @@ def copies() -> Quantity:
 
 def dispatch(start: str) -> Quantity:
     """Time of that many messages, all over the network."""
-    found: Quantity = steps_time(steps(start, token()), copies())
+    found: Quantity = rdma.steps_time(steps(start, token()), copies())
     return found.named(f"a dispatch, started by a {start}").to("us")
 
 
@@ -186,20 +180,20 @@ def dispatched() -> Quantity:
 
 def pace(start: str) -> Quantity:
     """Time between two of the messages once the way is full."""
-    found: Quantity = longest_busy(steps(start, token()))
+    found: Quantity = rdma.longest_busy(steps(start, token()))
     return found.named(f"between messages of a dispatch, {start}").to("ns")
 
 
 def under_way(start: str) -> Quantity:
     """Messages under way at once in the middle of a dispatch: Little's law."""
-    one: Quantity = steps_time(steps(start, token()))
+    one: Quantity = rdma.steps_time(steps(start, token()))
     return (one / pace(start)).named(f"messages under way, started by a {start}")
 
 
 @counted(unit="s", label="a dispatch event by event, started by a {start}", shown="us")
 def ran(start: str) -> float:
     """The dispatch once more, event by event."""
-    events = run_steps(steps(start, token()), round(copies().si))
+    events = rdma.run_steps(steps(start, token()), round(copies().si))
     return max(event.end for event in events)
 
 

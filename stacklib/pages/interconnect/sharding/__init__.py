@@ -215,20 +215,17 @@ def time_off() -> float:
 
 def stages() -> list[dict[str, Any]]:
     """What a chip holds and sends, by stage."""
-    rows = []
-    for words, zero in STAGES.items():
-        held = holds(zero)
-        rows.append(
-            {
-                "split": words,
-                "weights": held.weights,
-                "gradients": held.gradients,
-                "optimizer": held.state,
-                "together": total(zero),
-                "sent": sends(zero),
-            }
-        )
-    return rows
+    return [
+        {
+            "split": words,
+            "weights": holds(zero).weights,
+            "gradients": holds(zero).gradients,
+            "optimizer": holds(zero).state,
+            "together": total(zero),
+            "sent": sends(zero),
+        }
+        for words, zero in STAGES.items()
+    ]
 
 
 def trained() -> list[dict[str, Any]]:

@@ -110,20 +110,17 @@ def seen(shape: Shape) -> Quantity:
 
 def rows() -> list[dict[str, Any]]:
     """The table of tori."""
-    found = []
-    for shape in (SHORT, WIDE):
-        for twist in (False, True):
-            name = " x ".join(map(str, shape))
-            found.append(
-                {
-                    "torus": f"{name}{', twisted' if twist else ''}",
-                    "busiest link": most(shape, twist),
-                    "every path counted": by_paths(shape, twist),
-                    "mean link": mean(shape, twist),
-                    "hops": hops(shape, twist),
-                }
-            )
-    return found
+    return [
+        {
+            "torus": " x ".join(map(str, shape)) + (", twisted" if twist else ""),
+            "busiest link": most(shape, twist),
+            "every path counted": by_paths(shape, twist),
+            "mean link": mean(shape, twist),
+            "hops": hops(shape, twist),
+        }
+        for shape in (SHORT, WIDE)
+        for twist in (False, True)
+    ]
 
 
 # -- bisection ---------------------------------------------------------------------

@@ -50,16 +50,14 @@ def algorithms() -> list[dict[str, Any]]:
 
 def links() -> list[dict[str, Any]]:
     """Links between namespaces: what was set and what was found."""
-    rows = []
-    for name in page.SHAPES:
-        rows.append(
-            {
-                "set": name,
-                "made by": page.made_by(name),
-                "alpha, predicted": page.link_told(name, "alpha"),
-                "alpha, found": page.link_alpha(name),
-                "rate, predicted": page.link_told(name, "rate"),
-                "rate, found": page.link_rate(name),
-            }
-        )
-    return rows
+    return [
+        {
+            "set": name,
+            "made by": page.made_by(name),
+            "alpha, predicted": page.link_told(name, "alpha"),
+            "alpha, found": page.link_alpha(name),
+            "rate, predicted": page.link_told(name, "rate"),
+            "rate, found": page.link_rate(name),
+        }
+        for name in page.SHAPES
+    ]

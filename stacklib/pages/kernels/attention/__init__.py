@@ -148,7 +148,7 @@ def saved() -> Quantity:
 def counted_bytes() -> Quantity:
     """The same by the room's closed form."""
     tiles = {"tile_q": TILE, "tile_k": TILE}
-    sizes = {"tokens": TOKENS, "head_dim": HEAD, **tiles}
+    sizes: dict[str, Any] = {"tokens": TOKENS, "head_dim": HEAD, **tiles}
     return counted(io_count, **sizes, take="bytes", unit="B", label="tiles")
 
 

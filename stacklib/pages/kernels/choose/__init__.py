@@ -21,7 +21,7 @@ from stacklib.pages.figures_of import claimed
 from stacklib.pages.kernels.choose import claims
 from stacklib.quantity import Quantity, Source, assumed, chosen, counted
 from stacklib.roofline import decode_step
-from stacklib.tinylm.config import DATA, Config, read_config, shapes
+from stacklib.tinylm.config import DATA, read_config, shapes
 
 FILE = Path(__file__).with_name("profile.json")
 PARTS = ("products", "attention", "elementwise", "loss", "the rest")
@@ -40,8 +40,7 @@ YEAR, FEW, MANY = 8760, 8, 128  # hours; GPUs of a small fleet and of a large on
 @cache
 def recorded() -> dict[str, Any]:
     """The profile of a training step."""
-    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    return found
+    return json.loads(FILE.read_text(encoding="utf-8"))
 
 
 def _rows(part: str, phase: str = "") -> list[dict[str, Any]]:
@@ -100,13 +99,10 @@ def operators() -> Quantity:
     return _read(sum(map(_calls, PARTS)), "operators of the step")
 
 
-def _config() -> Config:
-    return read_config(DATA / recorded()["model"] / "config.json")
-
-
 def _work(part: str) -> tuple[float, float]:
     """Operations, and bytes that must cross, of a part whose work is counted."""
-    made, config = recorded(), _config()
+    made = recorded()
+    config = read_config(DATA / made["model"] / "config.json")
     tokens = made["batch"] * made["tokens"]
     if part == "products":
         sizes = [s for s in shapes(config).values() if len(s) == 2]

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from stacklib import hardware, models
+from stacklib.kernels.experts import tiles as tiled
 from stacklib.kernels.experts.rounding import (
     Rounded,
     draw_counts,
@@ -13,11 +14,6 @@ from stacklib.kernels.experts.rounding import (
     padded,
     round_tokens,
     tiny_scores,
-)
-from stacklib.kernels.experts.tiles import (
-    expert_tiles,
-    routed_parameters,
-    tile_efficiency,
 )
 from stacklib.quantity import (
     Quantity,
@@ -84,7 +80,7 @@ def formula(tokens: int = TOKENS) -> Quantity:
 
 
 def _waste(tokens: int) -> float:
-    return 1 / expert_tiles(MODEL, tokens=tokens, tile=TILE).in_tokens - 1
+    return 1 / tiled.expert_tiles(MODEL, tokens=tokens, tile=TILE).in_tokens - 1
 
 
 def exact(tokens: int = TOKENS) -> Quantity:
@@ -137,17 +133,17 @@ def spread(tokens: int = TOKENS) -> Quantity:
 
 def parameters(name: str = MODEL) -> Quantity:
     """Parameters of an expert."""
-    return expert_tiles(name, tokens=1).parameters
+    return tiled.expert_tiles(name, tokens=1).parameters
 
 
 def width(name: str = MODEL) -> Quantity:
     """Its width."""
-    return expert_tiles(name, tokens=1).width
+    return tiled.expert_tiles(name, tokens=1).width
 
 
 def hidden() -> Quantity:
     """The model's hidden size."""
-    return expert_tiles(MODEL, tokens=1).hidden
+    return tiled.expert_tiles(MODEL, tokens=1).hidden
 
 
 def narrower() -> Quantity:
@@ -158,7 +154,7 @@ def narrower() -> Quantity:
 
 def all_routed(wide: bool = True) -> Quantity:
     """Parameters of all routed experts, of the model's width or the older one's."""
-    total = routed_parameters(MODEL)
+    total = tiled.routed_parameters(MODEL)
     return total if wide else (total * width(OLDER) / width()).named("all, narrower")
 
 
@@ -200,7 +196,7 @@ def size_rows() -> list[dict[str, Any]]:
             "size": name,
             "columns": columns,
             "tiles": (columns / tile()).named(f"tiles, {name}"),
-            "used": tile_efficiency(columns, tile()).named(f"used, {name}"),
+            "used": tiled.tile_efficiency(columns, tile()).named(f"used, {name}"),
         }
         for name, columns in sizes.items()
     ]

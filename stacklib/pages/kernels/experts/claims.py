@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from stacklib import gpu, models
 from stacklib.evidence import Finding, claim
+from stacklib.kernels.experts import tiles as tiled
 from stacklib.kernels.experts.rounding import pad_waste, round_tokens, tiny_scores
-from stacklib.kernels.experts.tiles import (
-    expert_tiles,
-    routed_parameters,
-    tile_efficiency,
-)
 from stacklib.models.formulas import Sizes
 from stacklib.quantity import Quantity, Source, chosen, counted
 
@@ -45,16 +41,16 @@ def padding(tokens: int) -> Quantity:
 
 def width_of(name: str) -> Quantity:
     """Width of an expert."""
-    return expert_tiles(name, tokens=1).width
+    return tiled.expert_tiles(name, tokens=1).width
 
 
 @claim("v3-expert-33m")
 def parameters() -> Finding:
     """Three matrices of the config's two sizes."""
-    total = routed_parameters(V3)
+    total = tiled.routed_parameters(V3)
     other = (total * width_of(V2) / width_of(V3)).named("with the other width")
     return Finding(
-        expert_tiles(V3, tokens=1).parameters,
+        tiled.expert_tiles(V3, tokens=1).parameters,
         why=f"The config has a width of {width_of(V3).si:,.0f}; {width_of(V2).si:,.0f} "
         f"is that of V2's experts. All of them are {total.si / 1e9:.0f} billion of the "
         f"{models.get(V3).parameters.si / 1e9:.0f} of the model, which leaves what the "
@@ -66,7 +62,7 @@ def parameters() -> Finding:
 def tiles_across() -> Finding:
     """V2's expert width over a tile."""
     own = (width_of(V3) / TILE).named("tiles of V3's width")
-    hidden = (expert_tiles(V3, tokens=1).hidden / TILE).named(
+    hidden = (tiled.expert_tiles(V3, tokens=1).hidden / TILE).named(
         "tiles of the hidden size"
     )
     return Finding(
@@ -89,8 +85,8 @@ def left_over() -> Finding:
 def use_of_cores() -> Finding:
     """What misaligned sizes cost, and what misaligned tokens do."""
     ragged, whole_tiles = 1500, int(width_of(V2).si)
-    worst = tile_efficiency(ragged, int(TILE.si))
-    batch = expert_tiles(V3, tokens=4096, tile=int(TILE.si))
+    worst = tiled.tile_efficiency(ragged, int(TILE.si))
+    batch = tiled.expert_tiles(V3, tokens=4096, tile=int(TILE.si))
     return Finding.open(
         f"Sizes cannot be it: {ragged:,} columns instead of {whole_tiles:,} leave "
         f"{worst:.1%} of the tiles in use. Tokens can: {batch.tokens:.0f} for each "

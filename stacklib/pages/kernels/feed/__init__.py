@@ -74,14 +74,12 @@ def needed() -> int:
 
 def busy(buffers: int) -> Quantity:
     """Share of a long loop's cycles in which the tensor cores multiply."""
-    share: Quantity = feed_share(feed(buffers), STEPS)
-    return share.named(f"busy with {buffers} buffers")
+    return feed_share(feed(buffers), STEPS).named(f"busy with {buffers} buffers")
 
 
 def alone(buffers: int) -> Quantity:
     """The same for a block that shares its loads with no other."""
-    share: Quantity = feed_share(feed(buffers, 1), STEPS)
-    return share.named(f"busy alone, {buffers} buffers")
+    return feed_share(feed(buffers, 1), STEPS).named(f"busy alone, {buffers} buffers")
 
 
 def pace(buffers: int) -> float:
@@ -127,12 +125,9 @@ def deepgemm_share(consumers: int = 2) -> float:
 def deepgemm_events(consumers: int = 2, steps: int = STEPS) -> float:
     """Cycles from step to step, by events, the first ones left out."""
     loop = deepgemm(consumers)
-    ends = [run.events[-1].end for run in _runs(loop, steps)]
+    runs = [promoted_events(loop, n) for n in (steps, 2 * steps)]
+    ends = [run.events[-1].end for run in runs]
     return (ends[1] - ends[0]) / steps
-
-
-def _runs(loop: Promoted, steps: int) -> list[Any]:
-    return [promoted_events(loop, n) for n in (steps, 2 * steps)]
 
 
 def fast() -> Quantity:

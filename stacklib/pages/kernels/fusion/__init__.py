@@ -6,15 +6,10 @@ import math
 from functools import cache
 
 from stacklib import hardware, models
+from stacklib.kernels.launch import recompute
 from stacklib.kernels.launch.fuse import KERNELS, RULES, Fusion, fuse
 from stacklib.kernels.launch.launches import launch_time, replay_time
 from stacklib.kernels.launch.op_graph import OpGraph
-from stacklib.kernels.launch.recompute import (
-    CheckpointPlan,
-    Layer,
-    checkpoint_plan,
-    run_plan,
-)
 from stacklib.pages.kernels import launches
 from stacklib.pages.kernels.fusion import graphs
 from stacklib.quantity import Quantity, chosen, counted
@@ -233,16 +228,16 @@ def told(name: str, what: str, rules: tuple[str, ...] = RULES) -> Quantity:
 
 
 @cache
-def chain() -> tuple[Layer, ...]:
+def chain() -> tuple[recompute.Layer, ...]:
     """The model's layers for a prompt, each keeping ``KEPT`` times its input."""
     size = row().si
-    return (Layer(size, KEPT * size, 1.0),) * models.get(MODEL).layers
+    return (recompute.Layer(size, KEPT * size, 1.0),) * models.get(MODEL).layers
 
 
 @cache
-def plan(method: str) -> CheckpointPlan:
+def plan(method: str) -> recompute.CheckpointPlan:
     """A plan for that chain."""
-    return checkpoint_plan(chain(), method=method)
+    return recompute.checkpoint_plan(chain(), method=method)
 
 
 def memory(method: str) -> Quantity:
@@ -251,7 +246,7 @@ def memory(method: str) -> Quantity:
 
 
 def _walked(method: str) -> float:
-    return run_plan(chain(), plan(method)).peak
+    return recompute.run_plan(chain(), plan(method)).peak
 
 
 @counted(label="work again, {method}")

@@ -15,15 +15,7 @@ from stacklib.evidence.predict.attention import attention_of, software_of
 from stacklib.evidence.systems import device_of
 from stacklib.evidence.validate import Validation, validate
 from stacklib.kernels.plan.published import gain
-from stacklib.kernels.schedule.generations import (
-    RULES,
-    Generation,
-    Next,
-    generation,
-    next_generation,
-    run,
-    tricks,
-)
+from stacklib.kernels.schedule import generations as g
 from stacklib.kernels.schedule.rates import TileWork, rates_of, tile_work
 from stacklib.pages.figures_of import measured, published
 from stacklib.pages.kernels import attention
@@ -95,9 +87,9 @@ def even_head(device: str) -> Quantity:
 
 
 @cache
-def found(name: str) -> Generation:
+def found(name: str) -> g.Generation:
     """A generation on its own device."""
-    return generation(name)
+    return g.generation(name)
 
 
 def share(name: str) -> Quantity:
@@ -119,7 +111,7 @@ def later_share() -> Quantity:
 
 def said(name: str) -> Quantity:
     """The published share of the dense peak."""
-    rule = RULES[name]
+    rule = g.RULES[name]
     speed = published(rule.published / 1e12, "TFLOP/s", name, rule.source)
     return claims.of_peak(speed, rule.on, rule.dtype)
 
@@ -131,7 +123,7 @@ def claimed() -> Quantity:
 
 def speed(name: str) -> Quantity:
     """The published rate."""
-    rule = RULES[name]
+    rule = g.RULES[name]
     return published(rule.published / 1e12, "TFLOP/s", name, rule.source)
 
 
@@ -155,8 +147,8 @@ def rows() -> list[dict[str, Any]]:
     return [
         {
             "version": NAMES[name],
-            "device": hardware.get(RULES[name].on),
-            "format": FORMATS[RULES[name].dtype],
+            "device": hardware.get(g.RULES[name].on),
+            "format": FORMATS[g.RULES[name].dtype],
             "predicted": share(name),
             "published": said(name),
             "what binds": BINDS[found(name).binds],
@@ -165,10 +157,10 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def groups(count: int) -> Generation:
+def groups(count: int) -> g.Generation:
     """FlashAttention-3's products on our head, with so many warp groups."""
-    rule = replace(RULES["fa3"], dtype="bf16", head_dim=HEAD, ahead=False)
-    return run(replace(rule, groups=count))
+    rule = replace(g.RULES["fa3"], dtype="bf16", head_dim=HEAD, ahead=False)
+    return g.run(replace(rule, groups=count))
 
 
 def busy(count: int) -> Quantity:
@@ -180,7 +172,7 @@ def busy(count: int) -> Quantity:
 @counted(label="rate with {trick} over without")
 def worth(trick: str) -> float:
     """What a trick of FlashAttention-4 is worth on a B200."""
-    return next(t.gain for t in tricks(RULES["fa4"], B200) if t.name == trick)
+    return next(t.gain for t in g.tricks(g.RULES["fa4"], B200) if t.name == trick)
 
 
 def reloads(name: str) -> Quantity:
@@ -194,7 +186,7 @@ def multiplied(name: str) -> Quantity:
 
 
 def _fed(name: str, what: str) -> float:
-    rule = RULES[name]
+    rule = g.RULES[name]
     own = tile_work(
         rates_of(rule.on, rule.dtype),
         rows=SIDE,
@@ -247,9 +239,9 @@ def at_published() -> Quantity:
 
 
 @cache
-def coming(on: str, dtype: str, exp_times: int) -> Next:
+def coming(on: str, dtype: str, exp_times: int) -> g.Next:
     """What the table says of a device that nobody has measured."""
-    return next_generation(on, dtype, exp_times=exp_times)
+    return g.next_generation(on, dtype, exp_times=exp_times)
 
 
 def next_share(on: str, dtype: str, exp_times: int, take: str) -> Quantity:

@@ -62,18 +62,15 @@ def explore(*, device: str, fused: str, graph: str, submit: float, node: float) 
     told = f"{short} does not hold the model in bf16."
     if mine:
         told = f"{count:,} kernels {how} on 8 x {short}: {1e3 * mine[1]:.3g} ms."
+    longest = max((whole for _, whole in found.values()), default=1e-3)
     return chart(
         told,
-        x=axis("Time per token (ms)", unit="ms", limits=(0, _end(found))),
+        x=axis("Time per token (ms)", unit="ms", limits=(0, 1.5e3 * longest)),
         y=axis("Devices, yours on top", ticks=(), limits=across(max(len(found), 1))),
         marks=[m for row, key in enumerate(found) for m in _bars(found, key, row)],
         readouts=_readouts(mine, count),
         message=None if mine else "Eight of them are too small, or have no bf16.",
     )
-
-
-def _end(found: dict[str, tuple[float, float]]) -> float:
-    return 1.5e3 * max((whole for _, whole in found.values()), default=1e-3)
 
 
 def _bars(found: dict[str, tuple[float, float]], key: str, row: int) -> list[Mark]:

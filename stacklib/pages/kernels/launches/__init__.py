@@ -254,8 +254,7 @@ def empty_gain(submit_end: str, node_end: str) -> Quantity:
 def trace() -> dict[str, Any]:
     """The recorded step of a small layer."""
     file = Path(__file__).with_name("decode_trace.json")
-    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return found
+    return json.loads(file.read_text("utf-8"))
 
 
 def _watched() -> float:

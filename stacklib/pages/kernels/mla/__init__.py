@@ -278,20 +278,17 @@ def _predicted(id: str) -> float:
 
 def run_rows() -> list[dict[str, Any]]:
     """Published decode kernels: device, shape, time, and what is predicted."""
-    found = []
-    for id in RUNS:
-        one = row(id)
-        found.append(
-            {
-                "GPU": "H100" if "H100" in one.system else "B200",
-                "batch": one.integer("batch"),
-                "tokens": one.integer("kv_len"),
-                "cache": one.text("kv_dtype").replace("bfloat16", "bf16"),
-                "published": figure(id),
-                "predicted": predicted(id, "s"),
-            }
-        )
-    return found
+    return [
+        {
+            "GPU": "H100" if "H100" in one.system else "B200",
+            "batch": one.integer("batch"),
+            "tokens": one.integer("kv_len"),
+            "cache": one.text("kv_dtype").replace("bfloat16", "bf16"),
+            "published": figure(one.id),
+            "predicted": predicted(one.id, "s"),
+        }
+        for one in map(row, RUNS)
+    ]
 
 
 def framework_rows() -> list[dict[str, Any]]:

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
-from stacklib.kernels.attention.mla import (
-    OLD_BITS,
-    OLD_HEAD,
-    OLD_HEADS,
-    OLD_LAYERS,
-    V2_BITS,
-    Latent,
-    bytes_by_kind,
-    share_of_67b,
-    share_of_own,
-)
+from stacklib.kernels.attention import mla
 from stacklib.quantity import Quantity
 
 from ...figures_of import measured
@@ -26,7 +16,7 @@ BESIDE_67B = "the other cache is DeepSeek-67B's, and its own has 6 bits a number
 
 def original() -> Quantity:
     """Numbers a token and layer of all heads' keys and values."""
-    sizes = Latent.of(MODEL)
+    sizes = mla.Latent.of(MODEL)
     return (2 * sizes.heads * sizes.head).named("keys and values of all heads")
 
 
@@ -34,20 +24,20 @@ def original() -> Quantity:
 def ratio() -> Finding:
     """The latent cache over that of the same heads."""
     return Finding(
-        share_of_own(MODEL),
+        mla.share_of_own(MODEL),
         why="Over the model's own heads, in one format. The claimed number is the "
         "abstract's of DeepSeek-V2: fewer layers, another model with fewer heads of "
         "keys and values, and fewer bits.",
-        then=share_of_67b(),
+        then=mla.share_of_67b(),
     )
 
 
 @claim("flashmla-15x", right_if=BESIDE_67B)
 def shrinks() -> Finding:
     """The same, the other way round."""
-    kinds, sizes = bytes_by_kind(MODEL), Latent.of(MODEL)
-    old = 2 * OLD_LAYERS * OLD_HEADS * OLD_HEAD * OLD_BITS
-    new = sizes.layers * sizes.columns * V2_BITS
+    kinds, sizes = mla.bytes_by_kind(MODEL), mla.Latent.of(MODEL)
+    old = 2 * mla.OLD_LAYERS * mla.OLD_HEADS * mla.OLD_HEAD * mla.OLD_BITS
+    new = sizes.layers * sizes.columns * mla.V2_BITS
     return Finding(
         (kinds["MHA"] / kinds["MLA"]).named("MHA's cache over MLA's"),
         why="The same figure as 6.7 %, with the same other model.",
@@ -58,7 +48,7 @@ def shrinks() -> Finding:
 @claim("flashmla-latent-dim")
 def numbers() -> Finding:
     """Keys and values of all heads."""
-    sizes = Latent.of(MODEL)
+    sizes = mla.Latent.of(MODEL)
     backed = sizes.latent.si / 0.067
     return Finding(
         original(),

@@ -6,16 +6,7 @@ from typing import Any
 
 from stacklib import hardware, models
 from stacklib.evidence import runs
-from stacklib.kernels.rows.sampling_time import (
-    FP32,
-    PLAIN_LAUNCHES,
-    PLAIN_PASSES,
-    PUBLISHED,
-    SampleTime,
-    flash_time,
-    gain_chain,
-    plain_time,
-)
+from stacklib.kernels.rows import sampling_time as timed
 from stacklib.pages.figures_of import claimed as claimed
 from stacklib.quantity import Quantity, Source, chosen, counted
 
@@ -35,7 +26,7 @@ def vocab() -> Quantity:
 
 def logits() -> Quantity:
     """Bytes of the logits of a row in FP32."""
-    return (vocab() * chosen(FP32, "B", label="a logit")).named("logits")
+    return (vocab() * chosen(timed.FP32, "B", label="a logit")).named("logits")
 
 
 def head() -> Quantity:
@@ -48,8 +39,7 @@ def _sizes(device: str, batch: int, ranks: int) -> dict[str, Any]:
     from stacklib.pages.kernels.sampling import claims
 
     chip, model = hardware.get(device), models.get(MODEL)
-    link = hardware.link(chip.link_key).fields["per_direction"]
-    assert link is not None
+    link = hardware.link(chip.link_key).per_direction
     return {
         "batch": batch,
         "hidden": model.hidden,
@@ -64,10 +54,10 @@ def _sizes(device: str, batch: int, ranks: int) -> dict[str, Any]:
 
 def drawn(
     fused: bool, *, device: str = DEVICE, batch: int = 1, ranks: int = TP
-) -> SampleTime:
+) -> timed.SampleTime:
     """Seconds of a draw by part, from hidden state to token."""
     sizes = _sizes(device, batch, ranks)
-    return flash_time(**sizes) if fused else plain_time(**sizes)
+    return timed.flash_time(**sizes) if fused else timed.plain_time(**sizes)
 
 
 def _part(part: str, fused: bool, device: str, batch: int, ranks: int) -> float:
@@ -97,7 +87,7 @@ def published(way: str, ranks: int, batch: int = BATCH) -> Quantity:
     """A published time on B200: of torch, of FlashInfer, or fused."""
     from stacklib.pages.kernels.sampling import claims
 
-    value = PUBLISHED[batch, ranks][WAYS.index(way)]
+    value = timed.PUBLISHED[batch, ranks][WAYS.index(way)]
     label = f"{way}, {batch} rows, {ranks} ranks"
     source = Source(claims.BENCHMARK, label, "2026-11-25", "secondary")
     return Quantity(value, "us", label=label, source=source, kind="measured")
@@ -151,8 +141,8 @@ def document_chain() -> float:
 
     sizes = {"batch": 1, "hidden": claims.HIDDEN, "vocab": claims.VOCAB}
     rate = {"bandwidth": 8e12, "launch_s": claims.LAUNCH.si}
-    plain, fused = plain_time(**sizes, **rate), flash_time(**sizes, **rate)
-    return float(gain_chain(1.84, plain, fused))
+    plain, fused = timed.plain_time(**sizes, **rate), timed.flash_time(**sizes, **rate)
+    return float(timed.gain_chain(1.84, plain, fused))
 
 
 def share(name: str, ranks: int) -> Quantity:
@@ -165,12 +155,12 @@ def share(name: str, ranks: int) -> Quantity:
 
 def launches() -> Quantity:
     """Kernels of the plain pipeline."""
-    return chosen(PLAIN_LAUNCHES, label="kernels of the pipeline")
+    return chosen(timed.PLAIN_LAUNCHES, label="kernels of the pipeline")
 
 
 def crossings() -> Quantity:
     """Times that logits or probabilities cross in it."""
-    return chosen(PLAIN_PASSES, label="crossings of the pipeline")
+    return chosen(timed.PLAIN_PASSES, label="crossings of the pipeline")
 
 
 def measured_here() -> str:

@@ -20,14 +20,10 @@ WANTED = 3  # the column that the lanes read
 ROW = SQUARE.pitch
 
 
-def _same(offset: int) -> int:
-    return offset
-
-
 def column_in_banks() -> d.Drawing:
     """The same column of the same tile: as it lies, padded, and swizzled."""
     ways: list[tuple[str, Place]] = [
-        ("as it lies", _same),
+        ("as it lies", lambda offset: offset),
         ("a word of padding", padded(ROW, WORD)),
         ("swizzled", matching_swizzle(ROW, WORD)),
     ]

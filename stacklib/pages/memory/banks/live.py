@@ -57,7 +57,9 @@ def explore(
         degrees = [bank_access(lanes, pattern.width).degree for lanes in placed]
         ways = max(degrees)
         request = pattern.requests[degrees.index(ways)]
-        title = _title(access, ways)
+        title = f"The worst {access} needs {ways} passes where one would do."
+        if ways == 1:
+            title = f"Every {access} comes in one pass."
     return {
         **bank_spec(tile, place, request, pattern.width, title=title),
         "readouts": _readouts(tile, padding, access, ways),
@@ -92,9 +94,3 @@ def _impossible(placed: list[list[int]], width: int) -> str:
     return (
         f"These rows do not start at multiples of the {width} bytes that {what} takes."
     )
-
-
-def _title(access: str, ways: int) -> str:
-    if ways == 1:
-        return f"Every {access} comes in one pass."
-    return f"The worst {access} needs {ways} passes where one would do."

@@ -99,16 +99,12 @@ def explore(*, size: int, ways: int, line: int, pattern: str) -> Spec:
     )
 
 
-def _devices() -> list[list[str]]:
-    """Devices whose L2 is known and shared by all units, as ``[key, name]``."""
-    known = choices.knowing(lambda d: (d.l2_capacity, d.compute_units), "gpu")
-    return [[key, hardware.get(key).name] for key, _ in known]
-
-
 def order_controls() -> list[dict[str, Any]]:
     """Menu and sliders of ``orders``."""
+    known = choices.knowing(lambda d: (d.l2_capacity, d.compute_units), "gpu")
+    names = [[key, hardware.get(key).name] for key, _ in known]
     return [
-        choices.select("device", "Device", _devices(), "h100_sxm"),
+        choices.select("device", "Device", names, "h100_sxm"),
         choices.slider("length", "Tokens", LENGTHS, 16384),
         choices.slider("section", "Heads side by side", SECTIONS, 8),
     ]

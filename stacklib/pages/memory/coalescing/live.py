@@ -43,8 +43,11 @@ def explore(*, stride: int, width: int, offset: int) -> Spec:
     moved = sectors * chosen(SECTOR, "B", "bytes of a sector")
     share = asked / moved
     moved, used = moved.named("bytes moved"), share.named("share used")
+    count = len(request.sectors)
+    noun = "sector moves" if count == 1 else "sectors move"
+    title = f"{count} {noun}, and {share:.3 %} of their bytes were asked for."
     return {
-        **sector_spec(lanes, width, title=_title(len(request.sectors), share)),
+        **sector_spec(lanes, width, title=title),
         "readouts": [
             readout("sectors", "Sectors", sectors, unit=""),
             readout("lines", "Lines", lines, unit=""),
@@ -61,8 +64,3 @@ def _pieces(step: int, first: int, size: int) -> Quantity:
     q = {name: chosen(value, "B", name) for name, value in given.items()}
     found: Quantity = strided_pieces(lanes=chosen(WARP, "", "lanes"), **q)
     return found.named("sectors" if size == SECTOR else "lines")
-
-
-def _title(sectors: int, share: Quantity) -> str:
-    noun = "sector moves" if sectors == 1 else "sectors move"
-    return f"{sectors} {noun}, and {share:.3 %} of their bytes were asked for."

@@ -23,13 +23,6 @@ def _bar(look: str, start: float, end: float, row: float) -> Mark:
     return bar(start, end, row, name, "simulated", at="key", series=series)
 
 
-def _bars(served: Served) -> Iterator[tuple[str, float, float, int]]:
-    """Look, start, end in ns and bank (-1: the bus) of everything that takes time."""
-    tick = served.part.clock * NANO
-    for look, start, cycles, bank in _cycles(served):
-        yield look, start * tick, (start + cycles) * tick, bank
-
-
 def _cycles(served: Served) -> Iterator[tuple[str, int, int, int]]:
     c = served.clocks
     opened: dict[int, int] = {}
@@ -49,10 +42,11 @@ def _cycles(served: Served) -> Iterator[tuple[str, int, int, int]]:
 
 def _run(served: Served, base: float, until: float) -> Iterator[Mark]:
     """A row for the bank, one for the bus."""
-    for look, start, end, bank in _bars(served):
-        if start < until:
-            row = base if bank >= 0 else base - 1
-            yield _bar(look, start, min(end, until), row)
+    tick = served.part.clock * NANO
+    for look, start, cycles, bank in _cycles(served):
+        if start * tick < until:
+            end, row = (start + cycles) * tick, base if bank >= 0 else base - 1
+            yield _bar(look, start * tick, min(end, until), row)
 
 
 def commands_spec(

@@ -23,17 +23,6 @@ from stacklib.memory.dram.parts import DramPart
 from stacklib.memory.dram.traffic import copy, stream
 from stacklib.quantity import Quantity, Source, counted
 
-__all__ = [
-    "ACHIEVED",
-    "KERNELS",
-    "Point",
-    "achieved",
-    "curves",
-    "device_rows",
-    "fact",
-    "sweep",
-]
-
 SWEPT, MEASURED = "evidence/data/in_flight.csv", "evidence/data/measurements.csv"
 # kernel -> bytes loaded and stored by a thread, in fp64
 KERNELS = {"read": (8, 0), "scale": (8, 8), "triad": (16, 8)}
@@ -77,10 +66,6 @@ def _rows() -> tuple[dict[str, str], ...]:
         return tuple(csv.DictReader(file))
 
 
-def _source() -> Source:
-    return read_source(_sources(), "gpubenches", "in_flight.csv", own=True)
-
-
 @cache
 def sweep(device: str, kernel: str) -> tuple[Point, ...]:
     """A device's sweep of one kernel, from few threads to all."""
@@ -100,7 +85,7 @@ def sweep(device: str, kernel: str) -> tuple[Point, ...]:
             float(row[kernel]),
             "GB/s",
             label="bandwidth",
-            source=_source(),
+            source=read_source(_sources(), "gpubenches", "in_flight.csv", own=True),
             kind="measured",
         )
         told = saturate(chip, loads, threads, stored=stores)
@@ -118,14 +103,9 @@ def curves(device: str) -> list[tuple[str, list[float], list[float], list[float]
     for kernel, (loads, stores) in KERNELS.items():
         points = sweep(device, kernel)[1::3]
         both = (loads + stores) / loads / 1e3
-        found.append(
-            (
-                kernel,
-                [p.told.in_flight.si * both for p in points],
-                [100 * p.told.share.si for p in points],
-                [100 * p.share.si for p in points],
-            )
-        )
+        flying = [p.told.in_flight.si * both for p in points]
+        shares = [100 * p.told.share.si for p in points]
+        found.append((kernel, flying, shares, [100 * p.share.si for p in points]))
     return found
 
 

@@ -41,11 +41,6 @@ def printed_gb(stacks: Quantity, height: Quantity, die: Quantity) -> Quantity:
     return (dies * die.to("GiB") * ON_THE_BOX).to("GB").named("capacity on the box")
 
 
-def _stack_bandwidth(generation: str) -> Quantity:
-    one = stack_generation(generation).memory
-    return (one.pins * one.pin_rate).to("TB/s").named("bandwidth of a stack")
-
-
 def _die(generation: str) -> Quantity:
     return stack_generation(generation).memory.die_capacity
 
@@ -175,8 +170,9 @@ def hbm3e_over_ddr5() -> Quantity:
 def hbm4_stack() -> Finding:
     """Pins times rate of the standard."""
     share = builds_of("rubin").found[0].of_document
+    one = stack_generation("hbm4").memory
     return Finding(
-        _stack_bandwidth("hbm4"),
+        (one.pins * one.pin_rate).to("TB/s").named("bandwidth of a stack"),
         why=f"At the standard's rate. Rubin's pins run {share - 1:.0%} faster.",
     )
 

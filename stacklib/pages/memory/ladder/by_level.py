@@ -55,8 +55,9 @@ def level_rows() -> list[dict[str, Any]]:
     for found in report.predicted:
         kind = "latency" if is_latency(found) else "bandwidth"
         groups.setdefault((kind, LEVELS[str(found.bound)]), []).append(found)
-    rows = []
-    for (kind, level), some in sorted(groups.items(), key=_order):
+    rows, names = [], list(dict.fromkeys(LEVELS.values()))
+    for kind, level in sorted(groups, key=lambda key: (key[0], names.index(key[1]))):
+        some = groups[kind, level]
         errors = [held[o.row.id].error for o in some if o.row.id in held]
         rows.append(
             {
@@ -74,9 +75,3 @@ def level_rows() -> list[dict[str, Any]]:
 
 def _quantile(errors: list[float], share: float) -> Quantity | None:
     return counted(validate.quantile, errors, share) if errors else None
-
-
-def _order(item: tuple[tuple[str, str], Any]) -> tuple[str, int]:
-    (kind, level), _ = item
-    names = list(dict.fromkeys(LEVELS.values()))
-    return kind, names.index(level)

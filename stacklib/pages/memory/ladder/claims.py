@@ -214,7 +214,12 @@ def l2_range() -> Finding:
 @claim("tier-sram-capacity")
 def sram_capacity() -> Finding:
     """Registers, shared memory and L2 together, of an A100 and of a B200."""
-    old, new = (_on_chip(device) for device in (A100, B200))
+    old, new = (
+        all_units(on, "registers")
+        + all_units(on, "shared memory")
+        + all_units(on, "L2")
+        for on in (A100, B200)
+    )
     registers = all_units(H100, "registers")
     return Finding(
         old.named("on-chip SRAM of an A100"),
@@ -222,8 +227,3 @@ def sram_capacity() -> Finding:
         why="Registers, shared memory and L2 together, from an A100 to a B200. The "
         f"registers alone of an H100 are {registers.text('MB')}.",
     )
-
-
-def _on_chip(device: str) -> Quantity:
-    parts = [all_units(device, name) for name in ("registers", "shared memory", "L2")]
-    return parts[0] + parts[1] + parts[2]

@@ -35,7 +35,10 @@ def explore(*, device: str, order: str, use: int, ring: int) -> Spec:
     """
     snake = order == "snake"
     case = sbuf_case(device, chosen(ring, "KiB", "ring the weights pass through"))
-    loads = {p: _loaded(case, use, p, snake) for p in POLICIES}
+    loads = {
+        p: chosen(case.loaded(use / 100, p, snake=snake), "B", f"X copied in, {p}")
+        for p in POLICIES
+    }
     spec = cliff_spec(case, title=_title(case, use, loads), snake=snake)
     spec["marks"].append(
         here([use] * len(loads), [q.to("MB").value for q in loads.values()])
@@ -46,11 +49,6 @@ def explore(*, device: str, order: str, use: int, ring: int) -> Spec:
         readout(p, POLICIES[p].capitalize(), q, unit="MB") for p, q in loads.items()
     ]
     return {**spec, "readouts": [readout("tokens", "Tokens", tokens, digits=4), *said]}
-
-
-def _loaded(case: SbufCase, use: int, policy: str, snake: bool) -> Quantity:
-    loaded = case.loaded(use / 100, policy, snake=snake)
-    return chosen(loaded, "B", f"X copied in, {policy}")
 
 
 def _title(case: SbufCase, use: int, loads: dict[str, Quantity]) -> str:

@@ -61,16 +61,11 @@ def explore(
         spec["marks"].append(bears)
         return {**spec, "readouts": mixed, "message": str(why)}
     spec = tiers_spec(tiers, title=f"The cheapest home is {best.name}.")
-    price = _price(best)
-    ring = here(best.latency.to("ns").value, price.to("USD/GB").value)
-    cost = readout("cost", f"All in {best.name}", (price * size).named("cost"))
+    assert best.price is not None
+    ring = here(best.latency.to("ns").value, best.price.to("USD/GB").value)
+    cost = readout("cost", f"All in {best.name}", (best.price * size).named("cost"))
     spec["marks"] += [ring, bears]
     return {**spec, "readouts": [cost, *mixed]}
-
-
-def _price(tier: Tier) -> Quantity:
-    assert tier.price is not None
-    return tier.price
 
 
 def _mixed(tiers: list[Tier], need: Need, size: Quantity) -> list[dict[str, Any]]:

@@ -93,8 +93,7 @@ def write() -> None:
 @cache
 def atlas() -> dict[str, float]:
     """Squared errors by ``element block rule source``."""
-    found: dict[str, float] = json.loads(STORE.read_text("utf-8"))
-    return found
+    return json.loads(STORE.read_text("utf-8"))
 
 
 def error(element: str, block: int, rule: str, source: str) -> float:

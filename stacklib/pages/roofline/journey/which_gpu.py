@@ -81,9 +81,10 @@ def explore(*, model: str, device: str, dtype: str, batch: int, context: int) ->
     found = [choose(model, k, dtype, batch, context) for k in able]
     mine = found[0] if device in able else None
     fit = [choice for choice in found if choice.step.fit.fits]
+    longest = max((c.predicted.to("ms").value for c in fit), default=1.0)
     return chart(
         _title(model, dtype, mine, hardware.get(device)),
-        x=axis("Time per token (ms)", unit="ms", limits=(0, _end(fit))),
+        x=axis("Time per token (ms)", unit="ms", limits=(0, 1.5 * longest)),
         y=axis("Devices, yours on top", ticks=(), limits=across(max(len(fit), 1))),
         marks=[_bar(c, len(fit) - 1 - row, dtype) for row, c in enumerate(fit)],
         readouts=_readouts(mine) if mine else (),
@@ -100,11 +101,6 @@ def explore(*, model: str, device: str, dtype: str, batch: int, context: int) ->
 
 def _fits(choice: Choice | None) -> bool:
     return choice is not None and choice.step.fit.fits
-
-
-def _end(fit: list[Choice]) -> float:
-    """Room for the longest bar and its name."""
-    return 1.5 * max((c.predicted.to("ms").value for c in fit), default=1.0)
 
 
 def _title(

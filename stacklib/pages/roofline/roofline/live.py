@@ -38,18 +38,13 @@ def _one_of_five(key: str, size: int, dtype: str) -> Work:
     return five_operations(ROWS, size, dtype)[key]
 
 
-def _gemv(n: int, dtype: str) -> Work:
-    return roofline.gemv(n=n, k=n, dtype=dtype)
-
-
-def _matmul(n: int, dtype: str) -> Work:
-    return roofline.matmul(m=n, n=n, k=n, dtype=dtype)
-
-
 # key -> (menu, size and format to work)
 OPERATIONS: dict[str, tuple[str, Callable[[int, str], Work]]] = {
-    "gemv": ("vector x square matrix", _gemv),
-    "matmul": ("square matrix product", _matmul),
+    "gemv": ("vector x square matrix", lambda n, f: roofline.gemv(n=n, k=n, dtype=f)),
+    "matmul": (
+        "square matrix product",
+        lambda n, f: roofline.matmul(m=n, n=n, k=n, dtype=f),
+    ),
     "decode": ("attention, one new token", lambda n, f: _attention(1, n, f)),
     "prefill": ("attention, whole prompt", lambda n, f: _attention(n, n, f)),
 }

@@ -176,8 +176,7 @@ def trend_of(side: str, since: int = 0, matrix_units: bool = False) -> trend.Tre
         for d in trend.family("hbm", since)
         if not (matrix_units and d.key in WITHOUT_MATRIX_UNITS)
     ]
-    line: trend.Trend = getattr(roofline.memory_wall(found), side)
-    return line
+    return getattr(roofline.memory_wall(found), side)
 
 
 def fitted(end: str, label: str, side: str = "ridge", **which: Any) -> Quantity:

@@ -43,7 +43,8 @@ def explore(*, serial: int, workers: int, gain: int) -> Spec:
     """Speed-up against workers: percent serial, and how much faster that is made."""
     share = chosen(serial / 100, "", "serial share")
     faster = chosen(gain, "", "gain of the serial part")
-    found = _speed_up(share, faster, workers).named("speed-up")
+    gains = [faster, _many(workers)]
+    found = scaling.speed_up_of_parts([share, 1 - share], gains).named("speed-up")
     many = "worker" if workers == 1 else "workers"
     return chart(
         f"{workers:,} {many} make it {in_times(found.si, FASTER, 3)}.",
@@ -72,10 +73,6 @@ def _readouts(
 
 def _many(workers: int) -> Quantity:
     return chosen(workers, "", "workers")
-
-
-def _speed_up(share: Any, gain: Any, workers: Any) -> Any:
-    return scaling.speed_up_of_parts([share, 1 - share], [gain, _many(workers)])
 
 
 def _idle(share: Quantity, gain: Quantity, workers: int) -> Quantity:
@@ -130,8 +127,9 @@ def wall(*, kind: str, first: str, last: str) -> Spec:
     try:
         walls = trend.memory_wall(found, dtype=kin.dtype)
     except ValueError as error:
-        title, why = f"{kin.words}, {first} to {last}: no trend.", _first_up(str(error))
-        return chart(title, x=x, y=Y, marks=[], readouts=[count], message=f"{why}.")
+        title, why = f"{kin.words}, {first} to {last}: no trend.", str(error)
+        message = f"{why[:1].upper()}{why[1:]}."
+        return chart(title, x=x, y=Y, marks=[], readouts=[count], message=message)
     peaks = [d.peak(kin.dtype).si for d in found]
     rates = [d.memory_bandwidth.si for d in found]
     up, wires = walls.compute, walls.bandwidth
@@ -152,10 +150,6 @@ def wall(*, kind: str, first: str, last: str) -> Spec:
             count,
         ],
     )
-
-
-def _first_up(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _growth(

@@ -19,12 +19,8 @@ def dies_high(device: Accelerator) -> Quantity:
         builds_of,
         device.key,
         label=f"{device.short} DRAM dies of a stack",
-        take=_height,
+        take=lambda builds: int(builds.found[0].height),
     )
-
-
-def _height(builds: object) -> int:
-    return int(builds.found[0].height)  # type: ignore[attr-defined]
 
 
 def stack(device: Accelerator, name: str, lit: bool = False) -> Layers:

@@ -12,8 +12,6 @@ from ..picture import Drawing, draw
 from ..relate import flow
 from ..words import Shown, an, line
 
-__all__ = ["sm_opened", "tiles_in_waves"]
-
 
 def sm_opened(on: str | Accelerator, lit: str = "", name: str = "sm-opened") -> Drawing:
     """An SM: its sub-cores with scheduler, registers and lanes, and what they share."""

@@ -127,6 +127,3 @@ def _port(
         least=36.0,
     )
     return below(pipe, box, gap=0)
-
-
-__all__ = ["whole_machine"]

@@ -14,8 +14,6 @@ from ..picture import Drawing, draw
 from ..relate import below, flow, right_of
 from ..words import Shown, an, line
 
-__all__ = ["cache_set", "dram_bank", "hbm_opened"]
-
 
 def hbm_opened(on: str | Accelerator, name: str = "hbm-opened") -> Drawing:
     """A stack in section, one of its channels, one of that channel's banks."""

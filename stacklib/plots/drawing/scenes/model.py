@@ -15,7 +15,6 @@ from ..picture import Drawing, draw
 from ..relate import below, flow, right_of
 from ..words import Given, line
 
-__all__ = ["gemv_beside_gemm", "transformer_layer"]
 BF16 = "bf16"
 
 

@@ -14,8 +14,6 @@ from ..picture import Drawing, draw
 from ..relate import below, flow
 from ..words import line
 
-__all__ = ["package_above", "package_section"]
-
 
 def package_above(on: str | Accelerator, name: str = "package-above") -> Drawing:
     """Dies and stacks from above, beside the field of a scanner, to one scale."""

@@ -12,8 +12,6 @@ from ..picture import Drawing, draw
 from ..relate import below, flow, right_of
 from ..words import line
 
-__all__ = ["chip_to_rack"]
-
 
 def chip_to_rack(
     on: str | Accelerator,
