@@ -1,7 +1,5 @@
 """Maps: the machine, and in each part the section of the chapter that opens it."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, memory

@@ -1,7 +1,5 @@
 """The claim on a matrix instruction of one generation only."""
 
-from __future__ import annotations
-
 from stacklib import gpu
 from stacklib.evidence import Finding, claim
 

@@ -1,7 +1,5 @@
 """Drawings of section 2.4: from a line to a word of bits, and the clock in the code."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.gpu.code import sass
 from stacklib.gpu.code.compiled import compiled

@@ -1,7 +1,5 @@
 """Claims on how many of everything a chip has."""
 
-from __future__ import annotations
-
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.chip import chips

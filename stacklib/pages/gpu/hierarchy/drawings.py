@@ -1,7 +1,5 @@
 """Drawings of section 2.1: a thread's two addresses, an SM opened, waves of tiles."""
 
-from __future__ import annotations
-
 from stacklib.hardware import get
 from stacklib.pages.gpu import hierarchy as page
 from stacklib.plots import drawing as d

@@ -1,7 +1,5 @@
 """Drawings of section 2.8: what is busy for one token, and one column of eight."""
 
-from __future__ import annotations
-
 from stacklib.pages.gpu import journey as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen

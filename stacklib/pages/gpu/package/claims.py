@@ -1,7 +1,5 @@
 """Claims on interposers, bumps, and what a package is worth."""
 
-from __future__ import annotations
-
 from stacklib import cost, hardware
 from stacklib.cost.packages import implied_bond
 from stacklib.evidence import Finding, claim

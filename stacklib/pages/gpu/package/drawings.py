@@ -1,7 +1,5 @@
 """Drawings of section 2.7: edges with memory at them, dies tested or not, a section."""
 
-from __future__ import annotations
-
 from stacklib import cost
 from stacklib.pages.gpu import package as page
 from stacklib.pages.gpu import silicon as printed

@@ -1,7 +1,5 @@
 """Claims on how many warps there are, and what they hide."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from stacklib import gpu, hardware

@@ -1,7 +1,5 @@
 """Drawings of section 2.3: a scoreboard, and blocks that share out two stores."""
 
-from __future__ import annotations
-
 from stacklib import gpu
 from stacklib.hardware import get
 from stacklib.plots import drawing as d

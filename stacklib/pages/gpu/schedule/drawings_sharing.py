@@ -1,7 +1,5 @@
 """Drawings of the annex of 2.3: a cluster of blocks, and a chip cut into slices."""
 
-from __future__ import annotations
-
 from stacklib.gpu.chip import slices
 from stacklib.hardware import get
 from stacklib.plots import drawing as d

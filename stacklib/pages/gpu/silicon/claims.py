@@ -1,7 +1,5 @@
 """Claims on what can be printed, on which process, and how densely."""
 
-from __future__ import annotations
-
 from stacklib import cost, hardware
 from stacklib.cost.assembly import b200
 from stacklib.cost.chiplets import good_dies

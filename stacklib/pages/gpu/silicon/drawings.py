@@ -1,7 +1,5 @@
 """Drawings of section 2.6: a field and a slit, a wafer with dirt, a bit's way."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Drawings of section 2.2: lanes at a branch, and a tile that is read too early."""
 
-from __future__ import annotations
-
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
 

@@ -1,7 +1,5 @@
 """Claims on tensor cores: a core, a cycle, an instruction, a generation."""
 
-from __future__ import annotations
-
 from stacklib import gpu, hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.tensor.peaks import peak_by_hand, per_mac

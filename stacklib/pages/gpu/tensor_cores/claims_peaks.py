@@ -1,7 +1,5 @@
 """Claims on printed peaks, and on a column that mixes their bases."""
 
-from __future__ import annotations
-
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.tensor.peaks import matching_bases, peak_by_hand, per_mac

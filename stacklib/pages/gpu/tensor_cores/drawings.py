@@ -1,7 +1,5 @@
 """Drawings of section 2.5: who holds a tile, how it is fed, which bits a sum loses."""
 
-from __future__ import annotations
-
 from stacklib import gpu, hardware
 from stacklib.hardware import Accelerator, microarchitecture
 from stacklib.pages.gpu import tensor_cores as page

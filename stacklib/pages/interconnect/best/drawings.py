@@ -1,7 +1,5 @@
 """Drawing of section 6.3: a cube mesh, and what its chips hold after a step."""
 
-from __future__ import annotations
-
 from stacklib.interconnect.networks.shapes_scaleup import CUBE_MESH
 from stacklib.pages.interconnect import best as page
 from stacklib.pages.interconnect.collectives.drawings import held

@@ -1,7 +1,5 @@
 """Claims on rings, trees, sums in the switch and hierarchies."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect.schedules.algorithms import all_reduce, reduce_scatter

@@ -1,7 +1,5 @@
 """Drawings of section 6.2: what each chip holds in ring and tree; a sum in a switch."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from stacklib.interconnect.schedules.algorithms import all_reduce

@@ -1,7 +1,5 @@
 """Claims on the exchange of experts: published times and rates, growth of volume."""
 
-from __future__ import annotations
-
 from math import log2
 
 from stacklib.evidence import Finding, claim

@@ -1,7 +1,5 @@
 """The drawing of section 6.12: a token's copies between two nodes."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from stacklib.interconnect.experts.count import count

@@ -1,7 +1,5 @@
 """Claims on switches, InfiniBand and Ethernet, and on what a network costs."""
 
-from __future__ import annotations
-
 import math
 
 from stacklib.evidence import Finding, claim

@@ -1,7 +1,5 @@
 """The drawing of section 6.7: two servers on rails, and switches over the rails."""
 
-from __future__ import annotations
-
 from stacklib.pages.interconnect import fabrics as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen

@@ -1,7 +1,5 @@
 """Claims on checkpoints and on how long a cluster runs undisturbed."""
 
-from __future__ import annotations
-
 from stacklib import models
 from stacklib.evidence import Finding, claim
 from stacklib.memory.tiers.parts import drive

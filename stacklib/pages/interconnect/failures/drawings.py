@@ -1,7 +1,5 @@
 """Drawings of section 6.16: how rates add; what is done twice between checkpoints."""
 
-from __future__ import annotations
-
 from stacklib.pages.interconnect import failures as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu

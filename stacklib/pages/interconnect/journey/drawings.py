@@ -1,7 +1,5 @@
 """Drawing of section 6.17: a token's time on two generations, by its exchanges."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.pages.interconnect import journey as page
 from stacklib.plots import drawing as d

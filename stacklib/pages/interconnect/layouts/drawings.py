@@ -1,7 +1,5 @@
 """Drawing of section 6.15: which chips a chip exchanges with, by layout."""
 
-from __future__ import annotations
-
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.pages.interconnect import layouts as page
 from stacklib.plots import drawing as d

@@ -1,7 +1,5 @@
 """Claims on links: lanes, rates, one direction and both, and what a NIC keeps."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.hardware.links import Link

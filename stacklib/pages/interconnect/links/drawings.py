@@ -1,7 +1,5 @@
 """Drawings of section 6.1: a link as lanes and directions; from a node to a row."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.pages.interconnect import links as page
 from stacklib.plots import drawing as d

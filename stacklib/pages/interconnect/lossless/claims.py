@@ -1,7 +1,5 @@
 """Claims on the latency of switches: one hop, Ethernet's, and from host to host."""
 
-from __future__ import annotations
-
 from stacklib.evidence import Finding, claim
 from stacklib.pages.interconnect import lossless as page
 from stacklib.pages.interconnect import rdma

@@ -1,7 +1,5 @@
 """Drawings of section 6.9: a frame through two switches, and flows over spines."""
 
-from __future__ import annotations
-
 from stacklib.interconnect.switches import closed
 from stacklib.pages.interconnect import lossless as page
 from stacklib.plots.drawing import Box, Cells, Drawing, Node, Words, below, draw, line

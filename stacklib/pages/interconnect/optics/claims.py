@@ -1,7 +1,5 @@
 """Claims on optics in the package: watts, rates, reach, density, and failures."""
 
-from __future__ import annotations
-
 import math
 
 from stacklib.evidence import Finding, claim

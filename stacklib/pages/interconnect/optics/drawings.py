@@ -1,7 +1,5 @@
 """The drawing of section 6.11: light from a module, and from the switch's package."""
 
-from __future__ import annotations
-
 from stacklib.pages.interconnect import optics as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.marks import then

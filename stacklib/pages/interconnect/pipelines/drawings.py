@@ -1,7 +1,5 @@
 """Drawings of section 6.14: who reads when, and the lanes of a training step."""
 
-from __future__ import annotations
-
 from stacklib.interconnect.pipelines.order import FORWARD, pipeline
 from stacklib.interconnect.pipelines.run import run_pipeline
 from stacklib.pages.interconnect import pipelines as page

@@ -1,7 +1,5 @@
 """Claims on NVL72: its switches and ports, its islands, its one memory."""
 
-from __future__ import annotations
-
 import math
 
 from stacklib import hardware, models

@@ -1,7 +1,5 @@
 """The drawing of section 6.6: two wirings of a rack whose ports add up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from stacklib import hardware

@@ -1,7 +1,5 @@
 """Claims on starting RDMA: who takes part, what is written, how many a second."""
 
-from __future__ import annotations
-
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect.queues.wqe import SEGMENTS, WIDTHS, write_wqe
 from stacklib.pages.interconnect import rdma as page

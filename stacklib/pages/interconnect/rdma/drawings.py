@@ -1,7 +1,5 @@
 """Drawings of section 6.10: the way of an RDMA write; a ring and its counters."""
 
-from __future__ import annotations
-
 from stacklib.interconnect.queues.queue import Queue
 from stacklib.pages.interconnect import rdma as page
 from stacklib.plots import drawing as d

@@ -1,7 +1,5 @@
 """Claims on sums in switches."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect.schedules.algorithms import all_reduce

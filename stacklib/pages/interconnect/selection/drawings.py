@@ -1,7 +1,5 @@
 """The drawing of section 6.4: the board of algorithms and protocols, two sizes."""
 
-from __future__ import annotations
-
 from stacklib.interconnect.selection import constants as c
 from stacklib.pages.interconnect import selection as page
 from stacklib.plots import drawing as d

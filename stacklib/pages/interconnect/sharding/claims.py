@@ -1,7 +1,5 @@
 """Claims on tensor parallelism: how often it adds up, how much, and how fast."""
 
-from __future__ import annotations
-
 from stacklib import hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect.sharding.parts import BY_INPUT

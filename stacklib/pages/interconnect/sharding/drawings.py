@@ -1,7 +1,5 @@
 """Drawing of section 6.13: what four chips hold, by what is split."""
 
-from __future__ import annotations
-
 from stacklib.interconnect.sharding.held import shard_bytes, shard_memory
 from stacklib.pages.interconnect import sharding as page
 from stacklib.plots import drawing as d

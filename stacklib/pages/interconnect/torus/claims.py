@@ -1,7 +1,5 @@
 """Claims on tori, their optical switches, and how they compare with a switch."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect import Topology

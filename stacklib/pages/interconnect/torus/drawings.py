@@ -1,7 +1,5 @@
 """Drawings of section 6.8: how far a message gets on a torus; cubes and mirrors."""
 
-from __future__ import annotations
-
 from stacklib.interconnect import Topology
 from stacklib.interconnect.networks.shapes_optical import cross_connect
 from stacklib.pages.interconnect import torus as page

@@ -1,7 +1,5 @@
 """Drawing of section 6.5: a message's way through two processes' sockets."""
 
-from __future__ import annotations
-
 from stacklib.pages.interconnect import wires as page
 from stacklib.plots.drawing import Box, Drawing, Node, Shown, below, draw, flow, line
 from stacklib.plots.drawing.marks import then

@@ -1,7 +1,5 @@
 """Claims on what attention moves: passes, tiles, and how often a key is read."""
 
-from __future__ import annotations
-
 import math
 
 from stacklib.evidence import Finding, claim

@@ -1,7 +1,5 @@
 """Drawings of section 4.5: tiles over the scores, and a row's state tile by tile."""
 
-from __future__ import annotations
-
 from stacklib.pages.kernels import attention as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, model

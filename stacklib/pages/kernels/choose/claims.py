@@ -1,7 +1,5 @@
 """Claims on what a kernel in CUDA gains over one in Triton."""
 
-from __future__ import annotations
-
 from statistics import median
 
 from stacklib.evidence import Finding, claim, measurements

@@ -1,7 +1,5 @@
 """Drawings of section 4.12: a step cut into kernels, and the way to a decision."""
 
-from __future__ import annotations
-
 from stacklib.pages.kernels import choose as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen

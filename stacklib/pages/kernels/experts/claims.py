@@ -1,7 +1,5 @@
 """Claims on the sizes of experts, their tiles, and tokens rounded to them."""
 
-from __future__ import annotations
-
 from stacklib import gpu, models
 from stacklib.evidence import Finding, claim
 from stacklib.kernels.experts import tiles as tiled

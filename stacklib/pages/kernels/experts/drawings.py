@@ -1,7 +1,5 @@
 """The drawing of section 4.9: tiles of experts, padded and rounded."""
 
-from __future__ import annotations
-
 from stacklib.pages.kernels import experts as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import model

@@ -1,7 +1,5 @@
 """Claims on DeepGEMM, on a bit of its machine code, and on a PTX instruction."""
 
-from __future__ import annotations
-
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.quantity import Quantity, Source, counted

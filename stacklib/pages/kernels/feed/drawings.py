@@ -1,7 +1,5 @@
 """Drawings of section 4.4: buffers in turns, and the next eight tiles."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from stacklib.kernels.schedule.feed import feed_events

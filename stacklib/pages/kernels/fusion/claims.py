@@ -1,7 +1,5 @@
 """The claim on what a library of attention kernels gains in an engine."""
 
-from __future__ import annotations
-
 from stacklib.evidence import Finding, claim
 from stacklib.kernels.plan.published import gain, speedup
 

@@ -1,7 +1,5 @@
 """The drawing of section 4.2: edges that go through memory, and that no longer do."""
 
-from __future__ import annotations
-
 from stacklib.kernels.launch.fuse import fuse
 from stacklib.kernels.launch.op_graph import Op, OpGraph, read_bytes
 from stacklib.pages.kernels import fusion as page

@@ -1,7 +1,5 @@
 """Claims on the speeds of FlashAttention's versions, and on what binds them."""
 
-from __future__ import annotations
-
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.kernels.plan.published import gain, speedup

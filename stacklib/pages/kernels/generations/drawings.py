@@ -1,7 +1,5 @@
 """Drawings of section 4.6: a tile's cycles by unit, and two warp groups in turns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from stacklib import hardware

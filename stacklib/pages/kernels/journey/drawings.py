@@ -1,7 +1,5 @@
 """Drawings of section 4.13: a token four ways, and a prompt before and after."""
 
-from __future__ import annotations
-
 from stacklib.pages.kernels import journey as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen

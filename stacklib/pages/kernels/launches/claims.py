@@ -1,7 +1,5 @@
 """Claims on launches, on graphs, and on compiling at run time."""
 
-from __future__ import annotations
-
 from stacklib import gpu
 from stacklib.evidence import Finding, claim
 from stacklib.kernels.launch.launches import COSTS, launch_time, replay_time

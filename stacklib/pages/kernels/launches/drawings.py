@@ -1,7 +1,5 @@
 """Drawings of section 4.1: a launch's way to the chip and a graph's; who waits."""
 
-from __future__ import annotations
-
 from stacklib.kernels.launch.launches import Launches, run_launches
 from stacklib.pages.kernels import launches as page
 from stacklib.plots import drawing as d

@@ -1,7 +1,5 @@
 """Claims on FlashMLA and on the cache of attention with a latent."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.kernels.attention import mla

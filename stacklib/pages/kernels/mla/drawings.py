@@ -1,7 +1,5 @@
 """Drawings of section 4.7: split KV and its merge; cache rows to scale."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.pages.kernels import mla as page
 from stacklib.plots import drawing as d

@@ -1,7 +1,5 @@
 """Claims on layer norm as one kernel."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Drawings of section 4.3: lanes beyond a row, and a row's sum as a tree."""
 
-from __future__ import annotations
-
 from stacklib.kernels.rows.norms import unmasked_variance
 from stacklib.kernels.rows.primitives import PRIMITIVES
 from stacklib.pages.kernels import norms as page

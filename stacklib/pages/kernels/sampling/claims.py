@@ -1,7 +1,5 @@
 """Claims on drawing a token: bytes, launches, noise, and what fusing them gains."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The drawing of section 4.10: logits through memory, or a winner from each tile."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from stacklib.kernels.rows.noise import gumbel

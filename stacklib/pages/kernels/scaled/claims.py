@@ -1,7 +1,5 @@
 """Claims on MXFP8 for experts: what quantizing costs, and what a rebuild gained."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.kernels.scaled.fused_quantization import (

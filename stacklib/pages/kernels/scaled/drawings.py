@@ -1,7 +1,5 @@
 """Drawing of section 4.8: scales beside their blocks, and packed for the hardware."""
 
-from __future__ import annotations
-
 from stacklib.kernels.scaled.scale_layout import LANES, scale_offset
 from stacklib.pages.kernels import scaled as page
 from stacklib.plots import drawing as d

@@ -1,7 +1,5 @@
 """Claims on kernels that were found by search, and on a tutorial's versions."""
 
-from __future__ import annotations
-
 from stacklib.evidence import Finding, claim
 from stacklib.kernels.plan.published import SEARCH_DAYS, gain, speedup
 

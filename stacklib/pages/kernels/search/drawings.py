@@ -1,7 +1,5 @@
 """The drawing of section 4.11: the loop of a search, and where four look next."""
 
-from __future__ import annotations
-
 from stacklib.pages.kernels import search as page
 from stacklib.plots import drawing as d
 

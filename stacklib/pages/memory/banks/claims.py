@@ -1,7 +1,5 @@
 """Claims on bank conflicts: how often a warp's request is repeated."""
 
-from __future__ import annotations
-
 from stacklib.evidence import Finding, claim
 from stacklib.hardware.warp_rules import rule
 from stacklib.memory import Swizzle, Tile

@@ -1,7 +1,5 @@
 """Drawings of section 3.3: a column in one bank, and in all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from stacklib.hardware.warp_rules import rule

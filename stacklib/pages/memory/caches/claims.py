@@ -1,7 +1,5 @@
 """The claim on what moving the working set nearer is worth."""
 
-from __future__ import annotations
-
 from stacklib.evidence import Finding, claim
 from stacklib.pages.roofline.roofline import five_operations
 from stacklib.quantity import Quantity, counted, maximum, minimum

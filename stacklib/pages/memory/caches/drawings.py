@@ -1,7 +1,5 @@
 """Drawings of section 3.4: a set, the stack of LRU, and what blocks share at once."""
 
-from __future__ import annotations
-
 from stacklib import hardware, models
 from stacklib.memory.cache.replacement import misses
 from stacklib.pages.memory import caches as page

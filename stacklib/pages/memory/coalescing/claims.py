@@ -1,7 +1,5 @@
 """Claims on coalescing: what a warp's request moves."""
 
-from __future__ import annotations
-
 from stacklib.evidence import Finding, claim
 from stacklib.hardware.warp_rules import rule
 from stacklib.quantity import bytes_per_element, chosen

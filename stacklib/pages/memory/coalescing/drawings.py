@@ -1,7 +1,5 @@
 """Drawings of section 3.2: words, sectors and lines that one load of a warp moves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

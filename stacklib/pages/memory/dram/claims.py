@@ -1,7 +1,5 @@
 """Claims on what DRAM delivers, how often it is refreshed, what share to expect."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.memory import dram_part

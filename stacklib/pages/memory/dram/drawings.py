@@ -1,7 +1,5 @@
 """Drawings of section 3.8: a bank, four rows in a window, and refresh in turns."""
 
-from __future__ import annotations
-
 from stacklib.memory.dram.parts import DramPart
 from stacklib.pages.memory import dram as page
 from stacklib.plots import drawing as d

@@ -1,7 +1,5 @@
 """Claims on stacks, their dies and pins, and what is inside one."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.hardware import stack_fact, stack_generation

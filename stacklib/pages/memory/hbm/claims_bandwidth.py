@@ -1,7 +1,5 @@
 """Claims on bandwidths and capacities of devices, from stacks, pins and rates."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.hardware import stack_fact, stack_generation

@@ -1,7 +1,5 @@
 """Drawings of section 3.7: a stack opened, wide beside fast, and parts that wait."""
 
-from __future__ import annotations
-
 from math import gcd
 
 from stacklib import hardware

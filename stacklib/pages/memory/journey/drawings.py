@@ -1,7 +1,5 @@
 """Drawings of section 3.11: four levels and how long each is busy, and strips."""
 
-from __future__ import annotations
-
 from stacklib import hardware, models
 from stacklib.memory.ladder.descent import Passage, descent
 from stacklib.plots import drawing as d

@@ -1,7 +1,5 @@
 """Claims on how large and how fast each level of memory is."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from stacklib import hardware

@@ -1,7 +1,5 @@
 """Claims on how far away each level of memory is, and what the steps are."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from stacklib import hardware

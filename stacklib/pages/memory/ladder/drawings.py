@@ -1,7 +1,5 @@
 """Drawings of section 3.1: the ladder to scale, the two sides of the L2, a chase."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.memory.cache.chase_model import half_of_l2
 from stacklib.memory.ladder.rungs import Rung

@@ -1,7 +1,5 @@
 """Claims on what memory costs to make, to buy, and in a package."""
 
-from __future__ import annotations
-
 from stacklib import cost, hardware
 from stacklib.cost import span
 from stacklib.cost.assembly import b200

@@ -1,7 +1,5 @@
 """Drawings of section 3.10: a gigabyte to scale, a pile that must all work, a bill."""
 
-from __future__ import annotations
-
 from stacklib import cost, hardware
 from stacklib.cost.memory import dram_die, sram_area
 from stacklib.pages.memory import price as page

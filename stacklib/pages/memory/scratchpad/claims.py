@@ -1,7 +1,5 @@
 """Claims on a scratchpad that overflows, and a far memory behind a near one."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.memory.scratchpad.sbuf import sbuf_case

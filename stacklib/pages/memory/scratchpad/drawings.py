@@ -1,7 +1,5 @@
 """Drawings of section 3.6: a loop that nearly fits, and a memory behind another."""
 
-from __future__ import annotations
-
 from stacklib.hardware import get
 from stacklib.memory.tiers.spill import two_tiers
 from stacklib.plots import drawing as d

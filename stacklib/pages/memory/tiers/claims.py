@@ -1,7 +1,5 @@
 """Claims on tiers of memory and the joules of moving a bit between them."""
 
-from __future__ import annotations
-
 from stacklib import hardware, memory
 from stacklib.evidence import Finding, claim
 from stacklib.memory.ladder import energy

@@ -1,7 +1,5 @@
 """Drawings of section 3.9: five tiers, a mix of two, and a bit's way in picojoules."""
 
-from __future__ import annotations
-
 from stacklib.hardware import get
 from stacklib.memory.ladder.energy import circuit_path, wire_length
 from stacklib.pages.memory import tiers as page

@@ -1,7 +1,5 @@
 """Drawings of section 3.5: bands of a tile, what fits an SM, what a wave shares."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 from stacklib import hardware

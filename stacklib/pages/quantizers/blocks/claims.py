@@ -1,7 +1,5 @@
 """Claims on how many numbers share a scale, and on the grids between the scales."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import cache

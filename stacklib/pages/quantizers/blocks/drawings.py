@@ -1,7 +1,5 @@
 """Drawings of section 7.3: blocks in memory, and the two levels of NVFP4."""
 
-from __future__ import annotations
-
 from stacklib.pages.quantizers import blocks as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen

@@ -1,7 +1,5 @@
 """Claims on angles in eight bits and on wide numbers through byte-wide multipliers."""
 
-from __future__ import annotations
-
 import math
 
 from stacklib import models

@@ -1,7 +1,5 @@
 """The drawing of the annex: a product of sixteen by eight bits, in two passes."""
 
-from __future__ import annotations
-
 from stacklib.pages.quantizers import bytes as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen

@@ -1,7 +1,5 @@
 """Claims on the peak of a format, and on what narrower numbers make of a generation."""
 
-from __future__ import annotations
-
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.quantity import Quantity, chosen

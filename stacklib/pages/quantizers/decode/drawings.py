@@ -1,7 +1,5 @@
 """The drawing of section 7.6: where a weight is expanded, and what multiplies."""
 
-from __future__ import annotations
-
 from stacklib.pages.quantizers import decode as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen

@@ -1,7 +1,5 @@
 """Drawings of section 7.5: a super-block in bytes, a file, and a weight's way."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from stacklib.pages.quantizers import files as page

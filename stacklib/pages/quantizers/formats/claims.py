@@ -1,7 +1,5 @@
 """Claims on what a few bits can say: range, digits, layouts."""
 
-from __future__ import annotations
-
 import math
 
 from stacklib.evidence import Finding, claim

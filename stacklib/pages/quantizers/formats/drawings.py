@@ -1,7 +1,5 @@
 """The drawing of section 7.1: what the bits of a code choose."""
 
-from __future__ import annotations
-
 from stacklib.pages.quantizers import formats as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen, counted

@@ -1,7 +1,5 @@
 """Claims on 8-bit and 4-bit integers with one scale for a row."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

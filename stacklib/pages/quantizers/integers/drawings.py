@@ -1,7 +1,5 @@
 """The drawing of section 7.2: an outlier channel, and whose scale it sets."""
 
-from __future__ import annotations
-
 from stacklib.pages.quantizers import integers as page
 from stacklib.plots import drawing as d
 

@@ -1,7 +1,5 @@
 """The drawing of section 7.10: the token's time, station by station."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from stacklib.pages.quantizers import journey as page

@@ -1,7 +1,5 @@
 """Claims on a KV cache in fewer bits, and on the power that eight bits save."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from stacklib import memory, models

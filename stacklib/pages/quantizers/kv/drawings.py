@@ -1,7 +1,5 @@
 """The drawing of section 7.7: a group of keys, a group of values, and what waits."""
 
-from __future__ import annotations
-
 from stacklib import models
 from stacklib.pages.quantizers import kv as page
 from stacklib.plots import drawing as d

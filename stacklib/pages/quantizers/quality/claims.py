@@ -1,7 +1,5 @@
 """Claims on what fewer bits cost on a benchmark."""
 
-from __future__ import annotations
-
 from stacklib.evidence import Finding, claim, measurements
 from stacklib.quantity import Quantity, Source
 

@@ -1,7 +1,5 @@
 """The drawing of section 7.9: one pair of sentences, scored by two models."""
 
-from __future__ import annotations
-
 from stacklib.pages.quantizers import quality as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen, counted

@@ -1,7 +1,5 @@
 """Claims on training in eight bits, and on fine-tuning over four."""
 
-from __future__ import annotations
-
 from stacklib import hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.models.formulas import Sizes

@@ -1,7 +1,5 @@
 """Drawings of section 7.8: formats under the gradients, and QLoRA's memory in parts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from stacklib.pages.quantizers import training as page

@@ -1,7 +1,5 @@
 """A claim on what AWQ does with the weights that matter."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Drawings of section 7.4: an error passed on, and the formats of a layer."""
 
-from __future__ import annotations
-
 from stacklib.pages.quantizers import weights as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen

@@ -1,7 +1,5 @@
 """Drawings of section 1.5: bytes on the road, and two kinds of core."""
 
-from __future__ import annotations
-
 from stacklib.hardware import get
 from stacklib.pages.roofline import cores as page
 from stacklib.plots import drawing as d

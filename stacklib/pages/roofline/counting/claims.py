@@ -1,7 +1,5 @@
 """Claims on how many operations a byte of decode, prefill, products and norms earns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from stacklib import models, roofline

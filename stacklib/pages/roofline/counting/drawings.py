@@ -1,7 +1,5 @@
 """Drawings of section 1.2: bytes of a layer, a cache that grows, what is stored."""
 
-from __future__ import annotations
-
 from stacklib import models
 from stacklib.pages.roofline import counting as page
 from stacklib.plots import drawing as d

@@ -4,8 +4,6 @@ Document 001 works one out: a 70B model in FP8 on what it calls an H200, in the 
 of an H100. Each check names the chip it computes on; 000's are of 16 bits on H100s.
 """
 
-from __future__ import annotations
-
 from stacklib import hardware, models, roofline
 from stacklib.evidence import Finding, claim
 from stacklib.evidence.ledger import get

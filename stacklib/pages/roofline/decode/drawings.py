@@ -1,7 +1,5 @@
 """Drawings of section 1.1: where the weights come from, and where they cannot stay."""
 
-from __future__ import annotations
-
 from stacklib import hardware
 from stacklib.pages.roofline import decode as page
 from stacklib.plots import drawing as d

@@ -3,8 +3,6 @@
 The claims belong to later chapters, which compute them in more detail.
 """
 
-from __future__ import annotations
-
 from stacklib import hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.models import LanguageModel

@@ -1,7 +1,5 @@
 """Drawings of section 1.8: the machine round the token, a layer in time, the stack."""
 
-from __future__ import annotations
-
 from stacklib.pages.roofline import journey as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing import scenes

@@ -1,7 +1,5 @@
 """Claims on where the ridge lies, and on the share of the peak that is reached."""
 
-from __future__ import annotations
-
 from stacklib import hardware, roofline
 from stacklib.evidence import Finding, claim, measurements
 from stacklib.evidence.ledger import READ, get

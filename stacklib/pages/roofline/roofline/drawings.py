@@ -1,7 +1,5 @@
 """Drawings of section 1.3: loads that hide work, a matrix that meets more tokens."""
 
-from __future__ import annotations
-
 from stacklib import roofline
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing import scenes

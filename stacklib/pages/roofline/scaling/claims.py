@@ -1,7 +1,5 @@
 """Claims on how fast arithmetic and memory grow, from one GPU to the next."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

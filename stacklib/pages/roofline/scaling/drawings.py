@@ -1,7 +1,5 @@
 """Drawings of section 1.6: a step whose part shrinks, and chips that must agree."""
 
-from __future__ import annotations
-
 from stacklib.pages.roofline import scaling as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen

@@ -1,7 +1,5 @@
 """Drawings of section 1.4: this machine opened, and what a copy really moves."""
 
-from __future__ import annotations
-
 from stacklib.pages.roofline.this_machine import machine
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen

@@ -1,7 +1,5 @@
 """Drawings of section 1.7: what three timers see of a launch, and a loop that warms."""
 
-from __future__ import annotations
-
 from stacklib.pages.roofline import timing as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
