@@ -1,7 +1,9 @@
 """A loop runs without numba, and says once what that costs."""
 
+import sys
 import threading
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +24,12 @@ def bare(monkeypatch):
     _fast.fast.cache_clear()
     yield monkeypatch
     _fast.fast.cache_clear()
+
+
+def test_numba_is_there_or_is_not(monkeypatch):
+    assert _fast.compiled() == (find_spec("numba") is not None)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert not _fast.compiled()
 
 
 def test_a_loop_that_takes_long_without_numba_says_so_once(bare):
