@@ -198,11 +198,10 @@ def _counting(
         given = takes.bind(*args, **kwargs)
         given.apply_defaults()
 
+        @wraps(function)  # the call that is told is the one that a reader can type
         def run(*values: Any) -> Any:
             return function(**dict(zip(given.arguments, values, strict=True)))
 
-        # The call that is told is of the plain function, not of the quantity.
-        run.__qualname__ = "_" + function.__qualname__.lstrip("_")
         words = label.format(**given.arguments)
         return counted(
             run, *given.arguments.values(), unit=unit, label=words, shown=shown
