@@ -1,7 +1,7 @@
 """A process that has imported what kernels need, and forks one for each request.
 
-It has one client, on the socket whose number it is given; with the client's end it
-ends, and so do its kernels. See `_tools.kernels`.
+It is given the numbers of two sockets: clients come to one, and when the other ends, it
+ends with all its kernels. See `_tools.kernels`.
 """
 
 import contextlib
@@ -12,6 +12,7 @@ import os
 import re
 import resource
 import runpy
+import select
 import signal
 import socket
 import sys
@@ -21,11 +22,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 # Used by many notebooks and slow to import; none starts a thread by it.
 WARM = (
+    "IPython.extensions.storemagic",
+    "ipykernel.debugger",
     "ipykernel.ipkernel",
     "ipykernel.kernelapp",
     "matplotlib.backends.backend_svg",
     "matplotlib.figure",
     "pandas",
+    "psutil",
     "torch",
 )
 LIMIT = 300  # CPU seconds of a kernel: only a loop that never ends needs more
@@ -45,24 +49,38 @@ def warm() -> None:
         hardware.get(name)
 
 
-def serve(channel: socket.socket) -> None:
-    """Fork a kernel for each request, tell of those that ended, end with the client."""
+def serve(held: socket.socket, listening: socket.socket) -> None:
+    """Fork a kernel for each request, tell of those that ended, until it is let go."""
     running: set[int] = set()
-    with channel.makefile("rw") as lines:
-        for line in lines:
-            asked = json.loads(line)
-            if "poll" in asked:
-                reply = ended(asked["poll"])
-                running -= {asked["poll"]} if reply else set()
+    clients: dict[socket.socket, Any] = {}
+    while held not in (ready := select.select([held, listening, *clients], [], [])[0]):
+        for channel in ready:
+            if channel is listening:
+                client, _ = listening.accept()
+                clients[client] = client.makefile("rw")
+            elif line := clients[channel].readline():
+                reply = answer(json.loads(line), running, [held, listening, *clients])
+                clients[channel].write(json.dumps(reply) + "\n")
+                clients[channel].flush()
             else:
-                reply = {"pid": forked(asked, channel)}
-                running.add(reply["pid"])
-            lines.write(json.dumps(reply) + "\n")
-            lines.flush()
+                clients.pop(channel).close()
+                channel.close()
     for pid in running:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+
+
+def answer(
+    asked: dict[str, Any], running: set[int], channels: list[socket.socket]
+) -> dict[str, Any]:
+    """The reply to one line; each is answered before its client sends the next."""
+    if "poll" not in asked:
+        running.add(pid := forked(asked, channels))
+        return {"pid": pid}
+    if reply := ended(asked["poll"]):
+        running.discard(asked["poll"])
+    return reply
 
 
 def ended(pid: int) -> dict[str, float]:
@@ -74,13 +92,13 @@ def ended(pid: int) -> dict[str, float]:
     return {"code": os.waitstatus_to_exitcode(status), "cpu": cost}
 
 
-def forked(asked: dict[str, Any], channel: socket.socket) -> int:
+def forked(asked: dict[str, Any], channels: list[socket.socket]) -> int:
     """A new kernel's number, once it leads a process group of its own."""
     ready, leads = os.pipe()
     pid = os.fork()
     if not pid:
         os.setsid()
-        for ours in (ready, leads, channel.fileno()):
+        for ours in (ready, leads, *(channel.fileno() for channel in channels)):
             os.close(ours)
         become(asked)
     os.close(leads)
@@ -128,6 +146,7 @@ if __name__ == "__main__":
     # As a kernel sets it before its first cell; read when matplotlib is imported.
     backend = os.environ.get("MPLBACKEND")
     os.environ["MPLBACKEND"] = backend or "module://matplotlib_inline.backend_inline"
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or its import warns
     warm()
     gc.freeze()  # so that a fork's collector copies no page of it
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:]))

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,31 +31,46 @@ POSSIBLE = sys.platform == "linux"
 
 
 class Server:
-    """The warmed process of one environment."""
+    """The warmed process of one environment, for this process and for its forks."""
 
     def __init__(self, env: dict[str, str]) -> None:
-        ours, theirs = socket.socketpair()
-        command = [sys.executable, str(SERVER), str(theirs.fileno())]
-        keep = [theirs.fileno()]
-        self.process = subprocess.Popen(command, env=env, cwd="/", pass_fds=keep)
-        theirs.close()
+        self.owner = os.getpid()
         self.unwaited = 0.0  # CPU seconds of its kernels that have ended
-        self.lines = ours.makefile("rw")
-        ours.close()  # the file keeps it open
+        self.lines: dict[int, Any] = {}  # of each process that asks
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind("")  # Linux finds a name
+            listening.listen()
+            self.address = listening.getsockname()
+            ours, theirs = socket.socketpair()
+            self.held = ours  # it ends with this end
+            keep = [theirs.fileno(), listening.fileno()]
+            command = [sys.executable, str(SERVER), *map(str, keep)]
+            self.process = subprocess.Popen(
+                command, env=env, cwd="/", pass_fds=keep, stdout=subprocess.DEVNULL
+            )
+            theirs.close()
 
     def ask(self, **asked: Any) -> dict[str, Any]:
         """One request and its reply."""
-        self.lines.write(json.dumps(asked) + "\n")
-        self.lines.flush()
-        if not (told := self.lines.readline()):
-            raise RuntimeError(f"{SERVER.name} ended with {self.process.wait()}")
+        if (mine := os.getpid()) not in self.lines:
+            with socket.socket(socket.AF_UNIX) as asking:
+                asking.connect(self.address)
+                self.lines[mine] = asking.makefile("rw")  # keeps it open
+        lines = self.lines[mine]
+        lines.write(json.dumps(asked) + "\n")
+        lines.flush()
+        if not (told := lines.readline()):
+            raise RuntimeError(f"{SERVER.name} has ended")
         return json.loads(told)
 
     def close(self) -> None:
         """End it with the kernels that still run; wait, so that all of them count."""
-        self.lines.close()
-        self.process.wait()
-        durations.unwaited -= self.unwaited
+        if lines := self.lines.pop(os.getpid(), None):
+            lines.close()
+        self.held.close()
+        if self.owner == os.getpid():
+            self.process.wait()
+            durations.unwaited -= self.unwaited
 
 
 class Forked:
@@ -97,7 +113,7 @@ class Provisioner(LocalProvisioner):
         if cmd[:2] != [sys.executable, "-m"]:
             return await super().launch_kernel(cmd, **kwargs)
         cwd, env = str(kwargs.get("cwd") or Path.cwd()), kwargs["env"]
-        server = self.serving({k: v for k, v in env.items() if k not in VOLATILE})
+        server = self.serving(lasting(env))
         quiet = kwargs.get("stderr") is not None
         self.process = Forked(server, command=cmd[2:], cwd=cwd, env=env, quiet=quiet)
         self.pid = self.pgid = self.process.pid
@@ -127,6 +143,22 @@ def pytest_configure() -> None:
         entry = EntryPoint(NAME, place, factory.GROUP_NAME)
         factory.provisioners[NAME] = entry
         factory.default_provisioner_name = NAME
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """One server for all workers that this process is to fork."""
+    workers = session.config.getoption("--workers", 1)
+    if (
+        POSSIBLE
+        and workers > 1
+        and any(i.path.suffix == ".ipynb" for i in session.items)
+    ):
+        Provisioner.serving(lasting(os.environ))
+
+
+def lasting(env: Mapping[str, str]) -> dict[str, str]:
+    """What does not differ from test to test."""
+    return {name: value for name, value in env.items() if name not in VOLATILE}
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -27,7 +27,7 @@ def clock(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
 
 
-@dataclass
+@dataclass(eq=False)  # a plugin is equal to itself alone
 class Progress:
     """Counts what ends, against what was collected."""
 
@@ -47,14 +47,22 @@ class Progress:
         """Speak in place of xdist's lines on its workers."""
         plugins = session.config.pluginmanager
         self.out: Any = plugins.getplugin("terminalreporter")
-        plugins.unregister(name="terminaldistreporter")
-        plugins.getplugin("dsession").terminal = None
+        if plugins.hasplugin("dsession"):
+            plugins.unregister(name="terminaldistreporter")
+            plugins.getplugin("dsession").terminal = None
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Where the tests are run by forks of the process that has read them."""
+        self.begin([item.nodeid for item in session.items])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        """Once a worker has read all tests, what there is to do."""
-        if self.left:
-            return
+        """Once a worker of xdist has read all tests."""
+        if not self.left:
+            self.begin(ids)
+
+    def begin(self, ids: list[str]) -> None:
+        """What there is to do."""
         files = Counter(node.partition("::")[0] for node in ids)
         known = {name: self.stored[name] for name in files if name in self.stored}
         usual = sum(known.values()) / sum(files[n] for n in known) if known else 1.0

@@ -6,16 +6,18 @@ last lines can say what both cost and which checks were not run.
 """
 
 import argparse
+import multiprocessing
 import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
-from _tools import durations, outputs, processors, tree
+from _tools import durations, forked_workers, outputs, processors, tree
 from _tools.progress import Progress
 
 # The first has few tests, but minutes of them: begun first, it does not keep one worker
@@ -56,22 +58,41 @@ def static(root: Path) -> int:
     return max(codes)
 
 
-def session(
-    targets: Sequence[str],
-    options: Sequence[str],
-    root: Path,
-    setting: Mapping[str, str] | None = None,
-) -> Progress:
-    """Run `targets` on all cores, under the environment of a setting; what failed."""
+def parallel() -> list[str]:
+    """On all cores. A notebook's cells share a kernel: a file stays with one worker."""
+    count = str(workers())
+    if forked_workers.POSSIBLE:
+        return ["-p", "no:xdist", "-p", forked_workers.__name__, "--workers", count]
+    return ["-n", count, "--dist", "loadfile", "--no-loadscope-reorder"]
+
+
+def session(targets: Sequence[str], options: Sequence[str], root: Path) -> Progress:
+    """Run `targets` on all cores; what failed."""
     shown = Progress(durations.last_run(root))
-    # A notebook's cells share a kernel, so its file stays with one worker.
-    parallel = ["-n", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
     timed = ["-p", durations.__name__]
-    with mock.patch.dict(os.environ, setting or {}):
-        # In this process, so that its total holds what lint and types have cost.
-        arguments = [*STRICT, *parallel, *timed, *options, *targets]
-        shown.code = pytest.main(arguments, plugins=[shown])
+    # In this process, so that its total holds what lint and types have cost.
+    arguments = [*STRICT, *parallel(), *timed, *options, *targets]
+    shown.code = pytest.main(arguments, plugins=[shown])
     return shown
+
+
+Outcome = tuple[int, list[str], dict[str, float]]
+
+
+def apart(targets: list[str], setting: Mapping[str, str], root: Path) -> Outcome:
+    """`quick` by a process that has imported nothing: an import reads the setting."""
+    spawned = multiprocessing.get_context("spawn")
+    with (
+        mock.patch.dict(os.environ, setting),
+        ProcessPoolExecutor(1, mp_context=spawned) as pool,
+    ):
+        return pool.submit(quick, targets, root).result()
+
+
+def quick(targets: list[str], root: Path) -> Outcome:
+    """Code, failed tests and CPU seconds by file of a session of what is quick."""
+    shown = session(targets, (*NOT_SLOW, *FORKED), root)
+    return shown.code, list(shown.failed), dict(durations.seconds)
 
 
 def elsewhere(whole: bool, root: Path) -> dict[str, list[str]]:
@@ -83,13 +104,17 @@ def elsewhere(whole: bool, root: Path) -> dict[str, list[str]]:
     return {n: notebooks for n in processors.SETTINGS if processors.possible(n)}
 
 
-def as_another(name: str, targets: list[str], root: Path) -> tuple[str, bool]:
+def as_another(
+    name: str, targets: list[str], setting: Mapping[str, str], root: Path
+) -> tuple[str, bool]:
     """Run files under a setting; a line that says how to do so again, and success."""
     print(f"as another processor, {name}: {len(targets)} files", flush=True)
-    shown = session(targets, (*NOT_SLOW, *FORKED), root, processors.SETTINGS[name])
+    code, failed, seconds = apart(targets, setting, root)
+    for file, cost in seconds.items():
+        durations.seconds[file] += cost
     again = f"make processor NAME={name}"
-    if shown.failed or shown.code:
-        files = {node.partition("::")[0]: None for node in shown.failed}
+    if failed or code:
+        files = {node.partition("::")[0]: None for node in failed}
         differs = " ".join(files or targets)
         return f'as {name}: FAILED; again: {again} FILES="{differs}"', False
     return f"as {name}: {len(targets)} files pass; again: make processor", True
@@ -127,7 +152,8 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
     untidy = 0 if options.drawn else static(root)
     os.chdir(root)
     others = {} if rest else elsewhere(options.all, root)
-    told = [as_another(name, targets, root) for name, targets in others.items()]
+    settings = processors.WHOLE if options.all else processors.SETTINGS
+    told = [as_another(n, targets, settings[n], root) for n, targets in others.items()]
     good = all(passed for _, passed in told) and not untidy
     if not options.drawn:
         chosen = [] if options.all else [*NOT_SLOW, *FORKED]

@@ -28,7 +28,10 @@ print(durations.total())
 """
 
 
-@pytest.mark.parametrize("parallel", [[], ["-p", "xdist", "-n", "2"]])
+FORKS = ["-p", "_tools.forked_workers", "--workers", "2"]
+
+
+@pytest.mark.parametrize("parallel", [[], FORKS, ["-p", "xdist", "-n", "2"]])
 def test_a_file_costs_what_its_tests_and_their_children_take(
     tmp_path: Path, parallel: list[str], monkeypatch
 ):

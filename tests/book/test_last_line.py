@@ -18,7 +18,10 @@ def test_e(): pytest.skip("prediction order: not run (shallow clone)")
 """
 
 
-@pytest.mark.parametrize("parallel", [[], ["-p", "xdist", "-n", "2"]])
+FORKS = ["-p", "_tools.forked_workers", "--workers", "2"]
+
+
+@pytest.mark.parametrize("parallel", [[], FORKS])
 def test_what_was_not_run_comes_last_and_once(
     tmp_path: Path, parallel: list[str], monkeypatch
 ):

@@ -73,18 +73,21 @@ def test_what_is_left_goes_by_what_files_took():
 
 @pytest.fixture
 def sessions(monkeypatch, repo: Path):
-    """Options of each session, which fails where it is told to."""
+    """Targets of each session, which fails where it is told to."""
     seen, failing = [], []
 
-    def session(targets, options, root, setting=None):
-        seen.append((list(targets), list(options), setting))
-        fails = bool(setting) in failing
-        return SimpleNamespace(
-            code=int(fails), failed={"a.ipynb::Cell 1": None} if fails else {}
-        )
+    def session(targets, options, root):
+        seen.append((list(targets), list(options), None))
+        return SimpleNamespace(code=int(False in failing))
+
+    def apart(targets, setting, root):
+        seen.append((list(targets), [], setting))
+        fails = True in failing
+        return int(fails), ["a.ipynb::Cell 1"] if fails else [], {}
 
     monkeypatch.chdir(repo)
     monkeypatch.setattr(suite, "session", session)
+    monkeypatch.setattr(suite, "apart", apart)
     monkeypatch.setattr(suite, "static", lambda root: 0)
     monkeypatch.setattr(processors, "drawn", lambda root: ("Nehalem", ["a.ipynb"]))
     monkeypatch.setattr(durations, "reference", lambda: durations.spent() / 50)
@@ -95,10 +98,10 @@ def sessions(monkeypatch, repo: Path):
 def test_what_is_drawn_runs_once_under_its_setting(sessions, repo: Path, capsys):
     seen, _ = sessions
     assert suite.main([], repo) == 0
-    (drawn, options, setting), (here, others, native) = seen
+    (drawn, _, setting), (here, others, native) = seen
     assert (drawn, setting) == (["a.ipynb"], processors.SETTINGS["Nehalem"])
     assert "--ignore=a.ipynb" in others and native is None and "book" in here
-    assert "not slow" in options and "not slow" in others
+    assert "not slow" in others
     *_, units, warning, last = capsys.readouterr().out.splitlines()
     assert units.startswith("= 50 times the reference loop") and "budget 40" in units
     assert warning.startswith("warning: 2") and "over the budget" in warning
@@ -120,7 +123,7 @@ def test_all_of_it_runs_each_setting_and_starts_each_kernel(sessions, repo, caps
     seen, _ = sessions
     possible = [n for n in processors.SETTINGS if processors.possible(n)]
     notebooks = ["chapters/01-roofline/b.ipynb"]
-    assert [s for *_, s in seen[:-1]] == [processors.SETTINGS[n] for n in possible]
+    assert [s for *_, s in seen[:-1]] == [processors.WHOLE[n] for n in possible]
     assert all(targets == notebooks for targets, *_ in seen[:-1])
     assert seen[-1][1] == []  # nothing left out, no kernel forked
     told = capsys.readouterr().out
