@@ -31,6 +31,10 @@ FAULTS = {
     "not above zero": lambda d: d["fields"]["tdp"].update(value=0),
     "finite": lambda d: d["fields"]["tdp"].update(value=float("nan")),
     "value is missing": lambda d: d["fields"]["tdp"].pop("value"),
+    "clock is unknown, and stands there again": lambda d: d["fields"].update(
+        unknown=["clock"]
+    ),
+    "colour: no such field": lambda d: d["fields"].update(unknown=["colour"]),
     "still TODO": lambda d: d["fields"].update(tdp="TODO"),
     "unit must say dense": lambda d: d["peak"]["bf16"].update(unit="TFLOP/s"),
     "no number format": lambda d: d["peak"].update(bf61=d["peak"]["bf16"]),
