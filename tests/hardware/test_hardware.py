@@ -154,6 +154,8 @@ def test_unknown_field_raises_and_is_never_a_number():
         _ = hardware.get("tpu-v5p").tdp
     with pytest.raises(UnknownSpec, match="publishes no fp4 rate"):
         hardware.get("h100").peak("fp4")
+    with pytest.raises(UnknownSpec, match="no bf16 rate; it has none"):
+        hardware.get("mi440x").peak("bf16")
     with pytest.raises(UnknownSpec, match="no 2:4-sparse"):
         hardware.get("tpu-v5p").peak("bf16", sparse=True)
 
