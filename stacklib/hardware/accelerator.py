@@ -252,6 +252,7 @@ class Accelerator(DeviceFields):
                 name = f"{name}/{wanted}"
         if name not in self.peaks:
             raise UnknownSpec(
-                f"{self.key} publishes no {name} rate; it has {', '.join(self.peaks)}"
+                f"{self.key} publishes no {name} rate; it has "
+                f"{', '.join(self.peaks) or 'none'}"
             )
         return name

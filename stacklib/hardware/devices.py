@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache, lru_cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from .load import from_dict, read
 from .this_machine import book_machine
 
 _DATA = Path(__file__).parent / "data" / "accelerators"
+_UNIT = "gb"  # all that may follow the number of a memory
 THIS_MACHINE = "this_machine"
 
 
@@ -34,9 +36,12 @@ def _load(key: str) -> Accelerator:
 def get(name: str) -> Accelerator:
     """The device of this name.
 
-    Case, hyphens and underscores do not matter, and a unique prefix is enough. A
-    name that is one of a device's aliases means that device: ``"h100"`` is the SXM
-    module, ``"a100"`` the one with 80 GB.
+    Case, hyphens, underscores, dots and spaces do not matter. A name that is one of a
+    device's aliases means that device: ``"h100"`` is the SXM module, ``"a100"`` the one
+    with 80 GB. The start of one key only is enough, too, where it leaves open no more
+    than the end of its last word, or the GB of a memory: a word that follows (Ti,
+    Super, XT, Ada) and a number are those of another product, a letter behind a number
+    (X, D) as well. ``"h100-pc"`` is a card, and ``"rx-9070"`` is not the RX 9070 XT.
 
     Raises
     ------
@@ -49,6 +54,11 @@ def get(name: str) -> Accelerator:
     --------
     >>> get("h100-sxm").memory_bandwidth.text()
     '3.35 TB/s'
+    >>> get("rx-9070")
+    Traceback (most recent call last):
+    ...
+    stacklib.quantity.names.UnknownName: no device 'rx-9070'; another goes on from there
+    did you mean: rx_9070_xt
     """
     return _load(
         _key(name) if isinstance(name, str) else resolve(name, names(), "device")
@@ -57,11 +67,24 @@ def get(name: str) -> Accelerator:
 
 @lru_cache(maxsize=4096)
 def _key(name: str) -> str:
-    try:
-        return resolve(name, names(), "device")
-    except UnknownName:
-        key = _by_alias().get(fold(name), "")
-        return key or resolve(name, names(), "device", _families())
+    typed = fold(name)
+    own = next((key for key in names() if fold(key) == typed), "")
+    if known := own or _by_alias().get(typed, ""):  # files are read for an alias only
+        return known
+    key = resolve(name, names(), "device", _families())
+    if not _ends_word(typed, key):
+        raise UnknownName(
+            f"no device {name!r}; another goes on from there\ndid you mean: {key}"
+        )
+    return key
+
+
+def _ends_word(typed: str, key: str) -> bool:
+    """Whether a key goes on with the end of the last word typed, or a memory's GB."""
+    words, into = re.findall("[a-z]+|[0-9]+", key), len(typed)
+    while words and into >= len(words[0]):
+        into -= len(words.pop(0))
+    return words == [_UNIT] or (len(words) == 1 and into > 0 and words[0].isalpha())
 
 
 @cache

@@ -176,6 +176,16 @@ def _peak(raw: dict[str, Any], sources: dict, where: str, name: str, key: str) -
     return Peak(rate, per_cycle, clock, accumulate, float(factor), note)
 
 
+def _told(fields: dict[str, Any], where: str) -> dict[str, Any]:
+    """Every field of a file; ``unknown = [...]`` names many that no source tells."""
+    told = dict(fields)
+    for name in told.pop("unknown", ()):
+        if name in told:
+            raise SpecError(f"{where}: {name} is unknown, and stands there again")
+        told[name] = "unknown"
+    return told
+
+
 def from_dict(raw: dict[str, Any], where: str) -> Accelerator:
     """An Accelerator from parsed TOML."""
     _refuse_todo(raw, where)
@@ -188,7 +198,7 @@ def from_dict(raw: dict[str, Any], where: str) -> Accelerator:
     fields: dict[str, Quantity | None] = {}
     notes: dict[str, str] = {}
     inconsistent: dict[str, str] = {}
-    for name, entry in raw["fields"].items():
+    for name, entry in _told(raw["fields"], where).items():
         place = f"{where}: {name}"
         if name not in FIELDS:
             raise SpecError(f"{place}: no such field; known: {', '.join(FIELDS)}")
@@ -205,7 +215,7 @@ def from_dict(raw: dict[str, Any], where: str) -> Accelerator:
             notes[name] = entry["note"]
         if "inconsistent" in entry:
             inconsistent[name] = entry["inconsistent"]
-    fields = {**dict.fromkeys(RARE), **fields}
+    fields = dict.fromkeys(RARE) | {n: fields[n] for n in FIELDS if n in fields}
     absent = [name for name in FIELDS if name not in fields]
     if absent:
         raise SpecError(f"{where}: {absent[0]} is missing; write 'unknown'")

@@ -1,5 +1,6 @@
 """The device database: sources, physics that ties fields together, bad files."""
 
+import contextlib
 import copy
 import math
 import re
@@ -12,6 +13,7 @@ from stacklib import hardware
 from stacklib.hardware import SpecError, UnknownSpec
 from stacklib.hardware.load import from_dict
 from stacklib.quantity import UnknownName
+from stacklib.quantity.names import fold
 
 DATA = Path(hardware.__file__).parent / "data" / "accelerators"
 
@@ -29,6 +31,10 @@ FAULTS = {
     "not above zero": lambda d: d["fields"]["tdp"].update(value=0),
     "finite": lambda d: d["fields"]["tdp"].update(value=float("nan")),
     "value is missing": lambda d: d["fields"]["tdp"].pop("value"),
+    "clock is unknown, and stands there again": lambda d: d["fields"].update(
+        unknown=["clock"]
+    ),
+    "colour: no such field": lambda d: d["fields"].update(unknown=["colour"]),
     "still TODO": lambda d: d["fields"].update(tdp="TODO"),
     "unit must say dense": lambda d: d["peak"]["bf16"].update(unit="TFLOP/s"),
     "no number format": lambda d: d["peak"].update(bf61=d["peak"]["bf16"]),
@@ -83,6 +89,56 @@ def test_the_start_of_several_names_is_never_guessed(typed):
         hardware.get(typed)
 
 
+# Typed, and what answers; or in brackets what is offered, for it is another product.
+RESOLVES = [
+    ("rtx-5060", "rtx_5060"),
+    ("RTX 5060 Ti", "rtx_5060ti_16gb"),
+    ("rtx pro 5000", "rtx_pro_5000_blackwell"),
+    ("b300", "b300_sxm"),
+    ("h100-pc", "h100_pcie"),  # the end of a word
+    ("rtx-pro-6000-s", "rtx_pro_6000_server"),
+    ("a100 pcie 80", "a100_pcie_80gb"),  # the GB of a memory
+    ("rx-9070", "[rx_9070_xt]"),
+    ("gtx-1080", "[gtx_1080_ti]"),
+    ("rtx-4000", "[rtx_4000_ada]"),
+    ("mi355", "[mi355x]"),
+    ("tpu-v6", "[tpu_v6e]"),
+    ("xeon 6980", "[xeon_6980p]"),
+    ("rtx-506", "[rtx_5060, rtx_5060ti_16gb]"),
+    ("rx-9060-xt", "[rx_9060_xt_16gb, rx_9060_xt_8gb]"),
+    ("ascend-950", "[ascend_950dt, ascend_950pr]"),
+    ("tpu-v8", "[tpu_v8i, tpu_v8t]"),
+    ("jetson-orin", "[jetson_orin_nano_super]"),
+    ("p", "[p100_sxm2]"),
+    ("max", "[max_1550]"),
+    ("this", "[this_machine]"),
+]
+
+
+@pytest.mark.rows("typed, answer", RESOLVES)
+def test_a_start_stops_before_a_word_that_names_another_product(typed, answer):
+    if not answer.startswith("["):
+        assert hardware.get(typed).key == answer
+        return
+    with pytest.raises(UnknownName) as caught:
+        hardware.get(typed)
+    assert str(caught.value).splitlines()[-1] == f"did you mean: {answer[1:-1]}"
+
+
+def test_no_start_of_any_name_passes_a_word_or_a_number():
+    whole = {fold(n) for k in hardware.names() for n in (k, *hardware.get(k).aliases)}
+    passed = 0
+    for key in hardware.names():
+        for cut in range(1, len(key)):
+            typed, left = key[:cut], key[cut:]
+            with contextlib.suppress(UnknownName):
+                if fold(typed) not in whole and hardware.get(typed).key == key:
+                    ends = re.fullmatch("[a-z]+", left) and typed[-1].isalpha()
+                    assert ends or re.fullmatch("_?gb?|b", left), (typed, key)
+                    passed += 1
+    assert passed > 150
+
+
 @pytest.mark.rows("typed", ["h10O-sxm", "", "gpu", "h", None, 100])
 def test_unknown_name_lists_candidates_last(typed):
     with pytest.raises(UnknownName) as caught:
@@ -98,6 +154,8 @@ def test_unknown_field_raises_and_is_never_a_number():
         _ = hardware.get("tpu-v5p").tdp
     with pytest.raises(UnknownSpec, match="publishes no fp4 rate"):
         hardware.get("h100").peak("fp4")
+    with pytest.raises(UnknownSpec, match="no bf16 rate; it has none"):
+        hardware.get("mi440x").peak("bf16")
     with pytest.raises(UnknownSpec, match="no 2:4-sparse"):
         hardware.get("tpu-v5p").peak("bf16", sparse=True)
 

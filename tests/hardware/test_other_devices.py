@@ -70,6 +70,8 @@ ROCM = {
 ROCM_PAIRS = {
     "rx_9070_xt": (64, 128, 768, 8),
     "radeon_ai_pro_r9700": (64, 128, 768, 8),
+    "rx_9060_xt_16gb": (32, 128, 768, 4),
+    "rx_9060_xt_8gb": (32, 128, 768, 4),
     "rx_7900_xtx": (96, 128, 768, 6),
     "rx_7900_xt": (84, 128, 768, 6),
     "radeon_pro_w7700": (48, 128, 768, 4),
@@ -92,6 +94,34 @@ JAX = {
 }
 # Where Google's documentation and JAX disagree by more than 3 %.
 JAX_DIFFERS = {("tpu_v3", "bandwidth"), ("tpu_v3", "bf16"), ("tpu_v5p", "bandwidth")}
+
+# NVIDIA prints one number of AI TOPS, the sparse rate of FP4.
+AI_TOPS = {
+    "rtx_5060": 614,
+    "rtx_5060ti_16gb": 759,
+    "rtx_5090": 3352,
+    "rtx_pro_4000_blackwell": 1247,
+    "rtx_pro_4500_blackwell": 1687,
+    "rtx_pro_5000_blackwell": 2064,
+    "rtx_pro_6000_blackwell": 4000,
+}
+
+# What makers print of a machine: device, field or format, chips in it, their total.
+MACHINES = [
+    ("ascend_950dt", "fp4", 64, 114.1e15),  # Huawei, Atlas 950 SuperPoD of 64 cards
+    ("ascend_950dt", "fp8", 64, 58.8e15),
+    ("ascend_950dt", "bf16", 64, 31.1e15),
+    ("ascend_910c", "bf16", 384, 272e15),  # twice Huawei's 353.9 of a die
+    ("ipu_bow", "fp16", 4, 1.4e15),  # Graphcore, Bow-2000
+    ("ipu_gc200", "fp16", 4, 1e15),  # IPU-M2000
+    ("rngd", "fp8", 8, 4e15),  # FuriosaAI, NXT RNGD server
+    ("rubin_ultra", "fp8", 144, 5e18),  # NVIDIA, GTC 2025: NVL576
+    ("sn40l", "memory_bandwidth", 16, 25.6e12),  # SambaNova, Hot Chips 2024
+    ("sn40l", "memory_capacity", 16, 1e12),
+    ("tpu_v8i", "fp4", 1152, 11.6e18),  # Google Cloud, April 2026
+    ("tpu_v8i", "memory_capacity", 1152, 331.8e12),
+    ("tpu_v8t", "fp4", 9600, 121e18),
+]
 
 # Best published results: device, format or "bandwidth", T operations or TB a second.
 MEASURED = [
@@ -207,6 +237,28 @@ def test_aws_sparsity_gives_the_printed_sparse_rate():
             factor = hardware.get(name).peaks[dtype].sparse_factor
             assert sparse.tags != dense.tags
             assert factor * dense.si == pytest.approx(printed, rel=1e-3)
+
+
+@pytest.mark.rows("name", AI_TOPS)
+def test_ai_tops_are_the_sparse_rate_of_fp4(name):
+    fp4 = hardware.get(name).peaks["fp4"]
+    assert fp4.sparse_factor == 2
+    assert 2 * fp4.rate.si == pytest.approx(AI_TOPS[name] * 1e12, rel=0.01)
+
+
+@pytest.mark.rows(("name", "what", "chips", "total"), MACHINES)
+def test_chips_of_a_machine_give_its_printed_total(name, what, chips, total):
+    device = hardware.get(name)
+    one = device.fields[what] if what in device.fields else device.peak(what)
+    assert chips * one.si == pytest.approx(total, rel=0.025)
+
+
+def test_a_910c_is_two_910b():
+    pair, one = hardware.get("ascend_910c"), hardware.get("ascend_910b")
+    for field in ("compute_units", "memory_bandwidth", "memory_capacity", "dies"):
+        assert pair.fields[field].si == pytest.approx(2 * one.fields[field].si)
+    for name, peak in one.peaks.items():
+        assert pair.peaks[name].rate.si == pytest.approx(2 * peak.rate.si)
 
 
 def test_wafer_sparsity_gives_the_printed_headline():
