@@ -26,8 +26,9 @@ from .kinds import (
 from .language_model import LanguageModel
 from .layered_fields import LAYERED
 from .mlp_fields import mlps_of, told
+from .parts import Attention
 from .reading import ConfigError, Reader, load, shown
-from .vision import tower
+from .vision import audio, tower
 
 SUPPORTED = tuple(sorted([*KINDS, *MULTIMODAL, *RENAMED]))
 _MOST_LAYERS = 10_000
@@ -126,7 +127,7 @@ def _read(raw: dict[str, Any], key: str, name: str, source: Source) -> LanguageM
         vision = counted or 0
         left_out += () if counted else ("vision tower and projector",)
     if outer.get("audio_config")[1]:
-        left_out += ("audio tower",)
+        vision += audio(outer, model.hidden)
     tied = outer.flag("tie_word_embeddings", whole_type in _TIED_WHOLE or model.tied)
     if prefix:
         _refuse_unread(outer)
@@ -184,6 +185,7 @@ def _text_model(
         head_bias=told(reader, kind.head_bias),
         streams=blocks[0].streams,
         tables=_tables(reader, len(blocks)) if kind.build == "gemma4" else 0,
+        unused=_unused(reader, blocks, hidden),
         left_out=_left_out(reader),
     )
 
@@ -208,6 +210,17 @@ def _tables(reader: Reader, layers: int) -> int:
     size = reader.size("hidden_size_per_layer_input", 256, least=0)
     rows = reader.size("vocab_size_per_layer_input", 262144)
     return size and rows * layers * size + size
+
+
+def _unused(reader: Reader, blocks: list[Block], hidden: int) -> int:
+    """Key and value matrices that releases of Gemma 4 hold for layers that borrow."""
+    total = 0
+    for block in blocks:
+        a = block.attention
+        if isinstance(a, Attention) and a.keys == "borrowed":
+            one = reader.flag("attention_k_eq_v") and not a.window
+            total += (1 if one else 2) * a.kv_heads * a.head_dim * hidden + a.head_dim
+    return total
 
 
 def _left_out(reader: Reader) -> tuple[str, ...]:

@@ -63,7 +63,10 @@ class LanguageModel:
         Numbers in tables by token besides the embedding, a row of which is read (Gemma
         4's small models), and in the norm of such a row.
     vision : int
-        Parameters of a vision tower and its projector; text passes by them.
+        Parameters of towers for images or sound and their projectors; text passes by
+        them.
+    unused : int
+        Numbers that the release holds and no token passes.
     left_out : tuple of str
         What the release holds besides and the counts do not.
     """
@@ -84,6 +87,7 @@ class LanguageModel:
     streams: int = 0
     tables: int = 0
     vision: int = 0
+    unused: int = 0
     left_out: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -266,6 +270,8 @@ class LanguageModel:
         total = self._whole(self._body(self._experts))
         if self.vision:
             total = total + self.size("vision", "vision tower and projector")
+        if self.unused:
+            total = total + self.size("unused", "matrices that no token passes")
         return total.named("parameters")
 
     @property
@@ -276,7 +282,7 @@ class LanguageModel:
         nothing; of a dense text model everything. Cards that leave out the
         input embedding (gpt-oss) publish ``streamed_parameters``.
         """
-        if self.experts is None and not self.vision:
+        if self.experts is None and not (self.vision or self.unused):
             return self.parameters
         body = self._body(lambda block: self._used(block, 1))
         return self._whole(body).named("active parameters")

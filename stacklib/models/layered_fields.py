@@ -255,6 +255,9 @@ def best_blocks(reader: Reader, kind: Kind, hidden: int) -> list[Block]:
         if s.flag("use_sparse_attention", True):
             sparse = s.switches("sparse_attention_freq", layers) or sparse
         s.refuse("sparse_init_block", (0,), "a first block for all is not counted")
+        bare = s.switches("sparse_disable_index_value", layers) or [True] * layers
+        if any(picks and not none for picks, none in zip(sparse, bare, strict=True)):
+            raise ConfigError("sparse_disable_index_value has 0 where an indexer picks")
         indexer = Indexer(
             s.size("sparse_num_index_heads"),
             s.size("sparse_index_dim"),

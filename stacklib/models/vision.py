@@ -1,4 +1,4 @@
-"""Vision towers, with the projector into the text model, as far as releases have them.
+"""Towers for images and sound, with the projector into the text model.
 
 Each counts what the classes of Hugging Face transformers make of ``vision_config``; a
 kind that stands in no row of ``_TOWERS`` is left out of the count, and that is said.
@@ -7,6 +7,8 @@ kind that stands in no row of ``_TOWERS`` is left out of the count, and that is 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+from stacklib.quantity.bounds import is_whole
 
 from .reading import ConfigError, Reader, shown
 
@@ -99,11 +101,33 @@ def _gemma4(v: Reader, outer: Reader, hidden: int) -> int:
     heads, kv = v.size("num_attention_heads"), v.size("num_key_value_heads")
     head = v.size("head_dim")
     attention = 2 * wide * head * (heads + kv) + 2 * head
-    limits = 4 * 7 if v.flag("use_clipped_linears") else 0  # of each matrix
-    body = layers * (attention + 3 * wide * inner + 4 * wide + limits)
+    body = layers * (attention + 3 * wide * inner + 4 * wide)
     places = 2 * v.size("position_embedding_size") * wide
     scale = 2 * wide if v.flag("standardize") else 0
     return _pixels(v) * wide + places + body + scale + wide * hidden
+
+
+def audio(outer: Reader, hidden: int) -> int:
+    """Gemma 4's conformer: two MLPs, attention and a convolution in every layer."""
+    defaults = {
+        "hidden_size": 1024,
+        "num_hidden_layers": 12,
+        "num_attention_heads": 8,
+        "conv_kernel_size": 5,
+        "output_proj_dims": 1536,
+        "subsampling_conv_channels": (128, 32),
+    }
+    a = Reader(outer.table("audio_config"), defaults, {}, "audio_config.")
+    wide, out = a.size("hidden_size"), a.size("output_proj_dims")
+    label, channels = a.items("subsampling_conv_channels")
+    if channels is None or len(channels) != 2 or not all(map(is_whole, channels)):
+        raise ConfigError(f"{label} = {shown(channels)}: two whole numbers are needed")
+    first, second = channels
+    sampled = 10 * first + 9 * first * second + second + first // 4 * second * wide
+    vectors = 9 + a.size("conv_kernel_size")
+    layer = 24 * wide**2 + vectors * wide + wide // a.size("num_attention_heads")
+    layers = a.size("num_hidden_layers", most=10_000)
+    return sampled + layers * layer + _square(wide, out) + out * hidden
 
 
 def _moonvit(v: Reader, outer: Reader, hidden: int) -> int:
