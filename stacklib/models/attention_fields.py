@@ -64,7 +64,7 @@ def attention_kinds(
 
 def grouped(
     reader: Reader, kind: Kind, hidden: int, heads: int, kv_heads: int
-) -> Callable[[int], AnyAttention]:
+) -> Callable[[int], Attention]:
     """Attention of one shape, made with the window it is given."""
     if heads % kv_heads:
         raise ConfigError(
@@ -86,7 +86,7 @@ def grouped(
         reader.refuse(gate, (kind.gate,), f"this model_type has {kind.gate}")
     qkv_bias, out_bias = told(reader, kind.qkv_bias), told(reader, kind.out_bias)
 
-    def make(window: int) -> AnyAttention:
+    def make(window: int) -> Attention:
         return Attention(
             heads, kv_heads, head_dim, window, qkv_bias, out_bias, qk_norm,
             kind.sinks, kind.gate,

@@ -158,5 +158,7 @@ class CompressedAttention:
             return 0
         bent = min(tokens, most * self.rate) if most else tokens
         full = bent // self.rate
-        total = self.rate * pairs_of_prompt(full - 1) + full * (bent - full * self.rate + 1)
+        total = self.rate * pairs_of_prompt(full - 1) + full * (
+            bent - full * self.rate + 1
+        )
         return total + (tokens - bent) * most

@@ -25,8 +25,8 @@ from .kinds import (
 )
 from .language_model import LanguageModel
 from .layered_fields import LAYERED
+from .mixed_fields import tables, unused
 from .mlp_fields import mlps_of, told
-from .parts import Attention
 from .reading import ConfigError, Reader, load, shown
 from .vision import audio, tower
 
@@ -145,9 +145,9 @@ def _text_part(outer: Reader, whole: str) -> tuple[dict[str, Any], str, str]:
         text = {k: v for k, v in outer.raw.items() if k != "vision_config"}
         return text, usual, ""
     raw = outer.table("text_config")
-    kind = raw.get("model_type", usual)
+    kind = usual if raw.get("model_type") is None else raw["model_type"]
     allowed = {usual, *OTHER_TEXTS.get(whole, ())}
-    if kind not in allowed:
+    if not isinstance(kind, str) or kind not in allowed:
         names = " or ".join(sorted(allowed))
         raise ConfigError(f"text_config.model_type = {shown(kind)}: not {names}")
     return raw, kind, "text_config."
@@ -160,7 +160,9 @@ def _text_model(
         reader.refuse(field, (harmless,), f"only {harmless!r} is counted")
     hidden = reader.size("hidden_size")
     vocab = reader.size("vocab_size")
-    context = reader.size("max_position_embeddings", *_absent(kind), least=0)
+    absent = [0] if kind.positions < 0 else []  # a table of them needs its rows
+    least = 1 if kind.mlp else 0
+    context = reader.size("max_position_embeddings", *absent, least=least)
     if reader.size("word_embed_proj_dim", hidden) != hidden:
         raise ConfigError("word_embed_proj_dim differs from hidden_size: not supported")
     if kind.build in LAYERED:
@@ -184,15 +186,10 @@ def _text_model(
         positions=context + kind.positions if kind.positions >= 0 else 0,
         head_bias=told(reader, kind.head_bias),
         streams=blocks[0].streams,
-        tables=_tables(reader, len(blocks)) if kind.build == "gemma4" else 0,
-        unused=_unused(reader, blocks, hidden),
+        tables=tables(reader, len(blocks)) if kind.build == "gemma4" else 0,
+        unused=unused(reader, blocks, hidden),
         left_out=_left_out(reader),
     )
-
-
-def _absent(kind: Kind) -> list[int]:
-    """The context of a config that names none; needed where a table has its rows."""
-    return [0] if kind.positions < 0 else []
 
 
 def _blocks(reader: Reader, kind: Kind, hidden: int) -> list[Block]:
@@ -203,24 +200,6 @@ def _blocks(reader: Reader, kind: Kind, hidden: int) -> list[Block]:
         Block(a, m, norms * kind.norm, streams)
         for a, m in zip(attentions, mlps, strict=True)
     ]
-
-
-def _tables(reader: Reader, layers: int) -> int:
-    """Gemma 4's rows by token and layer, and the norm of what is added to them."""
-    size = reader.size("hidden_size_per_layer_input", 256, least=0)
-    rows = reader.size("vocab_size_per_layer_input", 262144)
-    return size and rows * layers * size + size
-
-
-def _unused(reader: Reader, blocks: list[Block], hidden: int) -> int:
-    """Key and value matrices that releases of Gemma 4 hold for layers that borrow."""
-    total = 0
-    for block in blocks:
-        a = block.attention
-        if isinstance(a, Attention) and a.keys == "borrowed":
-            one = reader.flag("attention_k_eq_v") and not a.window
-            total += (1 if one else 2) * a.kv_heads * a.head_dim * hidden + a.head_dim
-    return total
 
 
 def _left_out(reader: Reader) -> tuple[str, ...]:

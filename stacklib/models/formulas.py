@@ -249,7 +249,7 @@ def _cached(
     tokens: Quantity,
     read: bool,
 ) -> Quantity:
-    """Entries held or, of those selected, moved; an index key of every token besides."""
+    """Entries held, or those selected that are moved, and the index keys of all."""
     if isinstance(a, Attention) and a.keys == "borrowed" and not read:
         return chosen(0, label="another layer's cache")
     numbers = entry * (tokens if block.keeps_all and not read else seen(block, tokens))
@@ -273,7 +273,7 @@ def block_attention_flops(sizes: Sizes, block: Block, tokens: Quantity) -> Quant
         each = flop * heads * (2 * latent + sizes(rope, "rope size"))
         return _with_index(sizes, a.indexer, each * seen(block, tokens), tokens)
     if isinstance(a, Skipped):
-        return chosen(0, label="no attention")
+        return flop * chosen(0, label="no attention")
     if isinstance(a, Recurrent):
         numbers = heads * sizes(a.key_dim, "rows") * sizes(a.value_dim, "columns")
         return a.passes * flop * numbers

@@ -21,7 +21,9 @@ def told(reader: Reader, flag: bool | str) -> bool:
     return reader.flag(flag) if isinstance(flag, str) else flag
 
 
-def mlps_of(reader: Reader, kind: Kind, hidden: int, layers: int) -> list[Mlp | Experts]:
+def mlps_of(
+    reader: Reader, kind: Kind, hidden: int, layers: int
+) -> list[Mlp | Experts]:
     if not kind.mlp:
         reader.get(kind.dense_size)  # of nothing
         return [Mlp(0)] * layers

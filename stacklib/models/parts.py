@@ -1,9 +1,9 @@
 """The parts of a decoder-only transformer, each with its matrices and its cache.
 
 A layer is an attention and an MLP, of which one may be missing. Each part lists its
-matrices and vectors, so that parameters and work follow by walking the list, and says what one token
-leaves in the cache and what a query reads of it. ``language_model`` counts the
-same things by closed formulas; tests hold the two together.
+matrices and vectors, so that parameters and work follow by walking the list, and says
+what one token leaves in the cache and what a query reads of it. ``language_model``
+counts the same things by closed formulas; tests hold the two together.
 """
 
 from __future__ import annotations

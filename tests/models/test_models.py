@@ -8,8 +8,8 @@ import pytest
 
 from stacklib import models
 from stacklib.models import ConfigError, Skipped, from_hf_config
-from stacklib.models.database import config_of
 from stacklib.models.formulas import Sizes, block_parameters
+from stacklib.models.rows import config_of
 
 HERE = Path(__file__).parent
 RELEASES = json.loads((HERE / "releases.json").read_text())
@@ -276,6 +276,12 @@ def test_kv_per_token_is_two_by_layers_by_kv_heads_by_head_dim():
         ("gpt-oss-120b", 73728, 36864),
         ("deepseek-v3", 70272, 70272),
         ("deepseek-v2", 69120, 69120),
+        # counted by hand: 61 latents with an index key; 50 windows and 10 full layers
+        # of 4 wider heads; 12 and 3 of the 15 that lend; 6 layers with attention
+        ("deepseek-v3.2", 2 * 61 * (576 + 128), 2 * 61 * (576 + 128)),
+        ("gemma-4-31b", 2 * (50 * 8192 + 10 * 4096), 2 * 10 * 4096),
+        ("gemma-4-e2b", 2 * (12 * 512 + 3 * 1024), 2 * 3 * 1024),
+        ("nemotron-3-nano-30b-a3b", 2 * 6 * 512, 2 * 6 * 512),
     ],
 )
 def test_windows_and_latents_shrink_the_cache(key, per_token, growth):
