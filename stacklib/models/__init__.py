@@ -28,7 +28,6 @@ from .parts import (
     LatentAttention,
     Matrix,
     Mlp,
-    Skipped,
 )
 from .reading import ConfigError
 from .recurrent import Recurrent
@@ -51,7 +50,6 @@ __all__ = [
     "Published",
     "Recurrent",
     "SUPPORTED",
-    "Skipped",
     "audit",
     "from_hf_config",
     "get",

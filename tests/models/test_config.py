@@ -142,6 +142,10 @@ def put(config, path, value):
     return kept if value is ... else {**kept, first: value}
 
 
+def blocks(path, value):
+    return [put(BLOCKS[0], path, value)] * 80
+
+
 @pytest.mark.rows(
     "config, path, value, message",
     [
@@ -156,12 +160,24 @@ def put(config, path, value):
         (SUPER, "mamba_new_gate", 2, "mamba_new_gate = 2 is not known"),
         (NAS, "block_configs", BLOCKS[:79], "one for each of 80 layers"),
         (NAS, "block_configs", [*BLOCKS[:79], 7], r"block_configs\[79\].attention"),
-        (NAS, "block_configs", [put(BLOCKS[0], "attention/n_heads_in_group", 7)] * 80,
-         r"block_configs\[0\]: n_heads_in_group = 7 of 64"),
-        (NAS, "block_configs", [put(BLOCKS[0], "ffn/ffn_mult", math.nan)] * 80,
-         r"block_configs\[0\].ffn.ffn_mult = nan"),
-        (NAS, "block_configs", [put(BLOCKS[0], "ffn/experts", 8)] * 80,
-         r"block_configs\[0\].ffn.experts = 8"),
+        (
+            NAS,
+            "block_configs",
+            blocks("attention/n_heads_in_group", 7),
+            r"block_configs\[0\]: n_heads_in_group = 7 of 64",
+        ),
+        (
+            NAS,
+            "block_configs",
+            blocks("ffn/ffn_mult", math.nan),
+            r"block_configs\[0\].ffn.ffn_mult = nan",
+        ),
+        (
+            NAS,
+            "block_configs",
+            blocks("ffn/experts", 8),
+            r"block_configs\[0\].ffn.experts = 8",
+        ),
         (GEMMA, "text_config/num_kv_shared_layers", 36, "num_kv_shared_layers = 36"),
         (GEMMA, "text_config/num_kv_shared_layers", 31, "a kind has no lender"),
         (GEMMA, "text_config/layer_types", ["linear"] * 35, "has 'linear'"),
@@ -174,8 +190,12 @@ def put(config, path, value):
         (MIMO, "hybrid_layer_pattern", ..., "lacks 'hybrid_layer_pattern'"),
         (MIMO, "swa_num_key_value_heads", 7, "swa_num_key_value_heads = 7 of 64"),
         (MIMO, "moe_layer_freq", [1], "moe_layer_freq has 1 entries for 48"),
-        (M3, "text_config/sparse_attention_config",
-         put(SPARSE, "sparse_disable_index_value", [0] * 60), "has 0 in a sparse"),
+        (
+            M3,
+            "text_config/sparse_attention_config",
+            put(SPARSE, "sparse_disable_index_value", [0] * 60),
+            "has 0 in a sparse",
+        ),
         (M3, "text_config/use_qk_norm", False, "use_qk_norm = False"),
         (M3, "text_config/moe_intermediate_size", 7, "moe_intermediate_size = 7"),
         (GLM, "indexer_types", ["shared"] * 78, "no choice to share"),
@@ -188,7 +208,7 @@ def put(config, path, value):
         (SCOUT, "vision_config/image_size", 337, "image_size = 337 by patch_size = 14"),
         (SCOUT, "llm_config", {"hidden_size": 8}, "llm_config = "),
     ],
-)  # fmt: skip
+)
 def test_bad_fields_of_released_configs_are_named(config, path, value, message):
     from_hf_config(config)
     with pytest.raises(ConfigError, match=message):

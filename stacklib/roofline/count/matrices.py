@@ -14,9 +14,9 @@ from stacklib.models import (
     LanguageModel,
     LatentAttention,
     Matrix,
-    Skipped,
 )
 from stacklib.models.block import AnyAttention
+from stacklib.models.parts import Skipped
 from stacklib.models.recurrent import Recurrent
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import whole
