@@ -112,6 +112,8 @@ def layer_windows(reader: Reader, kind: Kind, layers: int) -> list[int]:
     if kind.window == "chunks":
         return _chunks(reader, layers)
     rule, words = kind.window, reader.words("layer_types", _WINDOW_WORDS, layers)
+    if words is not None:
+        reader.get("sliding_window_pattern")  # the list says which layers slide
     if not rule:
         reader.refuse("sliding_window", (), "this model_type has no windows")
     switched = rule.startswith("qwen") or rule == "refused"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from .compressed import CompressedAttention
 from .parts import Attention, Experts, LatentAttention, Matrix, Mlp, Skipped
@@ -87,3 +88,22 @@ class Block:
         if isinstance(self.attention, LatentAttention):
             return True
         return isinstance(self.attention, Attention) and not self.attention.window
+
+
+def has_state(block: Block) -> bool:
+    """Whether the layer has a recurrent state."""
+    return isinstance(block.attention, Recurrent)
+
+
+def has_cache(block: Block) -> bool:
+    """Whether the layer reads a cache that grows, its own or a borrowed one."""
+    return not isinstance(block.attention, Recurrent | Skipped)
+
+
+def alike(blocks: Iterable[Block]) -> bool:
+    """Whether all layers with a cache have one plain shape, windows apart."""
+    found = [block.attention for block in blocks if has_cache(block)]
+    grouped = {replace(a, window=0) for a in found if isinstance(a, Attention)}
+    latent = [a for a in found if isinstance(a, LatentAttention)]
+    plain = all(a.plain for a in grouped) and not any(a.selected for a in latent)
+    return plain and len(grouped) < 2

@@ -66,7 +66,7 @@ def from_hf_config(
     Parameters
     ----------
     config : path or dict
-        ``config.json`` of one of the types in ``models.SUPPORTED``.
+        ``config.json`` of one of the types in ``models.SUPPORTED``, or its folder.
     key, name : str
         How the model is called; default: the file's name.
     source : Source

@@ -341,8 +341,12 @@ KINDS: dict[str, Kind] = {
         dense_size="dense_intermediate_size",
         router_bias=True,
     ),
-    "mimo_v2_flash": replace(
-        _DEEPSEEK3, qkv_bias="attention_bias", build="two shapes", kv_optional=False
+    "mimo_v2_flash": Kind(
+        qkv_bias="attention_bias",
+        build="two shapes",
+        experts="first",
+        router_bias="noaux_tc",
+        refuse={"mlp_bias": False},
     ),
     # layers of several kinds
     "gemma4_text": Kind(

@@ -8,25 +8,17 @@ they are stored in: block scales of quantized releases are not parameters.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, constant
 from stacklib.quantity.bounds import whole
 
-from .block import AnyAttention, Block
+from .block import AnyAttention, Block, alike, has_cache, has_state
 from .compressed import CompressedAttention
 from .formulas import Sizes, block_attention_flops, block_cache, block_parameters
-from .parts import Attention, Experts, LatentAttention, Skipped
+from .parts import Attention, Experts, LatentAttention
 from .recurrent import Recurrent
-
-
-def _keeps_state(block: Block) -> bool:
-    return isinstance(block.attention, Recurrent)
-
-
-def _has_cache(block: Block) -> bool:
-    return not isinstance(block.attention, Recurrent | Skipped)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -128,18 +120,13 @@ class LanguageModel:
         The first layer's state where no layer has a cache. Where layers differ in more
         than their windows (``alike``), what depends on them adds up by layer.
         """
-        cached = (b.attention for b in self.kinds if _has_cache(b))
+        cached = (b.attention for b in self.kinds if has_cache(b))
         return next(cached, self.kinds[0].attention)
 
     @property
     def alike(self) -> bool:
         """Whether all layers with a cache have one plain shape, windows apart."""
-        found = [block.attention for block in self.kinds if _has_cache(block)]
-        grouped = [a for a in found if isinstance(a, Attention)]
-        if len({replace(a, window=0) for a in grouped}) > 1:
-            return False
-        plain = all(a.plain for a in grouped)
-        return plain and not any(getattr(a, "selected", 0) for a in found)
+        return alike(self.kinds)
 
     @property
     def heads(self) -> int:
@@ -180,7 +167,7 @@ class LanguageModel:
     @property
     def keeps_state(self) -> bool:
         """Whether some layer has a recurrent state (``state_bytes``)."""
-        return any(map(_keeps_state, self.kinds))
+        return any(map(has_state, self.kinds))
 
     def size(self, field: str, words: str) -> Quantity:
         """The size ``field`` of the config as a quantity, ``words`` in formulas."""
@@ -348,7 +335,7 @@ class LanguageModel:
         sizes, total = Sizes(self), chosen(0, label="none")
         nothing = chosen(0, label="tokens")
         for number, block in enumerate(self.kinds):
-            if _keeps_state(block):
+            if has_state(block):
                 layers = sizes(self.count(number), block.attention.kind)
                 total = total + layers * block_cache(sizes, block, nothing, read=False)
         return (total * bytes_per_element(dtype)).named("recurrent state")
@@ -385,7 +372,7 @@ class LanguageModel:
         return total * bytes_per_element(dtype)
 
     def _cached_layers(self) -> Quantity:
-        cached = sum(map(_has_cache, self.blocks))
+        cached = sum(map(has_cache, self.blocks))
         if cached == self.layers:
             return self.size("layers", "layers")
         return Sizes(self)(cached, "layers with a cache")
@@ -463,7 +450,7 @@ class LanguageModel:
         window count as if the token were inside it; ``attention_flops`` knows.
         """
         a = self.attention
-        every = all(map(_has_cache, self.kinds))
+        every = all(map(has_cache, self.kinds))
         if isinstance(a, Attention) and self.alike and every:
             width = self.size("heads", "query heads")
             width = width * self.size("head_dim", "head size")

@@ -9,7 +9,7 @@ from .block import Block
 from .kinds import Kind
 from .mlp_fields import experts_of, mlps_of
 from .parts import Attention, Experts, Indexer, Mlp
-from .reading import ConfigError, Reader
+from .reading import ConfigError, Reader, shown
 
 _MOST_LAYERS = 10_000
 
@@ -17,9 +17,9 @@ _MOST_LAYERS = 10_000
 def gemma4(reader: Reader, kind: Kind, hidden: int) -> list[Block]:
     """Gemma 4: full layers have wider heads, the last borrow their keys and values."""
     layers = reader.size("num_hidden_layers", most=_MOST_LAYERS)
-    near, far = _near_and_far(reader, kind, hidden)
     windows = layer_windows(reader, kind, layers)
     windows[-1] = 0  # the class makes the last layer a full one
+    near, far = _near_and_far(_by_layer(reader, windows), kind, hidden)
     borrowed = reader.size("num_kv_shared_layers", 0, least=0, most=layers)
     lenders = set(map(bool, windows[: layers - borrowed]))
     if borrowed and lenders != set(map(bool, windows)):
@@ -37,6 +37,27 @@ def gemma4(reader: Reader, kind: Kind, hidden: int) -> list[Block]:
             mlp = Mlp(2 * inner) if double and not experts else mlp
         blocks.append(Block(attention, mlp, norms, layer_input=more, scalars=1))
     return blocks
+
+
+def _by_layer(reader: Reader, windows: list[int]) -> Reader:
+    """The reader, with sizes of full layers that are given for each of them."""
+    label, listed = reader.get("per_layer_config")
+    if not listed:
+        return reader
+    full = [layer for layer, window in enumerate(windows) if not window]
+    alike = isinstance(listed, dict) and [*listed.values()] == len(full) * [
+        next(iter(listed.values()))
+    ]
+    if not alike or sorted(listed) != sorted(f"{layer:02}" for layer in full):
+        raise ConfigError(f"{label} = {shown(listed)}: not alike for all full layers")
+    sizes = reader.table("per_layer_config")[f"{full[0]:02}"]
+    if not isinstance(sizes, dict) or set(sizes) - {"head_dim", "num_key_value_heads"}:
+        raise ConfigError(f"{label} = {shown(listed)}: only heads differ by layer")
+    reader.raw = reader.raw | {
+        f"global_{name}" if name == "head_dim" else "num_global_key_value_heads": size
+        for name, size in sizes.items()
+    }
+    return reader
 
 
 def _near_and_far(
@@ -133,19 +154,38 @@ def best_blocks(reader: Reader, kind: Kind, hidden: int) -> list[Block]:
 
 
 def _indexers(reader: Reader, layers: int) -> tuple[Indexer | None, list[bool]]:
-    """The indexer, and which layers have one."""
-    none = [False] * layers
-    if reader.get("sparse_attention_config")[1] is None:
-        return None, none
-    where = f"{reader.prefix}sparse_attention_config."
-    s = Reader(reader.table("sparse_attention_config"), {}, {}, where)
-    s.refuse("sparse_init_block", (0,), "a first block for all is not counted")
-    picks = s.switches("sparse_attention_freq", layers)
-    if not s.flag("use_sparse_attention", True) or picks is None:
-        return None, none
-    bare = s.switches("sparse_disable_index_value", layers) or [True] * layers
-    if any(pick and not alone for pick, alone in zip(picks, bare, strict=True)):
-        raise ConfigError(f"{where}sparse_disable_index_value has 0 in a sparse layer")
-    best = s.size("sparse_topk_blocks") * s.size("sparse_block_size")
-    sizes = s.size("sparse_num_index_heads"), s.size("sparse_index_dim")
-    return Indexer(*sizes, best), picks
+    """The indexer, and which layers have one; in a table of its own or beside it."""
+    kinds = ("full_attention", "minimax_m3_sparse")
+    words = reader.words("layer_types", kinds, layers)
+    names = ("index_n_heads", "index_head_dim", "index_topk_blocks", "index_block_size")
+    picks, s = [word == kinds[1] for word in words or []], reader
+    if reader.get("sparse_attention_config")[1] is not None:
+        where = f"{reader.prefix}sparse_attention_config."
+        aliases = dict(
+            zip(
+                names,
+                (
+                    ("sparse_num_index_heads",),
+                    ("sparse_index_dim",),
+                    ("sparse_topk_blocks",),
+                    ("sparse_block_size",),
+                ),
+                strict=True,
+            )
+        )
+        s = Reader(reader.table("sparse_attention_config"), {}, aliases, where)
+        s.refuse("sparse_init_block", (0,), "a first block for all is not counted")
+        listed = s.switches("sparse_attention_freq", layers) or []
+        picks = picks or (listed if s.flag("use_sparse_attention", True) else [])
+        bare = s.switches("sparse_disable_index_value", layers) or [True] * layers
+        if any(pick and not alone for pick, alone in zip(picks, bare, strict=False)):
+            raise ConfigError(
+                f"{where}sparse_disable_index_value has 0 where one picks"
+            )
+    heads, size, best, block = (s.size(name, 0) for name in names)
+    reader.get("index_local_blocks")
+    if not any(picks):
+        return None, [False] * layers
+    if not (heads and size and best and block):
+        raise ConfigError(f"{s.prefix}: the indexer needs {', '.join(names)}")
+    return Indexer(heads, size, best * block), picks

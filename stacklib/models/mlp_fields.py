@@ -11,6 +11,7 @@ from .parts import Experts, Mlp
 from .reading import ConfigError, Reader, shown
 
 _EXPERT_FIELDS = ("n_routed_experts", "num_experts_per_tok")
+_FIRST = ("first_k_dense_replace", "moe_layer_freq")
 _GATED_SHARED = "shared_expert_intermediate_size"
 # flags that say a router has a bias, each for the types that always have one
 _SAYS_BIAS = ("use_routing_bias", "use_moe_router_bias")
@@ -56,19 +57,20 @@ def _sparse_layers(reader: Reader, kind: Kind, layers: int) -> list[bool]:
         return [True] * layers
     if kind.experts == "listed":
         return _listed(reader, layers)
-    listed = reader.words("mlp_layer_types", ("dense", "sparse"), layers)
+    if listed := reader.words("mlp_layer_types", ("dense", "sparse"), layers):
+        for ruled in ("mlp_only_layers", "decoder_sparse_step", *_FIRST):
+            reader.get(ruled)
+        return [word == "sparse" for word in listed]
     if kind.experts == "step":
         only = _indices(reader, "mlp_only_layers", layers)
         step = reader.size("decoder_sparse_step", 1)
-        ruled = [i not in only and (i + 1) % step == 0 for i in range(layers)]
-    elif isinstance(reader.get("moe_layer_freq")[1], (list, tuple)):
+        return [i not in only and (i + 1) % step == 0 for i in range(layers)]
+    if isinstance(reader.get("moe_layer_freq")[1], (list, tuple)):
         reader.get("first_k_dense_replace")
-        ruled = reader.switches("moe_layer_freq", layers) or []
-    else:
-        first = reader.size("first_k_dense_replace", least=0)
-        step = reader.size("moe_layer_freq", 1)
-        ruled = [i >= first and i % step == 0 for i in range(layers)]
-    return [word == "sparse" for word in listed] if listed else ruled
+        return reader.switches("moe_layer_freq", layers) or []
+    first = reader.size("first_k_dense_replace", least=0)
+    step = reader.size("moe_layer_freq", 1)
+    return [i >= first and i % step == 0 for i in range(layers)]
 
 
 def _listed(reader: Reader, layers: int) -> list[bool]:

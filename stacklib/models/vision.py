@@ -23,6 +23,7 @@ def tower(outer: Reader, whole: str, hidden: int) -> int | None:
             f"vision_config.model_type = {shown(kind)}: not siglip_vision_model"
         )
     if count is None:
+        outer.get("multimodal_projector_bias")
         return None
     defaults = {"num_channels": 3, "in_channels": 3, "in_chans": 3}
     return count(Reader(raw, defaults, _NAMES, "vision_config."), outer, hidden)
@@ -144,7 +145,9 @@ def _moonvit(v: Reader, outer: Reader, hidden: int) -> int:
 def _minimax(v: Reader, outer: Reader, hidden: int) -> int:
     wide, inside = v.size("hidden_size"), outer.size("projector_hidden_size")
     outer.refuse("multimodal_projector_bias", (True,), "only with biases is counted")
-    how = Reader(v.table("img_token_compression_config"), {}, {}, v.prefix)
+    how = v
+    if v.has("img_token_compression_config"):
+        how = Reader(v.table("img_token_compression_config"), {}, {}, v.prefix)
     merged = hidden * how.size("spatial_merge_size") ** 2
     projector = _square(wide, inside) + _square(merged, inside)
     embedded = _pixels(v, how.size("temporal_patch_size")) * wide
@@ -174,6 +177,8 @@ _NAMES = {
     "intermediate_size": ("vt_intermediate_size",),
     "num_hidden_layers": ("depth", "vt_num_hidden_layers"),
     "num_attention_heads": ("num_heads", "vt_num_attention_heads"),
+    "init_pos_emb_height": ("pos_emb_height",),
+    "init_pos_emb_width": ("pos_emb_width",),
 }
 # by the type of the whole where its tower has no type of its own, else of the tower
 _TOWERS: dict[str, Callable[[Reader, Reader, int], int]] = {

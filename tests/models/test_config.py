@@ -133,6 +133,9 @@ GEMMA, KIMI = config_of("gemma-4-e2b"), config_of("kimi-k2.5")
 NEXT, SCOUT = config_of("qwen3-next-80b-a3b"), config_of("llama-4-scout")
 
 
+FULL = {f"{layer:02}": {"head_dim": 512} for layer in range(4, 35, 5)}
+
+
 def put(config, path, value):
     """The config with one value changed, or left out where that is an ellipsis."""
     first, *rest = path.split("/")
@@ -182,6 +185,8 @@ def blocks(path, value):
         (GEMMA, "text_config/num_kv_shared_layers", 31, "a kind has no lender"),
         (GEMMA, "text_config/layer_types", ["linear"] * 35, "has 'linear'"),
         (GEMMA, "text_config/global_head_dim", 0, "global_head_dim = 0"),
+        (GEMMA, "text_config/per_layer_config", {"04": {"head_dim": 9}}, "not alike"),
+        (GEMMA, "text_config/per_layer_config", FULL | {"34": {}}, "not alike"),
         (GEMMA, "text_config/laurel_rank", 64, "text_config.laurel_rank = 64"),
         (GEMMA, "vision_config/head_dim", None, "lacks 'vision_config.head_dim'"),
         (GEMMA, "audio_config/subsampling_conv_channels", ["a", 1], "two whole"),
@@ -194,7 +199,7 @@ def blocks(path, value):
             M3,
             "text_config/sparse_attention_config",
             put(SPARSE, "sparse_disable_index_value", [0] * 60),
-            "has 0 in a sparse",
+            "has 0 where one picks",
         ),
         (M3, "text_config/use_qk_norm", False, "use_qk_norm = False"),
         (M3, "text_config/moe_intermediate_size", 7, "moe_intermediate_size = 7"),
@@ -225,6 +230,7 @@ def test_bad_fields_of_released_configs_are_named(config, path, value, message):
         (NEXT, "attn_output_gate", True),
         (SUPER, "time_step_limit", [0.0, math.inf]),
         (SUPER, "mamba_ssm_cache_dtype", "float32"),
+        (GEMMA, "text_config/per_layer_config", FULL),
         (GLM, "indexer_types", None),
         (GLM, "index_topk_pattern", "FFF" + "SSSF" * 18 + "SSS"),
         (GLM, "layer_types", ["deepseek_sparse_attention"] * 78),
