@@ -202,6 +202,7 @@ def blocks(path, value):
             "has 0 where one picks",
         ),
         (M3, "text_config/use_qk_norm", False, "use_qk_norm = False"),
+        (M3, "text_config/use_routing_bias", False, "use_routing_bias = False"),
         (M3, "text_config/moe_intermediate_size", 7, "moe_intermediate_size = 7"),
         (GLM, "indexer_types", ["shared"] * 78, "no choice to share"),
         (GLM, "indexer_types", ["full"] * 77, "has 77 entries for 78"),

@@ -314,6 +314,22 @@ def test_compressed_attention_keeps_entries_and_a_window():
     assert model.kv_bytes(tokens, "fp8").si == numbers
 
 
+def test_what_narrows_attention_is_read_from_released_configs():
+    sparse = from_hf_config(RELEASES["MiniMax-M3"]["config"])
+    assert [k.attention.kind for k in sparse.kinds] == ["GQA", "GQA, best 2048"]
+    shared = from_hf_config(RELEASES["GLM-5.2"]["config"])
+    assert {k.attention.kind for k in shared.kinds} == {
+        "MLA, best 2048",
+        "MLA, same 2048",
+    }
+    gemma = config_of("gemma-4-31b")
+    text = gemma["text_config"] | {"layer_types": ["sliding_attention"] * 60}
+    windows = [
+        b.attention.window for b in from_hf_config(gemma | {"text_config": text}).blocks
+    ]
+    assert windows == [1024] * 59 + [0]  # the class makes the last one full
+
+
 def test_tied_output_is_read_but_counted_once():
     model = models.get("qwen3-0.6b")
     assert model.streamed_parameters.si == model.parameters.si
@@ -337,6 +353,7 @@ def test_what_a_release_holds_besides_is_said():
     assert model.left_out == ("multi-token-prediction layers",)
     config = {**RELEASES["TinyLlama-1.1B"]["config"]}
     quantized = {**config, "quantization_config": {"quant_method": "gptq", "bits": 4}}
+    assert models.get("qwen3.5-27b").left_out == ("multi-token-prediction layers",)
     found = from_hf_config(quantized)
     assert found.parameters.si == from_hf_config(config).parameters.si
     assert found.left_out == ("block scales of the quantized release",)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from stacklib import models
+from stacklib.models import rows
 from stacklib.models.rows import key_of, row
 from stacklib.quantity import UnknownName
 from stacklib.quantity.names import fold
@@ -51,6 +52,15 @@ def test_a_prefix_that_resolves_has_every_digit_of_release_and_size():
             assert words[0] >= words[1], (key[:end], found)
             resolved += 1
     assert resolved > 80
+
+
+def test_a_word_not_begun_is_not_left_open(monkeypatch):
+    """GLM-4.5 is another model, whether it has a row or not."""
+    monkeypatch.setattr(rows, "names", lambda: ("glm-4.5-air",))
+    monkeypatch.setattr(rows, "_aliases", dict)
+    with pytest.raises(UnknownName, match="leaves release or size open"):
+        rows.key_of("glm-4.5")
+    assert rows.key_of("glm-4.5-a") == "glm-4.5-air"
 
 
 @pytest.mark.rows(

@@ -22,9 +22,18 @@ def total(found, field):
     return sum(getattr(op, field) for op in found)
 
 
+@pytest.mark.rows("model", BIG)
+def test_every_row_decodes_as_its_closed_forms_say(model):
+    decode_is_two_a_parameter_and_the_scores(model, 3, 5000)
+
+
 @given(st.sampled_from(SMALL + BIG), st.integers(1, 64), st.integers(0, 9000))
 @settings(max_examples=120, deadline=None)
 def test_decode_is_two_a_parameter_and_the_scores(model, batch, context):
+    decode_is_two_a_parameter_and_the_scores(model, batch, context)
+
+
+def decode_is_two_a_parameter_and_the_scores(model, batch, context):
     found = models.operations(model, "decode", context=context, batch=batch)
     flops = 2 * model.streamed_parameters.si + model.attention_flops(context + 1).si
     assert total(found, "flops") == pytest.approx(batch * flops, rel=1e-12)
