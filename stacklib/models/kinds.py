@@ -296,6 +296,7 @@ KINDS: dict[str, Kind] = {
     "deepseek_v2": replace(_DEEPSEEK, build="latent", defaults=_NO_DENSE),
     "deepseek_v3": _DEEPSEEK3,
     "kimi_k2": _DEEPSEEK3,  # remote: DeepSeek-V3 under another name
+    "glm4_moe_lite": _DEEPSEEK3,
     "deepseek_v32": replace(_DEEPSEEK3, indexed=True),
     "glm_moe_dsa": replace(_DEEPSEEK3, indexed=True),
     "glm4_moe": replace(
