@@ -34,25 +34,10 @@ def hybrid(reader: Reader, kind: Kind, hidden: int) -> list[Block]:
     letters = _letters(reader)
     for word in ("attention_bias", "sliding_window"):
         reader.refuse(word, (False,), "attention of this model_type has none")
-    made: dict[str, tuple[AnyAttention, Mlp | Experts]] = {}
-    for letter in letters:
-        if letter in made:
-            continue
-        if letter == "M":
-            heads = reader.size("mamba_num_heads")
-            head = reader.size("mamba_head_dim")
-            state = reader.size("ssm_state_size")
-            made[letter] = selective_state(reader, heads, head, state), Mlp(0)
-        elif letter == "*":
-            heads = reader.size("num_attention_heads")
-            kv_heads = reader.size("num_key_value_heads", heads)
-            made[letter] = grouped(reader, kind, hidden, heads, kv_heads)(0), Mlp(0)
-        elif letter == "-":
-            bias, size = reader.flag("mlp_bias"), reader.size("intermediate_size")
-            made[letter] = Skipped(), Mlp(size, gated=False, bias=bias)
-        else:
-            reader.refuse("mlp_bias", (False,), "experts with biases are not counted")
-            made[letter] = Skipped(), experts_of(reader, kind)
+    made = {
+        letter: Block(*_layer(reader, kind, hidden, letter), norms=1)
+        for letter in dict.fromkeys(letters)
+    }
     for unused in (
         *("mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups", "expand"),
         *("head_dim", "moe_intermediate_size", "n_routed_experts", "n_shared_experts"),
@@ -60,10 +45,30 @@ def hybrid(reader: Reader, kind: Kind, hidden: int) -> list[Block]:
         "moe_shared_expert_intermediate_size",
     ):
         reader.get(unused)  # some releases give sizes of layers they have not
-    return [Block(*made[letter], norms=1) for letter in letters]
+    return [made[letter] for letter in letters]
+
+
+def _layer(
+    reader: Reader, kind: Kind, hidden: int, letter: str
+) -> tuple[AnyAttention, Mlp | Experts]:
+    """The one part of a layer, and nothing where the other would be."""
+    if letter == "M":
+        heads, head = reader.size("mamba_num_heads"), reader.size("mamba_head_dim")
+        state = reader.size("ssm_state_size")
+        return selective_state(reader, heads, head, state), Mlp(0)
+    if letter == "*":
+        heads = reader.size("num_attention_heads")
+        kv_heads = reader.size("num_key_value_heads", heads)
+        return grouped(reader, kind, hidden, heads, kv_heads)(0), Mlp(0)
+    if letter == "-":
+        bias, size = reader.flag("mlp_bias"), reader.size("intermediate_size")
+        return Skipped(), Mlp(size, gated=False, bias=bias)
+    reader.refuse("mlp_bias", (False,), "experts with biases are not counted")
+    return Skipped(), experts_of(reader, kind)
 
 
 def _letters(reader: Reader) -> str:
+    """A letter for each layer, from a text of them or a list of words."""
     label, pattern = reader.get("hybrid_override_pattern")
     words = reader.items("layers_block_type")[1] or reader.items("layer_types")[1]
     reader.items("layer_types")

@@ -25,6 +25,7 @@ def told(reader: Reader, flag: bool | str) -> bool:
 def mlps_of(
     reader: Reader, kind: Kind, hidden: int, layers: int
 ) -> list[Mlp | Experts]:
+    """The MLP or the experts of each layer."""
     if not kind.mlp:
         reader.get(kind.dense_size)  # of nothing
         return [Mlp(0)] * layers
@@ -93,6 +94,7 @@ def _indices(reader: Reader, name: str, layers: int) -> set[int]:
 
 
 def experts_of(reader: Reader, kind: Kind) -> Experts:
+    """The mixture of the layers that have one."""
     experts = reader.size("n_routed_experts", most=10**6)
     top_k = reader.size("num_experts_per_tok")
     if top_k > experts:
