@@ -9,7 +9,7 @@ parameter to the published count.
 from __future__ import annotations
 
 from .block import Block
-from .compressed import CompressedAttention, Indexer
+from .compressed import CompressedAttention
 from .config import SUPPORTED, from_hf_config
 from .database import (
     AuditRow,
@@ -21,7 +21,14 @@ from .database import (
     published_parameters,
 )
 from .language_model import LanguageModel
-from .parts import Attention, Experts, LatentAttention, Matrix, Mlp
+from .parts import (
+    Attention,
+    Experts,
+    Indexer,
+    LatentAttention,
+    Matrix,
+    Mlp,
+)
 from .reading import ConfigError
 from .recurrent import Recurrent
 from .work import LayerWork, Operation, operations, work_per_token

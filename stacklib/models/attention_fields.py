@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from .block import AnyAttention
-from .compressed import CompressedAttention, Indexer
+from .compressed import CompressedAttention
 from .kinds import Kind
-from .parts import Attention, LatentAttention
+from .mlp_fields import told
+from .parts import Attention, Indexer, LatentAttention
 from .reading import ConfigError, Reader, shown
 from .recurrent_fields import STATES, full_layers, mamba2
 
 _WINDOW_WORDS = ("full_attention", "sliding_attention")
+_INDEXED_WORDS = ("indexed_attention", "deepseek_sparse_attention")
 # what a layer of DeepSeek-V4 is called, and the rate configs give instead
 _RATES = {
     "sliding_attention": 0,
@@ -26,7 +29,7 @@ def attention_kinds(
 ) -> tuple[list[AnyAttention], int, int]:
     """The attention of each layer, norms a layer, and residual streams."""
     if kind.build == "latent":
-        return [_latent(reader)] * layers, kind.norms, 0
+        return _latents(reader, kind, layers), kind.norms, 0
     if kind.build == "mamba2":
         return [mamba2(reader, hidden)] * layers, kind.norms, 0
     if kind.build == "compressed":
@@ -49,17 +52,20 @@ def attention_kinds(
         kv_heads = reader.size("num_key_value_heads")  # says that it is missing
     if kind.parallel_flag and reader.flag(kind.parallel_flag):
         norms = 1
-    make = _grouped(reader, kind, hidden, heads, kv_heads)
+    make = grouped(reader, kind, hidden, heads, kv_heads)
     if kind.build in STATES:
         state = STATES[kind.build](reader, hidden)
         full = full_layers(reader, kind, layers)
         return [make(0) if softmax else state for softmax in full], norms, 0
+    if not all(reader.switches("attn_type_list", layers) or [True]):
+        raise ConfigError("attn_type_list has 0: this model_type keeps no state")
     return [make(w) for w in layer_windows(reader, kind, layers)], norms, 0
 
 
-def _grouped(
+def grouped(
     reader: Reader, kind: Kind, hidden: int, heads: int, kv_heads: int
-) -> Callable[[int], AnyAttention]:
+) -> Callable[[int], Attention]:
+    """Attention of one shape, made with the window it is given."""
     if heads % kv_heads:
         raise ConfigError(
             f"num_attention_heads = {heads} is no multiple of "
@@ -71,16 +77,16 @@ def _grouped(
             f"hidden_size = {hidden} is no multiple of num_attention_heads = {heads}"
         )
     head_dim = head_dim or hidden // heads
-
-    def flag(value: bool | str) -> bool:
-        return reader.flag(value) if isinstance(value, str) else value
-
     qk_norm = kind.qk_norm
     if kind.qk_flag and not reader.flag(kind.qk_flag):
         qk_norm = ""
-    qkv_bias, out_bias = flag(kind.qkv_bias), flag(kind.out_bias)
+    elif qk_norm:  # a flag that says what the type always has
+        reader.refuse("use_qk_norm", (True,), "this model_type has these norms")
+    for gate in ("attn_output_gate", "attention_output_gate"):
+        reader.refuse(gate, (kind.gate,), f"this model_type has {kind.gate}")
+    qkv_bias, out_bias = told(reader, kind.qkv_bias), told(reader, kind.out_bias)
 
-    def make(window: int) -> AnyAttention:
+    def make(window: int) -> Attention:
         return Attention(
             heads, kv_heads, head_dim, window, qkv_bias, out_bias, qk_norm,
             kind.sinks, kind.gate,
@@ -106,6 +112,8 @@ def layer_windows(reader: Reader, kind: Kind, layers: int) -> list[int]:
     if kind.window == "chunks":
         return _chunks(reader, layers)
     rule, words = kind.window, reader.words("layer_types", _WINDOW_WORDS, layers)
+    if words is not None:
+        reader.get("sliding_window_pattern")  # the list says which layers slide
     if not rule:
         reader.refuse("sliding_window", (), "this model_type has no windows")
     switched = rule.startswith("qwen") or rule == "refused"
@@ -157,12 +165,13 @@ def _chunks(reader: Reader, layers: int) -> list[int]:
     return [size if c else 0 for c in chunked]
 
 
-def _latent(reader: Reader) -> LatentAttention:
+def _latents(reader: Reader, kind: Kind, layers: int) -> list[AnyAttention]:
+    """Latent attention of each layer, with an indexer where the type has them."""
     reader.get("num_key_value_heads")  # the expanded heads; the cache has none
     reader.get("head_dim")  # some releases write the rope part here
     if not reader.has("q_lora_rank"):
         raise ConfigError("config lacks 'q_lora_rank'; null for none")
-    return LatentAttention(
+    plain = LatentAttention(
         heads=reader.size("num_attention_heads"),
         q_lora_rank=reader.size("q_lora_rank", 0, least=0),
         kv_lora_rank=reader.size("kv_lora_rank"),
@@ -170,6 +179,36 @@ def _latent(reader: Reader) -> LatentAttention:
         rope_head_dim=reader.size("qk_rope_head_dim"),
         v_head_dim=reader.size("v_head_dim"),
     )
+    if not kind.indexed:
+        return [plain] * layers
+    if not plain.q_lora_rank:
+        raise ConfigError("q_lora_rank = 0: the indexer's queries come from it")
+    top = reader.size("index_topk")
+    sizes = reader.size("index_n_heads"), reader.size("index_head_dim")
+    own = replace(plain, selected=top, indexer=Indexer(*sizes, top))
+    again = replace(plain, selected=top)
+    return [own if has else again for has in _own_indexers(reader, layers)]
+
+
+def _own_indexers(reader: Reader, layers: int) -> list[bool]:
+    """Whether each layer picks its tokens itself, or takes those of one before."""
+    words = reader.words("indexer_types", ("full", "shared"), layers)
+    label, pattern = reader.get("index_topk_pattern")
+    period = reader.size("index_topk_freq", 1)
+    offset = reader.size("index_skip_topk_offset", 2, least=0)
+    reader.get("index_share_for_mtp_iteration")
+    reader.words("layer_types", _INDEXED_WORDS, layers)
+    if words is None and pattern is not None:
+        if not isinstance(pattern, str) or set(pattern) - {"F", "S"}:
+            raise ConfigError(f"{label} = {shown(pattern)}: a text of F and S")
+        if len(pattern) != layers:
+            raise ConfigError(f"{label} has {len(pattern)} for {layers} layers")
+        words = ["full" if letter == "F" else "shared" for letter in pattern]
+    if words is not None:
+        if words[0] != "full":
+            raise ConfigError(f"{label}: the first layer has no choice to share")
+        return [word == "full" for word in words]
+    return [max(i - offset + 1, 0) % period == 0 for i in range(layers)]
 
 
 def _compressed(reader: Reader, layers: int) -> list[AnyAttention]:

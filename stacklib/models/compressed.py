@@ -14,16 +14,7 @@ from typing import Any
 
 from stacklib.quantity import minimum
 
-from .parts import Matrix, triangle
-
-
-@dataclass(frozen=True, slots=True)
-class Indexer:
-    """Scores compressed entries and keeps the best ``top_k`` for each query."""
-
-    heads: int
-    head_dim: int
-    top_k: int
+from .parts import Indexer, Matrix, pairs_of_prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +144,7 @@ class CompressedAttention:
 
     def prompt_macs(self, tokens: int) -> dict[str, int]:
         """Multiply-adds of a whole prompt, each token asking those up to itself."""
-        inside = min(tokens, self.window)
-        pairs = triangle(inside) + (tokens - inside) * self.window
+        pairs = pairs_of_prompt(tokens, self.window)
         pairs += self._entries_of_all(tokens, self.indexer.top_k if self.indexer else 0)
         macs = dict.fromkeys(("scores", "values"), self.heads * self.head_dim * pairs)
         if self.indexer:
@@ -168,5 +158,7 @@ class CompressedAttention:
             return 0
         bent = min(tokens, most * self.rate) if most else tokens
         full = bent // self.rate
-        total = self.rate * triangle(full - 1) + full * (bent - full * self.rate + 1)
+        total = self.rate * pairs_of_prompt(full - 1) + full * (
+            bent - full * self.rate + 1
+        )
         return total + (tokens - bent) * most

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from stacklib.quantity import Quantity, Source, resolve
+from stacklib.quantity import Quantity, Source
 
 from .config import from_hf_config
 from .language_model import LanguageModel
-
-_DATA = Path(__file__).parent / "data"
+from .rows import config_of, key_of, names, row
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +44,6 @@ class Published:
     note: str
 
 
-@cache
-def names() -> tuple[str, ...]:
-    """Keys of all models."""
-    return tuple(sorted(p.stem for p in _DATA.glob("*.toml")))
-
-
 def _source(raw: dict[str, Any]) -> Source:
     return Source(
         raw["title"], raw["where"], raw["seen"].isoformat(), raw["confidence"]
@@ -61,9 +52,9 @@ def _source(raw: dict[str, Any]) -> Source:
 
 @cache
 def _read(key: str) -> tuple[LanguageModel, Published]:
-    raw = tomllib.loads((_DATA / f"{key}.toml").read_text(encoding="utf-8"))
+    raw = row(key)
     source, count = _source(raw["source"]), _source(raw["count"])
-    model = from_hf_config(raw["config"], key=key, name=raw["name"], source=source)
+    model = from_hf_config(config_of(key), key=key, name=raw["name"], source=source)
     card, active = raw.get("active"), None
     if card:
         active = Quantity(
@@ -93,7 +84,7 @@ def _read(key: str) -> tuple[LanguageModel, Published]:
 
 
 def get(name: str) -> LanguageModel:
-    """The model of this name; case, hyphens and underscores do not matter.
+    """The model of this name, or of this id of a release; see ``key_of``.
 
     Raises
     ------
@@ -104,8 +95,10 @@ def get(name: str) -> LanguageModel:
     --------
     >>> get("llama-3-70b").parameters.text()
     '70.6 billion'
+    >>> get("meta-llama/Llama-3.1-8B-Instruct").key
+    'llama-3.1-8b'
     """
-    return _read(resolve(name, names(), "model"))[0]
+    return _read(key_of(name))[0]
 
 
 def published(name: str) -> Published:
@@ -116,7 +109,7 @@ def published(name: str) -> Published:
     name : str
         A model, as ``get`` takes it.
     """
-    return _read(resolve(name, names(), "model"))[1]
+    return _read(key_of(name))[1]
 
 
 def published_parameters(name: str) -> Quantity:

@@ -11,7 +11,7 @@ from stacklib.quantity import Quantity, chosen, constant, counted, minimum
 
 from .block import Block
 from .compressed import CompressedAttention
-from .parts import Attention, Experts, LatentAttention
+from .parts import Attention, Experts, Indexer, LatentAttention, Skipped
 from .recurrent import Recurrent
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def block_parameters(sizes: Sizes, block: Block, experts: Quantity | None) -> Qu
         projections, more = _latent(sizes, a)
     elif isinstance(a, Recurrent):
         projections, more = _recurrent(sizes, a)
+    elif isinstance(a, Skipped):
+        projections, more = _skipped(sizes, a)
     else:
         projections, more = _compressed(sizes, a)
     for term in more:
@@ -55,7 +57,7 @@ def block_parameters(sizes: Sizes, block: Block, experts: Quantity | None) -> Qu
         mlp = _experts(sizes, block.mlp, experts)
     else:
         wide = sizes(block.mlp.intermediate, "MLP size")
-        matrices = 3 if block.mlp.gated else 2
+        matrices = 1 if block.mlp.linear else 3 if block.mlp.gated else 2
         mlp = matrices * hidden * wide
         if block.mlp.bias:
             extras = extras + (matrices - 1) * wide + hidden
@@ -63,6 +65,10 @@ def block_parameters(sizes: Sizes, block: Block, experts: Quantity | None) -> Qu
         n = sizes(block.streams, "residual streams")
         mixing = n * (n + 2)
         extras = extras + 2 * (n * hidden * mixing + mixing + 3)
+    if block.layer_input:
+        extras = extras + 3 * hidden * sizes(block.layer_input, "layer input size")
+    if block.scalars:
+        extras = extras + sizes(block.scalars, "scalars")
     return (projections + mlp + extras).named("parameters per layer")
 
 
@@ -71,19 +77,39 @@ def _grouped(sizes: Sizes, a: Attention) -> tuple[Quantity, list[Quantity]]:
     query = sizes(a.heads, "query heads") * head_dim
     key = sizes(a.kv_heads, "KV heads") * head_dim
     asked = 2 * query if a.gate else query
-    projections = hidden * (asked + key + key) + query * hidden
+    answer, made = query, [key, key]
+    if a.value_dim:
+        wide = sizes(a.value_dim, "value size")
+        answer = sizes(a.heads, "query heads") * wide
+        made = [key, sizes(a.kv_heads, "KV heads") * wide]
+    made = {"": made, "values too": [key], "borrowed": []}[a.keys]
+    projections = hidden * sum(made, asked) + answer * hidden
     extras = []
     if a.qkv_bias:
-        extras += [asked, key, key]
+        extras += [asked, *made]
     if a.out_bias:
         extras.append(hidden)
     if a.qk_norm == "head":
-        extras.append(2 * head_dim)
+        extras.append(head_dim if a.keys == "borrowed" else 2 * head_dim)
     elif a.qk_norm == "full":
         extras += [query, key]
     if a.sinks:
         extras.append(sizes(a.heads, "attention sinks"))
+    if a.indexer:
+        heads, head = _index(sizes, a.indexer)
+        projections = projections + hidden * (heads * head + head)
+        extras.append(2 * head)
     return projections, extras
+
+
+def _index(sizes: Sizes, i: Indexer) -> tuple[Quantity, Quantity]:
+    return sizes(i.heads, "index heads"), sizes(i.head_dim, "index head size")
+
+
+def _skipped(sizes: Sizes, a: Skipped) -> tuple[Quantity, list[Quantity]]:
+    if not a.linear:
+        return chosen(0, label="no attention"), []
+    return sizes.hidden * sizes.hidden, [sizes.hidden] if a.bias else []
 
 
 def _latent(sizes: Sizes, a: LatentAttention) -> tuple[Quantity, list[Quantity]]:
@@ -101,7 +127,13 @@ def _latent(sizes: Sizes, a: LatentAttention) -> tuple[Quantity, list[Quantity]]
         asked = hidden * query
     down = hidden * (latent + rope)
     up = latent * heads * (nope + value)
-    return asked + down + up + heads * value * hidden, extras
+    total = asked + down + up + heads * value * hidden
+    if a.indexer:
+        i_heads, i_head = _index(sizes, a.indexer)
+        rank = sizes(a.q_lora_rank, "query latent")
+        total = total + hidden * (i_head + i_heads) + rank * i_heads * i_head
+        extras.append(2 * i_head)
+    return total, extras
 
 
 def _recurrent(sizes: Sizes, a: Recurrent) -> tuple[Quantity, list[Quantity]]:
@@ -144,8 +176,7 @@ def _compressed(
         total = total + 2 * hidden * wide
         extras += [rate * wide, head]
         if a.indexer:
-            i_heads = sizes(a.indexer.heads, "index heads")
-            i_head = sizes(a.indexer.head_dim, "index head size")
+            i_heads, i_head = _index(sizes, a.indexer)
             total = total + hidden * (4 * i_head + i_heads) + rank * i_heads * i_head
             extras += [2 * rate * i_head, i_head]
     return total, extras
@@ -155,14 +186,18 @@ def _experts(sizes: Sizes, m: Experts, count: Quantity) -> Quantity:
     hidden = sizes.hidden
     all_of_them = sizes(m.experts, "experts")
     wide = sizes(m.intermediate, "expert size")
-    one = 3 * hidden * wide
+    matrices = 3 if m.gated else 2
+    inside = sizes(m.latent, "size of an expert's input") if m.latent else hidden
+    one = matrices * inside * wide
     if m.bias:
-        one = one + 2 * wide + hidden
+        one = one + (matrices - 1) * wide + inside
     mlp = count * one + hidden * all_of_them
+    if m.latent:
+        mlp = mlp + 2 * hidden * inside
     if m.router_bias:
         mlp = mlp + all_of_them
     if m.shared:
-        mlp = mlp + 3 * hidden * sizes(m.shared, "shared expert size")
+        mlp = mlp + matrices * hidden * sizes(m.shared, "shared expert size")
     if m.shared_gate:
         mlp = mlp + hidden
     return mlp
@@ -176,6 +211,11 @@ def seen(block: Block, tokens: Quantity) -> Quantity:
     if isinstance(a, Attention) and a.window:
         window = chosen(a.window, label="window")
         return minimum(tokens, window).named("tokens in the window")
+    most = a.selected if isinstance(a, LatentAttention) else 0
+    if isinstance(a, Attention) and a.indexer:
+        most = a.indexer.top_k
+    if most:
+        return minimum(tokens, chosen(most, label="tokens selected")).named("seen")
     return tokens
 
 
@@ -185,16 +225,37 @@ def block_cache(
     """Numbers held (or moved by a query) in this layer's cache."""
     a = block.attention
     if isinstance(a, Attention):
-        heads = sizes(a.kv_heads, "KV heads")
-        width = heads * sizes(a.head_dim, "head size")
-        return 2 * width * seen(block, tokens)
+        if a.plain:
+            heads = sizes(a.kv_heads, "KV heads")
+            width = heads * sizes(a.head_dim, "head size")
+            return 2 * width * seen(block, tokens)
+        return _cached(sizes, block, a, sizes(a.entry, "keys and values"), tokens, read)
     if isinstance(a, LatentAttention):
-        return _latent_entry(sizes, a) * tokens
+        return _cached(sizes, block, a, _latent_entry(sizes, a), tokens, read)
     if isinstance(a, Recurrent):  # read, and written back
         return 2 * _state(sizes, a) if read else _state(sizes, a)
+    if isinstance(a, Skipped):
+        return chosen(0, label="no cache")
     # What a query moves is less than what is held where an indexer selects.
     held = a.read if read else a.cached
     return counted(held, tokens, label=f"numbers of {a.kind}")
+
+
+def _cached(
+    sizes: Sizes,
+    block: Block,
+    a: Attention | LatentAttention,
+    entry: Quantity,
+    tokens: Quantity,
+    read: bool,
+) -> Quantity:
+    """Entries held, or those selected that are moved, and the index keys of all."""
+    if isinstance(a, Attention) and a.keys == "borrowed" and not read:
+        return chosen(0, label="another layer's cache")
+    numbers = entry * (tokens if block.keeps_all and not read else seen(block, tokens))
+    if a.indexer:
+        numbers = numbers + sizes(a.indexer.head_dim, "index head size") * tokens
+    return numbers
 
 
 def _latent_entry(sizes: Sizes, a: LatentAttention) -> Quantity:
@@ -209,13 +270,29 @@ def block_attention_flops(sizes: Sizes, block: Block, tokens: Quantity) -> Quant
     flop = constant("multiply_add")
     if isinstance(a, LatentAttention):
         latent, rope = sizes(a.kv_lora_rank, "KV latent"), a.rope_head_dim
-        return flop * heads * (2 * latent + sizes(rope, "rope size")) * tokens
+        each = flop * heads * (2 * latent + sizes(rope, "rope size"))
+        return _with_index(sizes, a.indexer, each * seen(block, tokens), tokens)
+    if isinstance(a, Skipped):
+        return flop * chosen(0, label="no attention")
     if isinstance(a, Recurrent):
         numbers = heads * sizes(a.key_dim, "rows") * sizes(a.value_dim, "columns")
         return a.passes * flop * numbers
-    flops = 2 * flop * heads * sizes(a.head_dim, "head size") * seen(block, tokens)
+    if isinstance(a, Attention) and a.value_dim:
+        both = sizes(a.head_dim, "head size") + sizes(a.value_dim, "value size")
+        flops = flop * heads * both * seen(block, tokens)
+    else:
+        flops = 2 * flop * heads * sizes(a.head_dim, "head size") * seen(block, tokens)
     if isinstance(a, CompressedAttention) and a.indexer:
         entries = counted(a.entries, tokens, label="entries scored")
-        index = sizes(a.indexer.heads, "index heads") * a.indexer.head_dim
-        flops = flops + flop * index * entries
-    return flops
+        return _with_index(sizes, a.indexer, flops, entries)
+    return _with_index(sizes, a.indexer, flops, tokens)
+
+
+def _with_index(
+    sizes: Sizes, i: Indexer | None, flops: Quantity, scored: Quantity
+) -> Quantity:
+    """``flops``, and those of an indexer that scores so many entries."""
+    if i is None:
+        return flops
+    index = sizes(i.heads, "index heads") * i.head_dim
+    return flops + constant("multiply_add") * index * scored

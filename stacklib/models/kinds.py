@@ -20,7 +20,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "intermediate_size": ("n_inner", "ffn_dim", "ffn_hidden_size"),
     "max_position_embeddings": ("n_positions", "seq_length"),
     "n_routed_experts": ("num_experts", "num_local_experts"),
-    "num_experts_per_tok": ("experts_per_token",),
+    "head_dim": ("attention_head_dim",),
+    "num_experts_per_tok": ("experts_per_token", "top_k_experts"),
     "sliding_window_pattern": ("_sliding_window_pattern",),
 }
 
@@ -63,8 +64,10 @@ class Kind:
     parallel_flag: str = ""  # the flag of a parallel layer that has only one norm
     # Flags that change parameters in a way not counted: name to harmless value.
     refuse: Mapping[str, Any] = field(default_factory=dict)
+    latent_size: str = ""  # the field with the size in which experts work
+    indexed: bool = False  # whether an indexer picks the tokens seen
     # The reader of the attention: grouped, latent, falcon, bigcode, compressed, delta,
-    # lightning, mamba2.
+    # lightning, mamba2; or of whole layers, see `layered_fields`.
     build: str = "grouped"
 
 
@@ -126,6 +129,15 @@ _DEEPSEEK = Kind(
 )
 _NO_DENSE = {"first_k_dense_replace": 0}
 _DEEPSEEK3 = replace(_DEEPSEEK, build="latent", router_bias="noaux_tc")
+_QWEN3_NEXT = replace(
+    _QWEN3,
+    build="delta",
+    window="",
+    gate=True,
+    experts="step",
+    shared_size="shared_expert_intermediate_size",
+    defaults={"head_dim": 256},
+)
 
 KINDS: dict[str, Kind] = {
     # Llama's layer, and small departures from it
@@ -155,6 +167,7 @@ KINDS: dict[str, Kind] = {
     "arcee": replace(_LLAMA, gated=False),
     "internlm2": Kind(qkv_bias="bias", out_bias="bias", kv_optional=True),  # remote
     "qwen2": _QWEN2,
+    "mimo": replace(_QWEN2, refuse={"attention_bias": True}),  # remote
     "qwen3": _QWEN3,
     "phi3": Kind(window="all", kv_optional=True),
     "gemma": _GEMMA,
@@ -283,6 +296,9 @@ KINDS: dict[str, Kind] = {
     "deepseek_v2": replace(_DEEPSEEK, build="latent", defaults=_NO_DENSE),
     "deepseek_v3": _DEEPSEEK3,
     "kimi_k2": _DEEPSEEK3,  # remote: DeepSeek-V3 under another name
+    "glm4_moe_lite": _DEEPSEEK3,
+    "deepseek_v32": replace(_DEEPSEEK3, indexed=True),
+    "glm_moe_dsa": replace(_DEEPSEEK3, indexed=True),
     "glm4_moe": replace(
         _DEEPSEEK,
         qkv_bias="attention_bias",
@@ -315,18 +331,46 @@ KINDS: dict[str, Kind] = {
         experts="all",
         expert_size="intermediate_size",
         router_bias=True,
-        refuse={"shared_intermediate_size": 0},
+        refuse={"shared_intermediate_size": 0, "qk_norm_type": "per_layer"},
     ),
+    "minimax_m3": Kind(
+        build="best blocks",
+        qk_norm="head",
+        experts="first",
+        expert_size="intermediate_size",
+        shared_size="shared_intermediate_size",
+        dense_size="dense_intermediate_size",
+        router_bias=True,
+    ),
+    "mimo_v2_flash": Kind(
+        qkv_bias="attention_bias",
+        build="two shapes",
+        experts="first",
+        router_bias="noaux_tc",
+        refuse={"mlp_bias": False},
+    ),
+    # layers of several kinds
+    "gemma4_text": Kind(
+        **_ATTENTION_BIAS,
+        build="gemma4",
+        norms=4,
+        qk_norm="head",
+        window="every 6",
+        defaults={**_TIED, "head_dim": 256, "sliding_window": 512},
+    ),
+    "nemotron_h": Kind(
+        build="hybrid",
+        gated=False,
+        shared_size="moe_shared_expert_intermediate_size",
+        latent_size="moe_latent_size",
+        router_bias=True,
+        refuse={"mamba_proj_bias": False},
+    ),
+    "nemotron-nas": Kind(**_ATTENTION_BIAS, build="searched"),  # remote
     # softmax attention in some layers, a recurrent state in the others
-    "qwen3_next": replace(
-        _QWEN3,
-        build="delta",
-        window="",
-        gate=True,
-        experts="step",
-        shared_size="shared_expert_intermediate_size",
-        defaults={"head_dim": 256},
-    ),
+    "qwen3_next": _QWEN3_NEXT,
+    "qwen3_5_text": replace(_QWEN3_NEXT, experts="", shared_size=""),
+    "qwen3_5_moe_text": _QWEN3_NEXT,
     "minimax": Kind(
         build="lightning",
         kv_optional=True,
@@ -356,12 +400,19 @@ RENAMED = {
     "qwen2_5_vl_text": "qwen2",
     "qwen3_vl_text": "qwen3",
     "qwen3_vl_moe_text": "qwen3_moe",
+    "minimax_m3_vl_text": "minimax_m3",
+    "deepseek_ref": "deepseek_v4",
 }
 
 # Types whose text part is counted: each with the type of a text part that names none.
 # Vision is left out, except in Gemma 3.
 MULTIMODAL = {
     "gemma3": "gemma3_text",
+    "gemma4": "gemma4_text",
+    "kimi_k25": "kimi_k2",
+    "minimax_m3_vl": "minimax_m3_vl_text",
+    "qwen3_5": "qwen3_5_text",
+    "qwen3_5_moe": "qwen3_5_moe_text",
     "llama4": "llama4_text",
     "llava": "llama",
     "mistral3": "mistral",
@@ -373,17 +424,21 @@ MULTIMODAL = {
 
 # fields that change parameters in some type; refused where a type does not read them
 STRUCTURAL = (
-    r"expert|moe|lora|mamba|ssm|^(linear|global|index|hc|ssm|conv)_|altup|laurel"
-    r"|vision|audio|cross_attention|adapter|mtp|nextn|_rank$|(^|_)bias$"
+    r"expert|moe|lora|mamba|ssm|^(linear|global|index|hc|ssm|conv|swa|sparse)_|altup"
+    r"|laurel|vision|audio|cross_attention|adapter|mtp|nextn|_rank$|(^|_)bias$"
     r"|qk_(layer)?norm|qk_ln|kv_shared|per_layer_|block_configs|pruned_heads"
-    r"|embed_proj|elementwise_affine|^is_encoder_decoder$|^text_config$"
+    r"|embed_proj|elementwise_affine|^is_encoder_decoder$|^(text|llm)_config$"
     r"|head_dim$|attn_config|double_wide|attention_k_eq_v|^bias$|multi_query"
     r"|compress_rat|^n_inner$|^ffn_|mlp_only|layer_types$|first_k_dense|embedding_size"
+    r"|indexer_types|attn_type_list|_pattern$|block_type$|output_gate$|sink|_freq$"
 )
+# endings of fields that name a format, a function or a token, or weigh a loss
+UNCOUNTED = r"(_dtype|_act|_activation_func|_token_id|_token_index|_loss_coef|_theta)$"
 HARMLESS = frozenset(
-    "expert_dtype image_token_index image_token_id boi_token_index eoi_token_index "
-    "mm_tokens_per_image qk_head_dim hc_eps hc_sinkhorn_iters "
-    "vision_start_token_id vision_end_token_id vision_token_id vision_feature_layer "
-    "vision_feature_select_strategy full_attn_alpha_factor full_attn_beta_factor "
-    "shared_moe_mode".split()
+    "boi_token_index eoi_token_index mm_tokens_per_image qk_head_dim hc_eps "
+    "hc_sinkhorn_iters vision_feature_layer vision_feature_select_strategy "
+    "full_attn_alpha_factor full_attn_beta_factor shared_moe_mode use_mamba_kernels "
+    "moe_shared_expert_overlap indexer_rope_interleave vision_soft_tokens_per_image "
+    "language_model_only use_unified_vision_chunk norm_topk_prob "
+    "moe_router_scaling_factor vision_segment_max_frames".split()
 )

@@ -14,15 +14,11 @@ from typing import Any
 from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, constant
 from stacklib.quantity.bounds import whole
 
-from .block import AnyAttention, Block
+from .block import AnyAttention, Block, alike, has_cache, has_state
 from .compressed import CompressedAttention
 from .formulas import Sizes, block_attention_flops, block_cache, block_parameters
 from .parts import Attention, Experts, LatentAttention
 from .recurrent import Recurrent
-
-
-def _keeps_state(block: Block) -> bool:
-    return isinstance(block.attention, Recurrent)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -55,8 +51,14 @@ class LanguageModel:
         Whether the output matrix has a bias.
     streams : int
         Copies of the hidden state that the output collapses (DeepSeek-V4).
+    tables : int
+        Numbers in tables by token besides the embedding, a row of which is read (Gemma
+        4's small models), and in the norm of such a row.
     vision : int
-        Parameters of a vision tower and its projector; text passes by them.
+        Parameters of towers for images or sound and their projectors; text passes by
+        them.
+    unused : int
+        Numbers that the release holds and no token passes.
     left_out : tuple of str
         What the release holds besides and the counts do not.
     """
@@ -75,7 +77,9 @@ class LanguageModel:
     positions: int = 0
     head_bias: bool = False
     streams: int = 0
+    tables: int = 0
     vision: int = 0
+    unused: int = 0
     left_out: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -111,12 +115,18 @@ class LanguageModel:
 
     @property
     def attention(self) -> AnyAttention:
-        """Attention of the first layer that has a cache; all of those have its heads.
+        """Attention of the first layer that has a cache.
 
-        The first layer's state where no layer has a cache.
+        The first layer's state where no layer has a cache. Where layers differ in more
+        than their windows (``alike``), what depends on them adds up by layer.
         """
-        cached = (b.attention for b in self.kinds if not _keeps_state(b))
+        cached = (b.attention for b in self.kinds if has_cache(b))
         return next(cached, self.kinds[0].attention)
+
+    @property
+    def alike(self) -> bool:
+        """Whether all layers with a cache have one plain shape, windows apart."""
+        return alike(self.kinds)
 
     @property
     def heads(self) -> int:
@@ -140,8 +150,8 @@ class LanguageModel:
 
     @property
     def intermediate(self) -> int:
-        """Size of the first layer's MLP, or of one of its experts."""
-        return self.kinds[0].mlp.intermediate
+        """Size of the first MLP there is, or of one of its experts; 0 without any."""
+        return next((b.mlp.intermediate for b in self.kinds if b.mlp.intermediate), 0)
 
     @property
     def experts(self) -> Experts | None:
@@ -157,7 +167,7 @@ class LanguageModel:
     @property
     def keeps_state(self) -> bool:
         """Whether some layer has a recurrent state (``state_bytes``)."""
-        return any(map(_keeps_state, self.kinds))
+        return any(map(has_state, self.kinds))
 
     def size(self, field: str, words: str) -> Quantity:
         """The size ``field`` of the config as a quantity, ``words`` in formulas."""
@@ -233,6 +243,8 @@ class LanguageModel:
         if self.positions:
             rows = self.size("positions", "positions")
             total = total + rows * self.size("hidden", "hidden size")
+        if self.tables:
+            total = total + self.size("tables", "tables by token")
         return total
 
     @property
@@ -245,6 +257,8 @@ class LanguageModel:
         total = self._whole(self._body(self._experts))
         if self.vision:
             total = total + self.size("vision", "vision tower and projector")
+        if self.unused:
+            total = total + self.size("unused", "matrices that no token passes")
         return total.named("parameters")
 
     @property
@@ -255,7 +269,7 @@ class LanguageModel:
         nothing; of a dense text model everything. Cards that leave out the
         input embedding (gpt-oss) publish ``streamed_parameters``.
         """
-        if self.experts is None and not self.vision:
+        if self.experts is None and not (self.vision or self.unused):
             return self.parameters
         body = self._body(lambda block: self._used(block, 1))
         return self._whole(body).named("active parameters")
@@ -321,7 +335,7 @@ class LanguageModel:
         sizes, total = Sizes(self), chosen(0, label="none")
         nothing = chosen(0, label="tokens")
         for number, block in enumerate(self.kinds):
-            if _keeps_state(block):
+            if has_state(block):
                 layers = sizes(self.count(number), block.attention.kind)
                 total = total + layers * block_cache(sizes, block, nothing, read=False)
         return (total * bytes_per_element(dtype)).named("recurrent state")
@@ -338,6 +352,8 @@ class LanguageModel:
         a, layers = self.attention, self._cached_layers()
         if isinstance(a, CompressedAttention | Recurrent):
             return self.kv_growth_per_token(dtype)
+        if not self.alike:
+            return self._by_layer(dtype).named("KV per token")
         if isinstance(a, LatentAttention):
             sizes = Sizes(self)
             latent = sizes(a.kv_lora_rank, "KV latent")
@@ -347,10 +363,18 @@ class LanguageModel:
             both = 2 * layers * (width * self.size("head_dim", "head size"))
         return (both * bytes_per_element(dtype)).named("KV per token")
 
+    def _by_layer(self, dtype: str) -> Quantity:
+        """Bytes one token leaves in the cache, layer by layer."""
+        sizes, total = Sizes(self), chosen(0, label="none")
+        for number, block in enumerate(self.kinds):
+            left = sizes(block.attention.per_token, "numbers per token")
+            total = total + sizes(self.count(number), block.kind) * left
+        return total * bytes_per_element(dtype)
+
     def _cached_layers(self) -> Quantity:
-        if not self.keeps_state:
+        cached = sum(map(has_cache, self.blocks))
+        if cached == self.layers:
             return self.size("layers", "layers")
-        cached = sum(not _keeps_state(block) for block in self.blocks)
         return Sizes(self)(cached, "layers with a cache")
 
     def kv_growth_per_token(self, dtype: str) -> Quantity:
@@ -366,7 +390,7 @@ class LanguageModel:
             if isinstance(a, CompressedAttention) and a.rate:
                 index = a.indexer.head_dim if a.indexer else 0
                 total = total + layers * (sizes(a.head_dim, "entry") + index) / a.rate
-            elif block.grows:
+            elif block.keeps_all:
                 total = total + layers * sizes(a.per_token, "numbers per token")
         return (total * bytes_per_element(dtype)).named("KV growth per token")
 
@@ -426,7 +450,8 @@ class LanguageModel:
         window count as if the token were inside it; ``attention_flops`` knows.
         """
         a = self.attention
-        if isinstance(a, Attention) and not self.keeps_state:
+        every = all(map(has_cache, self.kinds))
+        if isinstance(a, Attention) and self.alike and every:
             width = self.size("heads", "query heads")
             width = width * self.size("head_dim", "head size")
             flop = 2 * constant("multiply_add")  # scores, then values

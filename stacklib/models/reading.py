@@ -11,7 +11,9 @@ from typing import Any
 from stacklib.quantity.bounds import is_whole
 
 _MOST = 10**9  # no size of a real model is larger
-_FILE_LIMIT = 1_000_000  # bytes; real configs have a few thousand
+# Bytes; most configs have a few thousand, one that lists a mixture of formats by
+# matrix has over a million.
+_FILE_LIMIT = 16_000_000
 _NEEDED: Any = object()
 
 
@@ -38,18 +40,22 @@ def load(config: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     if not isinstance(config, (str, Path)):
         raise ConfigError(f"a path or a dict is needed, not {shown(config)}")
     path = Path(config)
-    return _named(_parse(_text(path), path), str(path)), path.name
+    try:
+        folder = path.is_dir()
+    except (OSError, ValueError):  # told by what follows
+        folder = False
+    named = path.resolve().name if folder else path.name
+    path = path / "config.json" if folder else path
+    return _named(_parse(_text(path), path), str(path)), named
 
 
 def _text(path: Path) -> str:
     try:
-        if path.is_dir():
-            raise ConfigError(f"{path}: a folder; name the config.json in it")
         if path.exists() and not path.is_file():
             raise ConfigError(f"{path}: not a file")
         if path.stat().st_size > _FILE_LIMIT:
             raise ConfigError(f"{path}: larger than {_FILE_LIMIT} bytes")
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as wrong:
         raise ConfigError(f"{shown(str(path))}: {wrong.strerror}") from None
     except UnicodeDecodeError:
@@ -62,7 +68,8 @@ def _text(path: Path) -> str:
 
 def _parse(text: str, path: Path) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        # Infinity and NaN pass: releases have them in fields that no count reads
+        return json.loads(text, object_pairs_hook=_once)
     except ConfigError as wrong:
         raise ConfigError(f"{path}: {wrong}") from None
     except (ValueError, RecursionError) as wrong:
@@ -77,10 +84,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ConfigError(f"{shown(name)} is given twice")
         found[name] = value
     return found
-
-
-def _no_constant(text: str) -> Any:
-    raise ConfigError(f"{text} is no JSON number")
 
 
 def _named(raw: Any, where: str) -> dict[str, Any]:
@@ -173,6 +176,18 @@ class Reader:
                     f"{label} has {shown(value)}; supported: {', '.join(known)}"
                 )
         return values
+
+    def switches(self, name: str, length: int) -> list[bool] | None:
+        """0 or 1 for each of ``length`` layers, or None when absent."""
+        label, values = self.items(name)
+        if values is None:
+            return None
+        if len(values) != length:
+            raise ConfigError(f"{label} has {len(values)} entries for {length} layers")
+        for value in values:
+            if not is_whole(value) or value not in (0, 1):
+                raise ConfigError(f"{label} has {shown(value)}: 0 or 1 is needed")
+        return [value == 1 for value in values]
 
     def table(self, name: str) -> dict[str, Any]:
         """A nested object."""

@@ -12,14 +12,12 @@ _WORDS = ("full_attention", "linear_attention")
 def full_layers(reader: Reader, kind: Kind, layers: int) -> list[bool]:
     """Whether each layer has softmax attention."""
     words = reader.words("layer_types", _WORDS, layers)
-    label, numbers = reader.items("attn_type_list")
+    numbers = reader.switches("attn_type_list", layers)
     period = reader.size("full_attention_interval", 4)
     if words is not None:
         return [word == "full_attention" for word in words]
     if numbers is not None:
-        if len(numbers) != layers or not set(numbers) <= {0, 1}:
-            raise ConfigError(f"{label}: {layers} numbers, 0 or 1, are needed")
-        return [number == 1 for number in numbers]
+        return numbers
     if kind.build == "lightning":
         return [i % 2 == 0 for i in range(layers)]
     return [(i + 1) % period == 0 for i in range(layers)]
@@ -74,14 +72,19 @@ def mamba2(reader: Reader, hidden: int) -> Recurrent:
     """Mamba-2: a state space whose decay, input and output depend on the token."""
     reader.get("time_step_rank")  # of the first Mamba; no matrix here has it
     heads, head = reader.size("num_attention_heads"), reader.size("head_dim")
-    state, groups = reader.size("state_size"), reader.size("n_groups")
     inner = heads * head
     if reader.size("expand", 2) * hidden != inner:
         raise ConfigError(
             f"num_heads x head_dim = {inner} is not expand x hidden_size = "
             f"{reader.size('expand', 2)} x {hidden}"
         )
-    channels = inner + 2 * groups * state
+    return selective_state(reader, heads, head, reader.size("state_size"))
+
+
+def selective_state(reader: Reader, heads: int, head: int, state: int) -> Recurrent:
+    """The state space of Mamba-2, by its heads and the sizes of a state."""
+    inner = heads * head
+    channels = inner + 2 * reader.size("n_groups") * state
     return Recurrent(
         "Mamba-2",
         heads,

@@ -110,7 +110,7 @@ def test_the_factor_is_of_frameworks_alone():
 
 
 def test_words_of_a_row_are_read():
-    assert training.model_of(BY_ID["F-0003"]).key == "llama-3-8b"
+    assert training.model_of(BY_ID["F-0003"]).key == "llama-3.1-8b"
     assert training.model_of(BY_ID["F-0089"]).key == "deepseek-v3"
     assert training.model_of(BY_ID["F-0077"]).layers == 105
     small = training.model_of(replace(BY_ID["F-0077"], subject="GPT 7B"))

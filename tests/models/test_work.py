@@ -22,9 +22,18 @@ def total(found, field):
     return sum(getattr(op, field) for op in found)
 
 
+@pytest.mark.rows("model", BIG)
+def test_every_row_decodes_as_its_closed_forms_say(model):
+    decode_is_two_a_parameter_and_the_scores(model, 3, 5000)
+
+
 @given(st.sampled_from(SMALL + BIG), st.integers(1, 64), st.integers(0, 9000))
 @settings(max_examples=120, deadline=None)
 def test_decode_is_two_a_parameter_and_the_scores(model, batch, context):
+    decode_is_two_a_parameter_and_the_scores(model, batch, context)
+
+
+def decode_is_two_a_parameter_and_the_scores(model, batch, context):
     found = models.operations(model, "decode", context=context, batch=batch)
     flops = 2 * model.streamed_parameters.si + model.attention_flops(context + 1).si
     assert total(found, "flops") == pytest.approx(batch * flops, rel=1e-12)
@@ -59,35 +68,55 @@ def test_prefill_of_a_dense_model_is_2pl_plus_causal_attention():
     assert total(found, "flops") - total(last, "flops") == head * (tokens - 1)
 
 
-def pairs_by_loop(attention, tokens):
-    """Entries asked by the last of ``tokens``, found one by one."""
-    seen = 0
-    for token in range(tokens):
-        if attention.window == 0 or token > tokens - 1 - attention.window:
-            seen += 1
-    entries = 0
-    if isinstance(attention, CompressedAttention):
-        filled = 0
+def macs_by_loop(attention, tokens):
+    """Multiply-adds of the last of ``tokens``, whose entries are found one by one."""
+    a, index = attention, getattr(attention, "indexer", None)
+    window = getattr(a, "window", 0)
+    seen = sum(1 for token in range(tokens) if not window or tokens - token <= window)
+    value = getattr(a, "value_dim", 0) or a.head_dim
+    each, scored, picked = a.heads * (a.head_dim + value), tokens, 0
+    if isinstance(a, CompressedAttention):
+        filled = scored = 0
         for _ in range(tokens):
             filled += 1
-            if filled == attention.rate:
-                entries, filled = entries + 1, 0
-    return seen, entries
+            if filled == a.rate:
+                scored, filled = scored + 1, 0
+        picked = min(scored, index.top_k) if index else scored
+    elif isinstance(a, LatentAttention):
+        each = a.heads * (a.kv_lora_rank * 2 + a.rope_head_dim)
+        seen = min(seen, a.selected or seen)
+    elif index:
+        seen = min(seen, index.top_k)
+    own = index.heads * index.head_dim * scored if index else 0
+    return each * (seen + picked) + own
 
 
+INDEXERS = st.none() | st.builds(
+    models.Indexer, st.just(2), st.just(4), st.integers(1, 9)
+)
 ATTENTIONS = st.one_of(
     st.builds(Attention, st.just(4), st.just(2), st.just(8), st.integers(0, 30)),
     st.builds(
-        CompressedAttention,
+        Attention,
         st.just(4),
-        st.just(8),
-        st.just(6),
-        st.just(3),
         st.just(2),
-        st.integers(1, 20),
-        st.integers(0, 9),
-        st.none()
-        | st.builds(models.Indexer, st.just(2), st.just(4), st.integers(1, 9)),
+        st.just(8),
+        value_dim=st.integers(0, 5),
+        keys=st.sampled_from(["", "values too", "borrowed"]),
+        indexer=INDEXERS,
+    ),
+    st.builds(
+        LatentAttention,
+        *map(st.just, (4, 6, 5, 3, 2, 7)),
+        selected=st.integers(0, 20),
+        indexer=INDEXERS,
+    ),
+    st.builds(
+        CompressedAttention,
+        *map(st.just, (4, 8, 6, 3, 2)),
+        window=st.integers(1, 20),
+        rate=st.integers(0, 9),
+        indexer=INDEXERS,
     ).filter(lambda a: a.rate or a.indexer is None),
 )
 
@@ -95,18 +124,12 @@ ATTENTIONS = st.one_of(
 @given(ATTENTIONS, st.integers(1, 120))
 @settings(max_examples=200, deadline=None)
 def test_scores_of_a_query_and_of_a_prompt_equal_loops(attention, tokens):
-    each = attention.heads * attention.head_dim
-    prompt = 0
+    pairs = 0
     for last in range(1, tokens + 1):
-        seen, entries = pairs_by_loop(attention, last)
-        index = 0
-        if isinstance(attention, CompressedAttention) and attention.indexer:
-            index = attention.indexer.heads * attention.indexer.head_dim * entries
-            entries = min(entries, attention.indexer.top_k)
-        macs = 2 * each * (seen + entries) + index
-        assert sum(attention.score_macs(last, True).values()) == macs
-        prompt += macs
-    assert sum(attention.prompt_macs(tokens).values()) == prompt
+        found = sum(attention.score_macs(last, True).values())
+        assert found == macs_by_loop(attention, last)
+        pairs += sum(attention.score_macs(last, False).values())
+    assert sum(attention.prompt_macs(tokens).values()) == pairs
 
 
 def test_absorbing_trades_bytes_for_arithmetic():

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from stacklib.models import (
     Attention,
     CompressedAttention,
+    Indexer,
     LanguageModel,
     LatentAttention,
     Matrix,
 )
 from stacklib.models.block import AnyAttention
+from stacklib.models.parts import Skipped
 from stacklib.models.recurrent import Recurrent
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import whole
@@ -48,15 +50,25 @@ class Tally:
             self._recurrent(attention)
         elif isinstance(attention, LatentAttention):
             self._latent(attention, tokens)
-        else:
+        elif not isinstance(attention, Skipped):
             self._grouped(attention, tokens)
 
     def _grouped(self, a: Attention, tokens: int) -> None:
-        for token in range(tokens):
+        value = a.value_dim or a.head_dim
+        for token in range(self._picked(a.indexer, tokens)):
             if a.window and tokens - token > a.window:
                 continue  # the window has moved on
-            self.macs += 2 * a.heads * a.head_dim  # scores, then values
-            self.numbers += 2 * a.kv_heads * a.head_dim  # keys and values
+            self.macs += a.heads * a.head_dim + a.heads * value  # scores, then values
+            self.numbers += a.kv_heads * a.head_dim + a.kv_heads * value
+
+    def _picked(self, i: Indexer | None, tokens: int) -> int:
+        """Tokens left once an indexer has scored each of them."""
+        if i is None:
+            return tokens
+        for _ in range(tokens):
+            self.macs += i.heads * i.head_dim
+            self.numbers += i.head_dim
+        return min(tokens, i.top_k)
 
     def _recurrent(self, a: Recurrent) -> None:
         for _ in range(a.heads):
@@ -67,7 +79,8 @@ class Tally:
             self.numbers += 2 * a.channels
 
     def _latent(self, a: LatentAttention, tokens: int) -> None:
-        for _ in range(tokens):
+        seen = self._picked(a.indexer, tokens)
+        for _ in range(min(seen, a.selected) if a.selected else seen):
             self.numbers += a.kv_lora_rank + a.rope_head_dim
             self.macs += a.heads * (a.kv_lora_rank + a.rope_head_dim)  # scores
             self.macs += a.heads * a.kv_lora_rank  # values
