@@ -17,8 +17,12 @@ from unittest import mock
 
 import pytest
 
-from _tools import durations, forked_workers, outputs, processors, tree
-from _tools.progress import Progress
+# The workers share the cores: threads of a matrix product would wait for them. NumPy
+# reads it on import, and `processors` imports NumPy.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from _tools import durations, forked_workers, outputs, processors, tree  # noqa: E402
+from _tools.progress import Progress  # noqa: E402
 
 # The first has few tests, but minutes of them: begun first, it does not keep one worker
 # busy after the others are done. Beside it the second has the clock compiled, once: the
@@ -147,8 +151,6 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
     if options.slowest:
         print(durations.slowest(options.slowest, root))
         return 0
-    # The workers share the cores: threads of a matrix product would wait for them.
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     untidy = 0 if options.drawn else static(root)
     os.chdir(root)
     others = {} if rest else elsewhere(options.all, root)
