@@ -84,6 +84,20 @@ def prompt_time(*, fused: bool) -> Quantity:
     return one.named(f"prompt, {'fused' if fused else 'one by one'}").to("ms")
 
 
+def between() -> tuple[str, ...]:
+    """Parts of a layer that multiply no matrix: what lies between its products."""
+    made = graphs.layer(1, joined=True)
+    return tuple(n for n, g in made.items() if all(o.kind != "matmul" for o in g.ops))
+
+
+def between_time(*, fused: bool) -> Quantity:
+    """Time of the bytes of a prompt that lie between its products, all layers."""
+    parts = [moved(PROMPT, fused=fused, part=part) for part in between()]
+    whole = sum(parts[1:], parts[0]).named("bytes between the products of a layer")
+    words = f"between products, {'fused' if fused else 'one by one'}"
+    return (reading(whole) * layers()).named(words).to("ms")
+
+
 # -- the step --------------------------------------------------------------------------
 
 

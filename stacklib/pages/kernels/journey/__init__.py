@@ -112,8 +112,8 @@ def prompt() -> dict[str, tuple[Quantity, Quantity]]:
         "products": (feed.spent("all"), scaled.spent("product")),
         "attention": (attention.naive(), generations.prompt("fa3")),
         "norms and the like": (
-            fusion.prompt_time(fused=False),
-            fusion.prompt_time(fused=True),
+            fusion.between_time(fused=False),
+            fusion.between_time(fused=True),
         ),
     }
 
