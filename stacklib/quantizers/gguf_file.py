@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from stacklib.quantity.stored import STORED
+
 from .layouts import BLOCKS, pack, unpack
 from .scheme import Quantized
 
@@ -25,22 +27,8 @@ if TYPE_CHECKING:
 MAGIC, VERSION, ALIGNMENT = b"GGUF", 3, 32
 # ggml.h, enum ggml_type
 PLAIN = {0: np.dtype("<f4"), 1: np.dtype("<f2")}
-BF16 = 30
-TYPES = {
-    "q4_0": 2,
-    "q4_1": 3,
-    "q5_0": 6,
-    "q5_1": 7,
-    "q8_0": 8,
-    "q2_k": 10,
-    "q3_k": 11,
-    "q4_k": 12,
-    "q5_k": 13,
-    "q6_k": 14,
-    "iq4_nl": 20,
-    "mxfp4": 39,
-    "nvfp4": 40,
-}
+BF16 = STORED["bf16"].ggml
+TYPES = {name: STORED[name].ggml for name in BLOCKS}
 NAMES = {number: name for name, number in TYPES.items()}
 # gguf.h, enum gguf_type
 SCALARS = {

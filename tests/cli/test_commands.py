@@ -58,8 +58,6 @@ def test_a_context_beyond_the_model_is_said_and_not_refused(run, command):
 @pytest.mark.parametrize(
     "argv, says",
     [
-        (["fit", "gpt-oss-20b", "--on", "h100", "--dtype", "mxfp4"], "lists such"),
-        (["fit", "gpt-oss-20b", "--on", "h100", "--dtype", "Q4_K_M"], "lists such"),
         (["specs", "h10O-sxm"], "did you mean: h100_sxm"),
         (["specs", "hopper"], "did you mean: gh200, gh200_96gb, h100_hbm2e_96gb"),
         (["specs", "nosuch"], "unknown device 'nosuch'\nknown: a10, "),
