@@ -208,9 +208,13 @@ def bytes_per_element(name: str | Quantity) -> Quantity:
     if isinstance(name, Quantity):
         bits_of(name)
         return name.to("B")
-    found = stored(name)
-    words = f"bytes per {found.name} number"
-    return Quantity(found.bits / 8, "B", label=words, kind="constant")
+    return size_of_number(stored(name))
+
+
+def size_of_number(row: Stored) -> Quantity:
+    """Bytes of one number of a format."""
+    words = f"bytes per {row.name} number"
+    return Quantity(row.bits / 8, "B", label=words, kind="constant")
 
 
 def products(name: str, rates: Iterable[str]) -> Dtype:

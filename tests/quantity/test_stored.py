@@ -31,12 +31,23 @@ def test_every_type_that_ggml_has_is_a_row_of_its_number_and_size():
 @pytest.mark.rows(
     "name, bits",
     [
-        ("fp64", 64), ("tf32", 32), ("e4m3fn", 8), ("e2m1", 4), ("int4", 4),
-        ("mxfp8", 8.25), ("mxfp6", 6.25), ("mxfp4", 4.25), ("nvfp4", 4.5),
-        ("nf4", 4.5), ("nf4_dq", 4 + 8 / 64 + 32 / (64 * 256)), ("int4_g128", 4.125),
-        ("awq_g128", 4.15625), ("gptq_g32", 4.625), ("fp8_128x128", 8 + 32 / 128**2),
+        ("fp64", 64),
+        ("tf32", 32),
+        ("e4m3fn", 8),
+        ("e2m1", 4),
+        ("int4", 4),
+        ("mxfp8", 8.25),
+        ("mxfp6", 6.25),
+        ("mxfp4", 4.25),
+        ("nvfp4", 4.5),
+        ("nf4", 4.5),
+        ("nf4_dq", 4 + 8 / 64 + 32 / (64 * 256)),
+        ("int4_g128", 4.125),
+        ("awq_g128", 4.15625),
+        ("gptq_g32", 4.625),
+        ("fp8_128x128", 8 + 32 / 128**2),
     ],
-)  # fmt: skip
+)
 def test_bits_of_a_number(name, bits):
     assert stored(name.upper().replace("_", "-")).bits == bits
     assert bytes_per_element(name).si == bits / 8

@@ -9,7 +9,7 @@ from __future__ import annotations
 from stacklib import models
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import Quantity
 
 from .decode import decode_step
 
@@ -17,7 +17,7 @@ from .decode import decode_step
 def decode_parts(
     model: str | LanguageModel,
     on: str | Accelerator,
-    dtype: str = "bf16",
+    dtype: str | Quantity | None = None,
     tp: int = 1,
     batch: int = 1,
     context: int = 4096,  # tokens cached for each
@@ -30,6 +30,6 @@ def decode_parts(
             f"at batch {batch} the step waits for arithmetic; take a smaller batch"
         )
     shape = models.get(model) if isinstance(model, str) else model
-    read = (shape.read_parameters(batch) * bytes_per_element(dtype)).named("weights")
+    read = shape.read_bytes(batch, dtype).named("weights")
     weights = (whole * (read / step.bytes)).named("time to read the weights")
     return {"weights": weights, "cache": (whole - weights).named("time to read caches")}
