@@ -26,6 +26,7 @@ from .kinds import (
 from .language_model import LanguageModel
 from .parts import Experts, Mlp
 from .reading import ConfigError, Reader, load, shown
+from .released import as_released
 from .vision import tower
 
 SUPPORTED = tuple(sorted([*KINDS, *MULTIMODAL, *RENAMED]))
@@ -80,7 +81,7 @@ def from_hf_config(
         title = origin
     told = source or Source(origin, "", date.today().isoformat(), "vendor")
     try:
-        return _read(raw, key or title, name or title, told)
+        return as_released(_read(raw, key or title, name or title, told), raw)
     except RecursionError:
         raise ConfigError(f"{origin}: nested too deeply") from None
 

@@ -131,6 +131,8 @@ def _sort(model: LanguageModel, t: Tensor) -> str:
     """What llama.cpp's rule takes a tensor for."""
     if t.part == "embedding" and model.tied:
         return "head"
+    if t.part == "tables":
+        return "embedding"
     if t.part != "matrix":
         return t.part
     if not t.linear:

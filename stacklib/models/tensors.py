@@ -27,7 +27,8 @@ class Tensor:
     Parameters
     ----------
     part : str
-        ``embedding``, ``head``, ``matrix``, ``vectors``, ``positions``, ``vision``.
+        ``embedding``, ``head``, ``matrix``, ``vectors``, ``positions``, ``vision``,
+        ``tables``.
     name : str
         As ``Matrix`` has it; else the part.
     layer : int
@@ -83,6 +84,9 @@ def tensors(model: LanguageModel) -> tuple[Tensor, ...]:
     found.append(Tensor("vectors", head, OUTSIDE, model.head_bias * vocab, 1))
     if not model.tied:
         found.append(Tensor("head", "output", OUTSIDE, hidden, vocab))
+    # what the model counts besides: tables by token, of which a row is read
+    besides = int(model.parameters.si) - sum(t.numbers for t in found)
+    found.append(Tensor("tables", "tables", OUTSIDE, besides, 1, read=False))
     return tuple(t for t in found if t.numbers)
 
 
