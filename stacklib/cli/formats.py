@@ -47,7 +47,7 @@ def row_of(name: str) -> dict[str, Any]:
 
 def stored_of(name: str) -> dict[str, Any] | None:
     """What there is to say of a scheme, a mixture or fp8; None where it is a format."""
-    from stacklib.models.mixtures import NAMES, way
+    from stacklib.models.weights.mixtures import NAMES, way
     from stacklib.quantity import UnknownName, resolve
     from stacklib.quantity.names import fold
     from stacklib.quantity.stored import STORED

@@ -17,7 +17,9 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from stacklib.models import AuditRow, LanguageModel, LayerWork
+    from stacklib.models import LanguageModel
+    from stacklib.models.database import AuditRow
+    from stacklib.models.work import LayerWork
 
 
 WORK = ("layers", "kind", "FLOP each", "bytes each")
@@ -48,17 +50,17 @@ def add_parser(subparsers: Any) -> None:
 
 
 def find(text: str) -> LanguageModel:
-    """The model a person means: a name of the database, or the path of a config."""
+    """The model a person means: a name, or a file, or a folder of a release."""
     from stacklib import models
 
-    if text.endswith(".json") or os.path.isfile(text):
-        return models.from_hf_config(text)
-    return models.get(text)
+    if os.path.isdir(text) or text.endswith((".gguf", ".safetensors", ".json")):
+        return models.from_file(text)
+    return models.from_file(text) if os.path.isfile(text) else models.get(text)
 
 
 def mixture(model: LanguageModel, dtype: str | None) -> str:
     """Bytes of the weights by format, where they are in several; else empty."""
-    from stacklib.models.kept import kept, way_of
+    from stacklib.models.weights.kept import kept, way_of
 
     return "" if way_of(model, dtype).element else kept(model, dtype).summary
 
@@ -122,7 +124,7 @@ def _row(row: AuditRow) -> dict[str, Any]:
 
 
 def _facts(model: LanguageModel, context: int, dtype: str | None) -> dict[str, Any]:
-    from stacklib.models.kept import way_of
+    from stacklib.models.weights.kept import way_of
 
     way = way_of(model, dtype)
     kinds = [f"{model.count(n)} x {b.kind}" for n, b in enumerate(model.kinds)]

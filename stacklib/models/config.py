@@ -14,6 +14,7 @@ from stacklib.quantity.bounds import is_whole
 
 from .attention_fields import attention_kinds
 from .block import Block
+from .files.released import as_released
 from .kinds import (
     ALIASES,
     HARMLESS,
@@ -26,7 +27,6 @@ from .kinds import (
 from .language_model import LanguageModel
 from .parts import Experts, Mlp
 from .reading import ConfigError, Reader, load, shown
-from .released import as_released
 from .vision import tower
 
 SUPPORTED = tuple(sorted([*KINDS, *MULTIMODAL, *RENAMED]))

@@ -18,10 +18,10 @@ from stacklib.quantity.stored import Stored, size_of_number
 from .block import AnyAttention, Block
 from .compressed import CompressedAttention
 from .formulas import Sizes, block_attention_flops, block_cache, block_parameters
-from .kept import Kept, bytes_of, way_of
-from .mixtures import cache_number
 from .parts import Attention, Experts, LatentAttention
 from .recurrent import Recurrent
+from .weights.kept import Kept, bytes_of, way_of
+from .weights.mixtures import cache_number
 
 
 def _number(dtype: str | Quantity | None, row: Stored) -> Quantity:

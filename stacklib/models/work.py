@@ -13,10 +13,10 @@ from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import whole
 
 from .block import Block
-from .kept import kept, way_of
 from .language_model import LanguageModel
-from .mixtures import cache_number
 from .parts import Experts, Matrix
+from .weights.kept import kept, way_of
+from .weights.mixtures import cache_number
 
 PHASES = ("prefill", "decode")
 _HEAD = -1  # the layer number of what follows the last layer

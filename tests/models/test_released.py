@@ -6,15 +6,20 @@ from hypothesis import strategies as st
 
 from stacklib.cli import main
 from stacklib.models import ConfigError, from_hf_config
-from stacklib.models.released import METHODS
+from stacklib.models.files.released import METHODS
 from stacklib.roofline import fit_memory
 
 LLAMA = {
-    "model_type": "llama", "vocab_size": 128256, "hidden_size": 4096,
-    "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
-    "num_key_value_heads": 8, "max_position_embeddings": 131072,
+    "model_type": "llama",
+    "vocab_size": 128256,
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "max_position_embeddings": 131072,
     "tie_word_embeddings": False,
-}  # fmt: skip
+}
 LINEAR, COLUMNS = 6979321856, 1376256  # numbers in the layers' matrices; outputs
 REST = 2 * (2 * 128256 * 4096 + 65 * 4096)
 GROUPED = {"num_bits": 4, "type": "int", "group_size": 128, "strategy": "group"}
@@ -30,33 +35,83 @@ def _groups(weights, **more):
     "quantization, size, numbers, cache",
     [
         # issue 36: 16.06 GB was printed for it
-        ({"quant_method": "fp8", "weight_block_size": [128, 128]},
-         LINEAR * (1 + 4 / 128**2), "fp8", "bf16"),
+        (
+            {"quant_method": "fp8", "weight_block_size": [128, 128]},
+            LINEAR * (1 + 4 / 128**2),
+            "fp8",
+            "bf16",
+        ),
         ({"quant_method": "fp8"}, LINEAR + 4 * 224, "fp8", "bf16"),
         ({"quant_method": "fbgemm_fp8"}, LINEAR + 4 * COLUMNS, "fp8", "bf16"),
-        ({"quant_method": "gptq", "bits": 4, "group_size": 128},
-         LINEAR * (4 + 20 / 128) / 8 + 4980736, "", "bf16"),
-        ({"quant_method": "gptq", "bits": 8, "group_size": 32, "desc_act": True},
-         LINEAR * (8 + 24 / 32) / 8 + 4980736, "", "bf16"),
-        ({"quant_method": "awq", "bits": 4, "group_size": 64},
-         LINEAR * (4 + 20 / 64) / 8, "", "bf16"),
-        ({"quant_method": "bitsandbytes", "load_in_4bit": True,
-          "bnb_4bit_quant_type": "nf4"}, LINEAR * 4.5 / 8, "", "bf16"),
+        (
+            {"quant_method": "gptq", "bits": 4, "group_size": 128},
+            LINEAR * (4 + 20 / 128) / 8 + 4980736,
+            "",
+            "bf16",
+        ),
+        (
+            {"quant_method": "gptq", "bits": 8, "group_size": 32, "desc_act": True},
+            LINEAR * (8 + 24 / 32) / 8 + 4980736,
+            "",
+            "bf16",
+        ),
+        (
+            {"quant_method": "awq", "bits": 4, "group_size": 64},
+            LINEAR * (4 + 20 / 64) / 8,
+            "",
+            "bf16",
+        ),
+        (
+            {
+                "quant_method": "bitsandbytes",
+                "load_in_4bit": True,
+                "bnb_4bit_quant_type": "nf4",
+            },
+            LINEAR * 4.5 / 8,
+            "",
+            "bf16",
+        ),
         ({"load_in_8bit": True}, LINEAR + 4 * COLUMNS, "", "bf16"),
         (_groups(GROUPED), LINEAR * (4 + 16 / 128) / 8, "", "bf16"),
-        (_groups({"num_bits": 8, "type": "float", "strategy": "channel"},
-                 input_activations={"num_bits": 8}),
-         LINEAR + 4 * COLUMNS, "fp8", "bf16"),
-        ({"quant_algo": "NVFP4", "kv_cache_scheme": {"num_bits": 8},
-          "quant_method": "modelopt", "ignore": ["lm_head"]},
-         LINEAR * 4.5 / 8 + 4 * 224, "fp4", "fp8"),
-        ({"quant_algo": "W4A16_AWQ", "quant_method": "modelopt"},
-         LINEAR * (4 + 16 / 128) / 8, "", "bf16"),
-        ({"quant_method": "quark", "global_quant_config":
-          {"weight": {"dtype": "fp4", "qscheme": "per_group", "group_size": 32}}},
-         LINEAR * 4.25 / 8, "fp4", "bf16"),
+        (
+            _groups(
+                {"num_bits": 8, "type": "float", "strategy": "channel"},
+                input_activations={"num_bits": 8},
+            ),
+            LINEAR + 4 * COLUMNS,
+            "fp8",
+            "bf16",
+        ),
+        (
+            {
+                "quant_algo": "NVFP4",
+                "kv_cache_scheme": {"num_bits": 8},
+                "quant_method": "modelopt",
+                "ignore": ["lm_head"],
+            },
+            LINEAR * 4.5 / 8 + 4 * 224,
+            "fp4",
+            "fp8",
+        ),
+        (
+            {"quant_algo": "W4A16_AWQ", "quant_method": "modelopt"},
+            LINEAR * (4 + 16 / 128) / 8,
+            "",
+            "bf16",
+        ),
+        (
+            {
+                "quant_method": "quark",
+                "global_quant_config": {
+                    "weight": {"dtype": "fp4", "qscheme": "per_group", "group_size": 32}
+                },
+            },
+            LINEAR * 4.25 / 8,
+            "fp4",
+            "bf16",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_method_is_counted_as_its_files_are_laid_out(
     quantization, size, numbers, cache
 ):

@@ -14,7 +14,7 @@ from typing import Any, overload
 
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.models.kept import way_of
+from stacklib.models.weights.kept import way_of
 from stacklib.quantity import Quantity, chosen, one_of, stamp
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.dtypes import Dtype

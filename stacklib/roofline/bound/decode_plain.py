@@ -15,9 +15,9 @@ from typing import Any
 from stacklib.hardware import Accelerator
 from stacklib.models import Experts, LanguageModel
 from stacklib.models.block import AnyAttention
-from stacklib.models.kept import kept, way_of
-from stacklib.models.mixtures import cache_number
 from stacklib.models.recurrent import Recurrent
+from stacklib.models.weights.kept import kept, way_of
+from stacklib.models.weights.mixtures import cache_number
 from stacklib.quantity import Quantity, where
 from stacklib.quantity.bounds import is_whole, whole, whole_floats
 from stacklib.quantity.stored import products

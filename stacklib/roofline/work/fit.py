@@ -8,8 +8,8 @@ from typing import Any
 from stacklib import models
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.models.kept import way_of
-from stacklib.models.mixtures import Way
+from stacklib.models.weights.kept import way_of
+from stacklib.models.weights.mixtures import Way
 from stacklib.quantity import Quantity, UnitError, chosen, maximum
 from stacklib.quantity.bounds import whole
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from stacklib import hardware, models
 from stacklib.cli import main
 from stacklib.hardware import UnknownSpec
-from stacklib.models.mixtures import NAMES
+from stacklib.models.weights.mixtures import NAMES
 from stacklib.quantity import Quantity
 from stacklib.roofline import decode_step, fit_memory
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .parts import Experts
+from ..parts import Experts
 
 if TYPE_CHECKING:
-    from .block import Block
-    from .language_model import LanguageModel
+    from ..block import Block
+    from ..language_model import LanguageModel
 
 OUTSIDE = -1  # the layer of what is in none
 # Matrices that no release stores in few bits: they choose, mix or are tiny.

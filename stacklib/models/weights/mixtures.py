@@ -23,7 +23,7 @@ from .ggml_files import FILES, SOURCE, WIDER, types
 from .tensors import Tensor, tensors
 
 if TYPE_CHECKING:
-    from .language_model import LanguageModel
+    from ..language_model import LanguageModel
 
 # Names that stand for another: llama-quantize's, and what releases are called.
 ALIASES = {f"q{n}_k": f"q{n}_k_m" for n in "345"}

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantity.stored import HALF, Stored, size_of_number
 
+from ..parts import Experts
 from .mixtures import Way, placed, way
-from .parts import Experts
 from .tensors import Tensor
 
 if TYPE_CHECKING:
-    from .language_model import LanguageModel
+    from ..language_model import LanguageModel
 
 Placed = tuple[Tensor, Stored, float]  # a tensor, its format, its bytes
 

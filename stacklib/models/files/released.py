@@ -15,12 +15,12 @@ from typing import Any
 from stacklib.quantity.bounds import is_whole
 from stacklib.quantity.stored import HALF, STORED, Stored
 
-from .kept import Kept, size_of
-from .language_model import LanguageModel
-from .mixtures import Way
-from .module_names import Picked
-from .reading import ConfigError, shown
-from .tensors import Tensor, tensors
+from ..language_model import LanguageModel
+from ..reading import ConfigError, shown
+from ..weights.kept import Kept, size_of
+from ..weights.mixtures import Way
+from ..weights.module_names import Picked
+from ..weights.tensors import Tensor, tensors
 
 FIELD = "quantization_config"
 SCALES = "block scales of the quantized release"  # as ``left_out`` names them

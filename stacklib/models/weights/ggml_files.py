@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 from stacklib.quantity.stored import STORED, Stored
 
-from .parts import LatentAttention
-from .recurrent import Recurrent
+from ..parts import LatentAttention
+from ..recurrent import Recurrent
 from .tensors import Tensor
 
 if TYPE_CHECKING:
-    from .language_model import LanguageModel
+    from ..language_model import LanguageModel
 
 SOURCE = "ggml-org/llama.cpp, src/llama-quant.cpp, 007dbbf"
 _SAME = (
