@@ -32,10 +32,12 @@ def from_file(path: str | Path) -> LanguageModel:
             return _from_folder(path)
         with path.open("rb") as file:
             first = file.read(4)
-    except (OSError, ValueError) as wrong:  # a NUL in the name
-        if isinstance(wrong, ConfigError):
-            raise
-        raise ConfigError(f"{shown(str(path))}: {shown(wrong)}") from None
+    except OSError as wrong:
+        raise ConfigError(f"{path}: {wrong.strerror}") from None
+    except ConfigError:
+        raise
+    except ValueError as wrong:  # a NUL in the name
+        raise ConfigError(f"{shown(str(path))}: {wrong}") from None
     if first == MAGIC or path.suffix == ".gguf":
         return from_gguf(path)
     if path.suffix == ".safetensors":
