@@ -78,7 +78,7 @@ def _groups(weights, **more):
                 {"num_bits": 8, "type": "float", "strategy": "channel"},
                 input_activations={"num_bits": 8},
             ),
-            LINEAR + 4 * COLUMNS,
+            LINEAR + 2 * COLUMNS,
             "fp8",
             "bf16",
         ),

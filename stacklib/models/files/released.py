@@ -245,6 +245,8 @@ def _group(w: _Fields, wide: bool) -> Stored:
     elif kind == "float" and bits == 8:
         name = {"channel": "fp8_channel", "block": "fp8_128x128"}.get(strategy)
         row = STORED["mxfp8" if group == 32 else name or "fp8_tensor"]
+        if strategy == "channel":  # its scales are in the model's 16 bits
+            row = replace(row, per_column=16)
     elif kind == "int" and bits <= 8:
         whole = bits == 8 and group == -1
         zero = w.raw.get("symmetric") is False
