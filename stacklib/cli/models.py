@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import TYPE_CHECKING, Any
 
 from .arguments import (
@@ -51,11 +50,9 @@ def add_parser(subparsers: Any) -> None:
 
 def find(text: str) -> LanguageModel:
     """The model a person means: a name, or a file, or a folder of a release."""
-    from stacklib import models
+    from stacklib.models.files import opened
 
-    if os.path.isdir(text) or text.endswith((".gguf", ".safetensors", ".json")):
-        return models.from_file(text)
-    return models.from_file(text) if os.path.isfile(text) else models.get(text)
+    return opened.find(text)
 
 
 def mixture(model: LanguageModel, dtype: str | None) -> str:

@@ -359,6 +359,9 @@ def test_safetensors_have_the_bytes_that_the_name_says(how, tmp_path):
         moved = models.operations(found, "decode", context=0)
         assert sum(op.weight_bytes for op in moved) == found.read_bytes(1).si
     assert main(["fit", str(folder), "--on", "h100"]) == 0
+    for batch in (1, 1.0):
+        step = decode_step(str(folder / "config.json"), on="h100", batch=batch)
+        assert float(getattr(step.bytes, "si", step.bytes)) > 0
     (folder / "model-1.safetensors").unlink()
     with pytest.raises(ConfigError, match=r"model-1\.safetensors"):
         from_safetensors(index)

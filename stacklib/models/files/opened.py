@@ -4,12 +4,42 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stacklib.quantity import UnknownName
+
 from ..config import from_hf_config
+from ..database import get
 from ..language_model import LanguageModel
 from ..reading import ConfigError, load, shown
 from .gguf import from_gguf
 from .gguf_header import MAGIC
 from .safetensors import INDEX, from_safetensors, released_config
+
+# what is a file by its name, and no model of the database
+ENDINGS = (".gguf", ".safetensors", ".json")
+
+
+def find(model: str) -> LanguageModel:
+    """The model a person means: a name of the database, else a file or a folder.
+
+    Raises
+    ------
+    UnknownName
+        For a name that no model has and no file either.
+    ConfigError
+        As ``from_file`` does.
+    """
+    if isinstance(model, str) and model.endswith(ENDINGS):
+        return from_file(model)
+    try:
+        return get(model)
+    except UnknownName:
+        try:
+            there = Path(model).exists()
+        except (TypeError, ValueError, OSError):
+            there = False
+        if there:
+            return from_file(model)
+        raise
 
 
 def from_file(path: str | Path) -> LanguageModel:

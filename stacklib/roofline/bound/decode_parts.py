@@ -6,11 +6,11 @@ is no part of a step that waits for memory, and making it faster buys nothing.
 
 from __future__ import annotations
 
-from stacklib import models
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity
 
+from ..work.fit import model_of
 from .decode import decode_step
 
 
@@ -29,7 +29,7 @@ def decode_parts(
         raise ValueError(
             f"at batch {batch} the step waits for arithmetic; take a smaller batch"
         )
-    shape = models.get(model) if isinstance(model, str) else model
+    shape = model_of(model)
     read = shape.read_bytes(batch, dtype).named("weights")
     weights = (whole * (read / step.bytes)).named("time to read the weights")
     return {"weights": weights, "cache": (whole - weights).named("time to read caches")}

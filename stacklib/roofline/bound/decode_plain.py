@@ -15,6 +15,7 @@ from typing import Any
 from stacklib.hardware import Accelerator
 from stacklib.models import Experts, LanguageModel
 from stacklib.models.block import AnyAttention
+from stacklib.models.files.opened import ENDINGS, find
 from stacklib.models.recurrent import Recurrent
 from stacklib.models.weights.kept import kept, way_of
 from stacklib.models.weights.mixtures import cache_number
@@ -178,6 +179,8 @@ def plain_step(
     whole(tp=tp)  # True is 1 to the cache below
     batch = whole_floats(1, batch=batch)
     context = whole_floats(0, context=context)
+    if isinstance(model, str) and model.endswith(ENDINGS):
+        model = find(model)  # a file may change, and no name does
     keys = (
         v if v is None or isinstance(v, str) else _Same(v)
         for v in (model, on, dtype, kv_dtype)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stacklib import models
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
+from stacklib.models.files.opened import find
 from stacklib.models.weights.kept import way_of
 from stacklib.models.weights.mixtures import Way
 from stacklib.quantity import Quantity, UnitError, chosen, maximum
@@ -53,8 +53,8 @@ class Fit:
 
 
 def model_of(model: str | LanguageModel) -> LanguageModel:
-    """The model, given itself or its name."""
-    return model if isinstance(model, LanguageModel) else models.get(model)
+    """The model, given itself, its name, or the path of its file or folder."""
+    return model if isinstance(model, LanguageModel) else find(model)
 
 
 def split(model: LanguageModel, tp: int) -> int:
