@@ -150,6 +150,23 @@ def test_modules_left_alone_stay_in_16_bits(left, share):
     assert inside.whole[0] == pytest.approx(share * LINEAR)
 
 
+def test_experts_that_stand_beside_the_mlp_are_not_left_with_it():
+    mixture = {
+        **LLAMA,
+        "model_type": "mixtral",
+        "num_local_experts": 4,
+        "num_experts_per_tok": 2,
+        "num_hidden_layers": 2,
+    }
+    left = [f"model.layers.{n}.{p}*" for n in (0, 1) for p in ("mlp", "router")]
+    for ignored, inside in ((left, 1), (left[::2], 0)):
+        fp4 = {"quant_algo": "NVFP4", "ignore": [*ignored, "lm_head"]}
+        model = from_hf_config({**mixture, "quantization_config": fp4})
+        found = {s.format.name: s.whole[0] for s in model.kept.shares}["nvfp4"]
+        attention = 2 * (2 * 4096 * 4096 + 2 * 4096 * 1024)
+        assert found == attention + inside * 2 * 4 * 3 * 4096 * 14336
+
+
 def test_layers_of_several_formats_are_told_apart():
     layers = {"model.layers.0.mlp.down_proj": {"quant_algo": "FP8"}}
     layers["lm_head"] = {"quant_algo": "W4A16_NVFP4", "group_size": 16}

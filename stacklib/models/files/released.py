@@ -142,10 +142,13 @@ def as_released(model: LanguageModel, raw: Mapping[str, Any]) -> LanguageModel:
 def _keep(model: LanguageModel, name: str, rule: Rule, cache: str) -> Kept:
     rest = STORED[HALF]
     rows = [(t, rule.of(t) or rest) for t in tensors(model)]
-    inside = [row for _, row in rows if row is not rest]
+    inside: dict[Stored, int] = {}
+    for tensor, row in rows:
+        if row is not rest:
+            inside[row] = inside.get(row, 0) + tensor.numbers
     if not inside:
         raise ConfigError(f"{FIELD}: {name} leaves every tensor of {model.key} alone")
-    most = max(inside, key=lambda row: sum(r is row for r in inside))
+    most = max(inside, key=lambda row: inside[row])
     names = " and ".join(dict.fromkeys(row.name for row in inside))
     words = f"as {FIELD} says: {names}, the rest in {HALF}"
     way = Way(f"{name} ({names})", words, most.numbers, cache)
@@ -172,9 +175,10 @@ def _rule(q: _Fields, raw: Mapping[str, Any]) -> tuple[str, Rule]:
         known = ", ".join(METHODS)
         raise q.wrong("quant_method", f"not known; known are {known}")
     rule = METHODS[method](q)
-    if raw.get("expert_dtype") == "fp4":  # DeepSeek-V4: its experts are in MXFP4
+    if raw.get("expert_dtype") == "fp4":  # DeepSeek-V4: MXFP4 times FP8
         routed = Picked([f"layers.*.{home}.experts" for home in ("mlp", "ffn")])
-        rule = replace(rule, groups=(*rule.groups, (routed, STORED["mxfp4"])))
+        experts = replace(STORED["mxfp4"], numbers="fp8")
+        rule = replace(rule, groups=(*rule.groups, (routed, experts)))
     return method, rule
 
 

@@ -39,6 +39,7 @@ _PROJECTIONS: dict[str, tuple[str, ...]] = {
     "up": ("up_proj", "w3"),
     "down": ("down_proj", "w2"),
 }
+_BESIDE = re.compile(r"layers\.[0-9*]+\.(router|experts)")
 _BEHIND = {
     "expert": ("experts.0",),
     "shared": ("shared_experts", "shared_expert"),
@@ -46,9 +47,11 @@ _BEHIND = {
 
 
 @lru_cache(maxsize=4096)
-def _in_layer(name: str) -> tuple[str, ...]:
+def _in_layer(name: str, beside: bool) -> tuple[str, ...]:
     """What a matrix of a layer may be called there."""
     first, _, rest = name.partition(" ")
+    if first == "expert" and beside:
+        return tuple(f"experts.0.{p}" for p in _PROJECTIONS.get(rest, ()))
     if first in _BEHIND:
         inner = [f"{b}.{p}" for b in _BEHIND[first] for p in _PROJECTIONS.get(rest, ())]
         homes: Iterable[str] = _MLP
@@ -58,13 +61,17 @@ def _in_layer(name: str) -> tuple[str, ...]:
     return tuple(f"{home}.{p}" for home in homes for p in inner)
 
 
-def names_of(tensor: Tensor) -> tuple[str, ...]:
-    """Names a tensor's module may have, from ``layers.`` on."""
+def names_of(tensor: Tensor, beside: bool = False) -> tuple[str, ...]:
+    """Names a tensor's module may have, from ``layers.`` on.
+
+    ``beside``: where experts stand beside the MLP and not in it (Gemma 4).
+    """
     if tensor.part == "head":
         return ("lm_head", "head", "output")
     if tensor.part != "matrix":
         return ()
-    return tuple(f"layers.{tensor.layer}.{name}" for name in _in_layer(tensor.name))
+    inside = _in_layer(tensor.name, beside)
+    return tuple(f"layers.{tensor.layer}.{name}" for name in inside)
 
 
 class Picked:
@@ -72,8 +79,10 @@ class Picked:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.whole: set[str] = set()
+        self.beside = False
         parts: list[str] = []
         for pattern in patterns:
+            self.beside |= bool(_BESIDE.search(pattern))
             if pattern.startswith("re:"):
                 # it was written for names that begin with ``model.``
                 parts.append(rf"(?:{pattern[3:]})")
@@ -89,7 +98,7 @@ class Picked:
 
     def __contains__(self, tensor: object) -> bool:
         assert isinstance(tensor, Tensor)
-        return any(map(self._has, names_of(tensor)))
+        return any(map(self._has, names_of(tensor, self.beside)))
 
     def _has(self, name: str) -> bool:
         if not self.whole.isdisjoint(_inside(name)):
