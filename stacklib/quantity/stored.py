@@ -187,11 +187,6 @@ def bits_of(number: Quantity) -> Stored:
     return Stored(f"{size.value:g} bit", "", size.si)
 
 
-def element_of(name: str | Quantity) -> Stored:
-    """A format by its name or by the bits of one number."""
-    return bits_of(name) if isinstance(name, Quantity) else stored(name)
-
-
 def bytes_per_element(name: str | Quantity) -> Quantity:
     """Bytes one element occupies, the scales of its block counted.
 

@@ -10,14 +10,14 @@ experts alone where there are any (gpt-oss).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from stacklib.quantity import Quantity, bytes_per_element, resolve
 from stacklib.quantity.names import fold
-from stacklib.quantity.stored import HALF, STORED, Stored, bits_of
+from stacklib.quantity.stored import HALF, STORED, Stored, bits_of, products
 
 from .ggml_files import FILES, SOURCE, WIDER, types
 from .tensors import Tensor, tensors
@@ -38,7 +38,6 @@ def plain(row: Stored) -> bool:
     return not (row.block or row.per_column or row.per_tensor)
 
 
-@lru_cache(maxsize=1024)
 def named(dtype: str) -> str:
     """The whole name of how weights are stored, aliases followed.
 
@@ -47,6 +46,13 @@ def named(dtype: str) -> str:
     UnknownName
         For a name that is none, with the nearest.
     """
+    if isinstance(dtype, str):
+        return _named(dtype)
+    return resolve(dtype, NAMES, "number format", exact=True)  # raises
+
+
+@lru_cache(maxsize=1024)
+def _named(dtype: str) -> str:
     found = resolve(dtype, NAMES, "number format", exact=True)
     return ALIASES.get(found, found)
 
@@ -65,9 +71,7 @@ class Way:
         Plain format in which the products could run; ``""`` where weights are widened
         first, as AWQ, GPTQ and GGUF do.
     cache : str
-        Format of the cache unless another is asked for. A plain format is the cache's
-        too; beside weights that a release narrowed, engines keep the cache in 16 bits
-        (vLLM's ``kv_cache_dtype="auto"``, llama.cpp's ``-ctk f16``), fp8 included.
+        Format of the cache unless another is asked for, see ``cache_on``.
     element : Stored or None
         The one format of every number, where it is one without scales.
     """
@@ -77,6 +81,16 @@ class Way:
     numbers: str
     cache: str
     element: Stored | None = None
+
+    def cache_on(self, rates: Iterable[str]) -> str:
+        """Format of the cache on a chip with these rates.
+
+        A plain format in which the products run is the cache's too. Beside weights that
+        are widened, or that a release narrowed (fp8 included), engines keep 16 bits:
+        vLLM's ``kv_cache_dtype="auto"``, llama.cpp's ``-ctk f16``.
+        """
+        own = self.element is None or products(self.numbers, rates).name == self.numbers
+        return self.cache if own else HALF
 
 
 @lru_cache(maxsize=512)

@@ -287,7 +287,9 @@ def decode_step(
     fit = fit_memory(model, on=device, dtype=dtype, **sizes)
     fit = fit_with_copies(model, fit)
     run = products(fit.way.numbers, device.formats).name
-    work = decode_work(model, dtype=dtype, runs_in=run, **sizes)
+    work = decode_work(
+        model, dtype=dtype, runs_in=run, **{**sizes, "kv_dtype": fit.cache}
+    )
     limits = None
     if fit.fits or run in device.formats:
         limits = bound_on(work, device, chips=tp)
@@ -324,7 +326,8 @@ def memory_bound_context(
     weights = (per_parameter * model.streamed_parameters).named("FLOP for the weights")
     way = way_of(model, dtype)
     run = products(way.numbers, device.formats).name
-    ridge_flops = model.kv_bytes_per_token(way.cache) * ridge(device, run)
+    cached = model.kv_bytes_per_token(way.cache_on(device.formats))
+    ridge_flops = cached * ridge(device, run)
     scores = model.attention_flops_per_token_pair
     if ridge_flops <= scores:
         raise ValueError(
@@ -385,7 +388,7 @@ def _device_row(
         tp *= 2
         fit = fit_memory(model, on=device, tp=tp, **shape)
     run = products(fit.way.numbers, device.formats).name
-    work = decode_work(model, tp=tp, runs_in=run, **shape)
+    work = decode_work(model, tp=tp, runs_in=run, kv_dtype=fit.cache, **shape)
     point = ridge(device, run) if run in device.formats else None
     common = (device, tp, fit.need, fit.have, fit.fits, work, point)
     if not fit.fits:

@@ -208,6 +208,7 @@ def _terms(model: Any, on: Any, dtype: Any, kv_dtype: Any, tp: int) -> Terms:
     shape, device = model_of(model), device_of(on)
     way, chips = way_of(shape, dtype), split(shape, tp)
     run = products(way.numbers, device.formats).name
+    kept_in = way.cache_on(device.formats) if kv_dtype is None else kv_dtype
     read, each = _weights(shape, dtype)
     return Terms(
         model=shape,
@@ -222,7 +223,7 @@ def _terms(model: Any, on: Any, dtype: Any, kv_dtype: Any, tp: int) -> Terms:
             (shape.count(kind), block.attention)
             for kind, block in enumerate(shape.kinds)
         ),
-        number=cache_number(way.cache if kv_dtype is None else kv_dtype).si,
+        number=cache_number(kept_in).si,
         streamed=2 * shape.streamed_parameters.si,
         capacity=device.memory_capacity.si,
         bandwidth=device.memory_bandwidth.si * chips,

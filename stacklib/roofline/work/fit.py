@@ -118,8 +118,10 @@ def fit_memory(
     dtype : str, Quantity or None
         How the weights are kept: a plain format, a mixture by tensor such as
         ``"q4_k_m"`` or ``"awq"``, the bits of one number; None: as the model's file
-        has them, or bf16. A plain format is the KV cache's too unless ``kv_dtype`` is
-        given; beside other weights the cache is in 16 bits (``models.mixtures.Way``).
+        has them, or bf16.
+    kv_dtype : str, Quantity or None
+        Format of the KV cache; None: the weights' own where it is plain and the chip
+        multiplies in it, else 16 bits (``Way.cache_on``).
     tp : int
         Chips that share the model; divides the query heads.
     batch, context : int
@@ -143,7 +145,7 @@ def fit_memory(
     whole(0, context=context)
     weights = model.weight_bytes(dtype)
     way = way_of(model, dtype)
-    cache = way.cache if kv_dtype is None else kv_dtype
+    cache = way.cache_on(device.formats) if kv_dtype is None else kv_dtype
     state = None
     if model.grows:
         tokens = chosen(batch * context, label="tokens cached")

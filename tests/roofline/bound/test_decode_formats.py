@@ -92,6 +92,24 @@ def test_quantities_floats_and_operations_add_up_to_the_same(
     assert weights == pytest.approx(read, rel=1e-9)
 
 
+@pytest.mark.rows(
+    "device, dtype, cache",
+    [
+        ("a100", "int4", "int4"),
+        ("h100", "int4", "bf16"),
+        ("h100", "fp8", "fp8"),
+        ("a100", "fp8", "bf16"),
+        ("b200", "fp4", "fp4"),
+        ("m4-max", "fp32", "fp32"),
+        ("b200", "nvfp4", "bf16"),
+        ("h100", "fp8_128x128", "bf16"),
+    ],
+)
+def test_a_cache_is_in_16_bits_beside_weights_that_are_widened(device, dtype, cache):
+    step = decode_step(MODEL, on=device, dtype=dtype)
+    assert f"cache in {cache}," in step.formats and step.fit.cache == cache
+
+
 def test_bits_of_a_number_are_a_format_too():
     bits = Quantity(4.5, "bit", label="bits of a number")
     step = decode_step(MODEL, on="h100", kv_dtype=bits)
