@@ -132,7 +132,9 @@ def _sizes(
     def size(layer: int, name: str) -> float:
         if name == "output" and model.tied:
             name = "embedding"
-        return known.get((layer, name)) or known[layer, ""]
+        alike = name.replace("gate", "up")  # some files keep both in one
+        found = known.get((layer, name)) or known.get((layer, alike))
+        return found or known[layer, ""]
 
     return size
 

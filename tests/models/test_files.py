@@ -372,6 +372,55 @@ def test_safetensors_have_the_bytes_that_the_name_says(how, tmp_path):
         from_safetensors(index)
 
 
+def test_experts_in_one_tensor_are_read_as_far_as_tokens_choose(tmp_path):
+    config = {
+        **TINY,
+        "model_type": "gpt_oss",
+        "num_local_experts": 4,
+        "head_dim": 64,
+        "num_experts_per_tok": 2,
+        "quantization_config": {"quant_method": "mxfp4"},
+    }
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    named = models.from_hf_config(config)
+    listed = []
+    for t in tensors(named):
+        at = f"model.layers.{t.layer}."
+        if t.part in ("embedding", "head"):
+            word = "model.embed_tokens" if t.part == "embedding" else "lm_head"
+            listed.append((f"{word}.weight", "BF16", [t.outputs, t.inputs]))
+        elif t.name in HF:
+            end = "bias" if t.part == "vectors" else "weight"
+            shape = [t.inputs] if end == "bias" else [t.outputs, t.inputs]
+            listed.append((f"{at}{HF[t.name]}.{end}", "BF16", shape))
+        elif t.part == "vectors" and t.name != "expert gate":
+            wide = 2 if t.name == "expert up" else 1
+            word = {"expert up": "mlp.experts.gate_up_proj_bias"}
+            word |= {"expert down": "mlp.experts.down_proj_bias"}
+            word |= {"router": "mlp.router.bias"}
+            name = (
+                at + word.get(t.name, "norm.weight") if t.layer >= 0 else "norm.weight"
+            )
+            listed.append((name, "BF16", [t.many, wide * t.inputs]))
+        elif t.name == "router":
+            listed.append((f"{at}mlp.router.weight", "BF16", [t.outputs, t.inputs]))
+        elif t.name in ("expert up", "expert down"):
+            both = t.name == "expert up"
+            word = f"{at}mlp.experts.{'gate_up' if both else 'down'}_proj_"
+            rows = t.outputs * (1 + both)
+            blocks = [t.many, rows, t.inputs // 32]
+            listed.append((f"{word}blocks", "U8", [*blocks, 16]))
+            listed.append((f"{word}scales", "U8", blocks))
+    _shard(tmp_path / "model.safetensors", listed)
+    found = from_file(tmp_path)
+    assert found.weight_bytes().si == named.weight_bytes().si
+    for batch in (1, 5):
+        assert found.read_bytes(batch).si == pytest.approx(named.read_bytes(batch).si)
+        moved = models.operations(found, "decode", context=0, batch=batch)
+        total = sum(op.weight_bytes for op in moved)
+        assert total == pytest.approx(found.read_bytes(batch).si)
+
+
 @pytest.mark.rows(
     "data, says",
     [

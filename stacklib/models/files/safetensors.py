@@ -156,7 +156,7 @@ def _held_to(model: LanguageModel, index: Path) -> LanguageModel:
 
     What is left out of the model (layers that predict further tokens) may be besides.
     """
-    told = load(index)[0].get("metadata")
+    told = _index(index).get("metadata")
     total: Any = told.get("total_size") if isinstance(told, Mapping) else None
     if not is_whole(total) or total <= 0:
         raise ConfigError(f"{index}: metadata.total_size = {shown(total)}: no size")
@@ -167,6 +167,23 @@ def _held_to(model: LanguageModel, index: Path) -> LanguageModel:
             f"{ours:,.0f} bytes; its shards are not there to be looked at"
         )
     return model
+
+
+def _index(path: Path) -> dict[str, Any]:
+    """An index of shards: of a large mixture it has many times the size of a config."""
+    try:
+        if path.stat().st_size > _LONGEST:
+            raise ConfigError(f"{path}: larger than {_LONGEST} bytes")
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as wrong:
+        raise ConfigError(f"{path}: {wrong.strerror}") from None
+    except ConfigError:
+        raise
+    except (ValueError, RecursionError) as wrong:
+        raise ConfigError(f"{path}: not readable JSON: {shown(wrong)}") from None
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{path}: a JSON object is needed, not {shown(raw)}")
+    return raw
 
 
 def released_config(path: Path) -> dict[str, Any]:
@@ -199,7 +216,7 @@ def _files(path: Path) -> list[Path]:
         return shards
     if path.suffix != ".json":
         return [path]
-    places = load(path)[0].get("weight_map")
+    places = _index(path).get("weight_map")
     if not isinstance(places, Mapping) or not places:
         raise ConfigError(f"{path}: weight_map = {shown(places)}: no index")
     names = set(places.values())
@@ -215,8 +232,10 @@ def _pieces(
     model: LanguageModel, found: Mapping[str, tuple[str, tuple[int, ...], int]]
 ) -> Iterator[Piece]:
     """Tensors of the files by the matrix they belong to."""
-    listed = tensors(model)
-    known = {name: t for t in listed for name in names_of(t)}
+    listed = (
+        model.kept.tensors if model.kept else ((t, None, 0) for t in tensors(model))
+    )
+    known = {name: (t, row) for t, row, _ in listed for name in names_of(t)}
     modules: dict[str, list[tuple[str, str, tuple[int, ...], int]]] = {}
     for name, (kind, shape, nbytes) in found.items():
         cut = _SUFFIX.search(name)
@@ -234,7 +253,7 @@ def _module(
     module: str,
     parts: list[tuple[str, str, tuple[int, ...], int]],
 ) -> Iterator[Piece]:
-    layer, part, name = _place(model, known, module)
+    layer, part, name, told = _place(model, known, module)
     if layer >= model.layers or part == "":
         return
     main = next((p for p in parts if p[0] in _MAIN and len(p[2]) > 1), None)
@@ -246,20 +265,22 @@ def _module(
             small = "vectors" if part in ("matrix", "head") else part
             yield Piece(layer, small, name, count, row, nbytes)
     if main is not None:
-        row, each = _format(main, parts)
+        row, each = _format(main, parts, told)
         count = math.prod(main[2]) * each
         yield Piece(layer, part, name, count, row, main[3] + beside)
 
 
 def _format(
-    main: tuple[str, str, tuple[int, ...], int], parts: Iterable[Any]
+    main: tuple[str, str, tuple[int, ...], int],
+    parts: Iterable[Any],
+    told: Stored | None,
 ) -> tuple[Stored, int]:
     """The format of a matrix, and how many numbers one entry of it packs."""
     kind = main[1]
     kinds = {p[0]: p[1] for p in parts}
-    if kind in ("I32", "U32"):  # eight codes of four bits
-        asym = "qzeros" in kinds
-        return STORED["gptq_g128" if asym else "int4_g128"], 8
+    if kind in ("I32", "U32"):  # codes side by side: the config says of how many bits
+        row = told or STORED["gptq_g128" if "qzeros" in kinds else "int4_g128"]
+        return row, round(32 / row.code_bits)
     if kind == "U8":
         scale = kinds.get("weight_scale") or kinds.get("scales")
         if scale == "F8_E4M3":
@@ -270,34 +291,37 @@ def _format(
 
 def _place(
     model: LanguageModel, known: Mapping[str, Any], module: str
-) -> tuple[int, str, str]:
-    """Layer, part and name of a module; an empty part where the model has none."""
+) -> tuple[int, str, str, Stored | None]:
+    """Layer, part, name and told format of a module; no part: not in the model."""
     if re.search(r"(^|\.)(visual|vision\w*|audio\w*|mm\w*|multi_modal\w*)\.", module):
-        return OUTSIDE, "vision" if model.vision else "", "vision"
+        return OUTSIDE, "vision" if model.vision else "", "vision", None
     if re.match(r"(model\.)?mtp\.", module):
-        return OUTSIDE, "", ""
+        return OUTSIDE, "", "", None
     found = _LAYER.search(module)
     if not found:
         last = module.split(".")[-1]
         if last in ("embed_tokens", "embed", "wte", "word_embeddings"):
-            return OUTSIDE, "embedding", "embedding"
+            return OUTSIDE, "embedding", "embedding", None
         if last in ("lm_head", "head", "embed_out"):
-            return OUTSIDE, "head" if not model.tied else "", "output"
-        return (OUTSIDE, "positions", "positions") if last == "wpe" else _SMALL
+            return OUTSIDE, "" if model.tied else "head", "output", None
+        small = "positions" if last == "wpe" else "vectors"
+        return OUTSIDE, small, "norms", None
     layer = int(found[1])
     rest = re.sub(r"\bexperts\.\d+", "experts.0", found[2])
-    tensor = known.get(f"layers.{layer}.{rest}")
-    if tensor is not None:
-        return layer, "matrix", tensor.name
-    if ".experts." in f".{rest}":
-        down = "down" in rest or rest.endswith("w2")
-        return layer, "matrix", "expert down" if down else "expert up"
-    return layer, "matrix" if rest.endswith("proj") else "vectors", _alone(rest)
+    if f"layers.{layer}.{rest}" in known:
+        tensor, row = known[f"layers.{layer}.{rest}"]
+        return layer, "matrix", tensor.name, row
+    name = next((name for like, name in _FUSED if re.search(like, rest)), "")
+    return layer, "matrix" if name else "vectors", name or "norms", None
 
 
-_SMALL = (OUTSIDE, "vectors", "norms")
-
-
-def _alone(rest: str) -> str:
-    """The name of what is no matrix that the model lists: routers, and small ones."""
-    return "router" if re.search(r"(^|\.)(gate|router)$", rest) else "norms"
+# modules that hold several of the model's matrices, or small ones
+_FUSED = (
+    (r"(^|\.)experts\..*(down|w2)", "expert down"),
+    (r"(^|\.)experts\.", "expert up"),
+    (r"(^|\.)(gate|router)$", "router"),
+    (r"(qkv|query_key_value|c_attn)(_proj)?$", "qkv"),
+    (r"(^|\.)shared_experts?\.gate_up_proj$", "shared up"),
+    (r"gate_up_proj$", "up"),
+    (r"proj$", "other"),
+)
