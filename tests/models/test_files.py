@@ -65,18 +65,23 @@ def _facts(model, arch):
     return found
 
 
-def written(path, model, arch, file, vocabulary=0):
-    """A file of this model and mixture, its numbers a hole."""
+def written(path, model, arch, file, vocabulary=0, part=None, **other):
+    """A file of this model and mixture, or one part of two, its numbers a hole."""
     writer = gguf.GGUFWriter(path, arch)
-    for key, value in _facts(model, arch).items():
+    for key, value in (_facts(model, arch) | other).items():
         writer.add_uint32(f"{arch}.{key}", value)
+    if part is not None:
+        writer.add_uint16("split.no", part)
+        writer.add_uint16("split.count", 2)
     if vocabulary:
         writer.add_array("tokenizer.ggml.tokens", ["token"] * vocabulary)
         writer.add_array("tokenizer.ggml.scores", [0.5] * vocabulary)
     seen = set()
-    for t, row in types(model, file):
+    for number, (t, row) in enumerate(types(model, file)):
         name, shape = _name(t, row, seen), (t.many, t.outputs, t.inputs)
         seen.add(name)
+        if part not in (None, number % 2):
+            continue
         shape = shape[1:] if t.many == 1 else shape
         shape = shape[-1:] if t.part == "vectors" and t.many == 1 else shape
         kind = gguf.GGMLQuantizationType(row.ggml)
@@ -161,23 +166,39 @@ def small(tmp_path_factory):
     return written(tmp_path_factory.mktemp("gguf") / "s.gguf", model, "gemma3", "q8_0")
 
 
-def test_a_split_file_is_opened_by_its_first_part(small, tmp_path):
-    one, two = (tmp_path / f"m-0000{n}-of-00002.gguf" for n in (1, 2))
-    for number, path in enumerate((one, two)):
-        writer = gguf.GGUFWriter(path, "gemma3")
-        writer.add_uint16("split.no", number)
-        writer.add_uint16("split.count", 2)
-        writer.write_header_to_file()
-        writer.write_kv_data_to_file()
-        writer.write_ti_data_to_file()
-        writer.close()
-    with pytest.raises(ConfigError, match=r"lacks|token_embd"):
-        from_gguf(one)
+def test_a_split_file_is_opened_by_its_first_part(tmp_path):
+    model = models.get("gemma-3-1b")
+    one, two = (
+        written(
+            tmp_path / f"m-0000{n}-of-00002.gguf", model, "gemma3", "q8_0", 0, n - 1
+        )
+        for n in (1, 2)
+    )
+    for path in (one, tmp_path):
+        assert from_file(path).weight_bytes().si == model.weight_bytes("q8_0").si
     with pytest.raises(ConfigError, match="name the first part"):
         from_gguf(two)
     two.unlink()
     with pytest.raises(ConfigError, match="00002-of-00002"):
         from_gguf(one)
+
+
+@pytest.mark.rows(
+    "fact, value, says",
+    [
+        ("block_count", 0, "block_count = 0"),
+        ("attention.head_count_kv", 3, "head_count"),
+        ("embedding_length", 2**31, "embedding_length = 2147483648"),
+        ("block_count", 25, "block_count = 25"),  # one less than there are
+        ("block_count", 27, "its tensors hold"),  # one more
+    ],
+)
+def test_a_fact_that_makes_no_sense_is_named(fact, value, says, tmp_path):
+    model = models.get("gemma-3-1b")
+    path = written(tmp_path / "f.gguf", model, "gemma3", "q8_0", **{fact: value})
+    with pytest.raises(ConfigError) as wrong:
+        from_gguf(path)
+    assert says in str(wrong.value) and str(path) in str(wrong.value)
 
 
 def _head(version=3, tensors=0, facts=0, rest=b""):

@@ -48,6 +48,13 @@ _SETS: dict[str, dict[str, str]] = {
     "shared": {"expert_shared_feed_forward_length": "shared_expert_intermediate_size"},
     "some shared": {"expert_shared_count": "n_shared_experts"},
     "dense first": {"leading_dense_block_count": "first_k_dense_replace"},
+    "delta": {
+        "ssm.group_count": "linear_num_key_heads",
+        "ssm.time_step_rank": "linear_num_value_heads",
+        "ssm.state_size": "linear_key_head_dim",
+        "ssm.conv_kernel": "linear_conv_kernel_dim",
+        "full_attention_interval": "full_attention_interval",
+    },
     "latent": {
         "attention.q_lora_rank": "q_lora_rank",
         "attention.kv_lora_rank": "kv_lora_rank",
@@ -64,6 +71,10 @@ ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "qwen2moe": ("qwen2_moe", "kv,experts,small,shared", {}),
     "qwen3": ("qwen3", "kv,head", {}),
     "qwen3moe": ("qwen3_moe", "kv,head,experts,small", {}),
+    "qwen2vl": ("qwen2", "kv", {}),
+    "qwen3vl": ("qwen3", "kv,head", {}),
+    "qwen3vlmoe": ("qwen3_moe", "kv,head,experts,small", {}),
+    "qwen3next": ("qwen3_next", "kv,head,experts,small,shared,delta", {}),
     "gemma": ("gemma", "kv,head", {}),
     "gemma2": ("gemma2", "kv,head,window", {}),
     "gemma3": ("gemma3_text", "kv,head,window", {}),
@@ -100,7 +111,8 @@ _LAYER = dict(
         "ffn_gate_inp: router, exp_probs_b: router, ffn_gate_exps: expert gate, "
         "ffn_up_exps: expert up, ffn_down_exps: expert down, "
         "ffn_gate_shexp: shared gate, ffn_up_shexp: shared up, "
-        "ffn_down_shexp: shared down, ffn_gate_inp_shexp: shared weight"
+        "ffn_down_shexp: shared down, ffn_gate_inp_shexp: shared weight, "
+        "ssm_in: qkvz, ssm_ba: beta and decay, ssm_conv1d: convolution, ssm_out: o"
     ).split(", ")
 )
 _WHOLE = {
@@ -149,10 +161,19 @@ def from_gguf(path: str | Path) -> LanguageModel:
     name = first.facts.get("general.name")
     title = name if isinstance(name, str) and 0 < len(name) <= 200 else first.path.stem
     source = Source(first.path.name, "", date.today().isoformat(), "vendor")
-    model = from_hf_config(config, key=first.path.stem, name=title, source=source)
+    try:
+        model = from_hf_config(config, key=first.path.stem, name=title, source=source)
+    except ConfigError as wrong:
+        raise ConfigError(f"{first.path}: {_by_key(str(wrong), config)}") from None
     pieces = [p for p in map(_piece, entries) if p]
     extra = [p for p in pieces if p.layer >= model.layers]
     if extra:  # of a model that predicts several tokens, and read by none here
+        arch = first.facts["general.architecture"]
+        if not first.facts.get(f"{arch}.nextn_predict_layers"):
+            raise ConfigError(
+                f"{first.path}: {arch}.block_count = {model.layers}, but there are "
+                f"tensors of layer {extra[0].layer}"
+            )
         also = ("multi-token-prediction layers",)
         model = replace(model, left_out=model.left_out + also)
     words = f"every tensor as {first.path.name} has it"
@@ -183,14 +204,17 @@ def kept_as(
 
 
 def _tensor(model: LanguageModel, p: Piece) -> Tensor:
-    experts = None
-    if p.name.startswith("expert ") and 0 <= p.layer < model.layers:
-        mlp = model.kinds[model.pattern[p.layer]].mlp
-        experts = mlp if isinstance(mlp, Experts) else None
+    name, experts = p.name, None
+    if 0 <= p.layer < model.layers:
+        block = model.kinds[model.pattern[p.layer]]
+        if name.startswith("expert ") and isinstance(block.mlp, Experts):
+            experts = block.mlp
+        if name == "q" and getattr(block.attention, "gate", False):
+            name = "q and gate"
     read = p.part not in ("positions", "vision", "tables")
     if p.part == "embedding":
         read = model.tied
-    return Tensor(p.part, p.name, p.layer, p.numbers, 1, 1, experts, read)
+    return Tensor(p.part, name, p.layer, p.numbers, 1, 1, experts, read)
 
 
 def _piece(entry: Entry) -> Piece | None:
@@ -269,12 +293,15 @@ def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
     if kind == "llama":
         config["attention_bias"] = "blk.0.attn_q.bias" in shapes
         config["mlp_bias"] = "blk.0.ffn_up.bias" in shapes
-    if "num_hidden_layers" in config:
-        later = _fact(header, f"{arch}.nextn_predict_layers") or 0
-        if later and later < config["num_hidden_layers"]:
-            config["num_hidden_layers"] -= later
+    later = _fact(header, f"{arch}.nextn_predict_layers") or 0
+    if 0 < later < config["num_hidden_layers"]:
+        config["num_hidden_layers"] -= later
     if kind == "deepseek_v3":
         config |= _latent(header, arch, config, shapes)
+    if kind == "qwen3_next":
+        heads = config.get("linear_num_value_heads") or 1
+        wide = _fact(header, f"{arch}.ssm.inner_size") or 0
+        config["linear_value_head_dim"] = wide // heads
     if kind == "glm4_moe":
         config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in shapes
     return config
@@ -301,6 +328,15 @@ def _latent(
         "topk_method": "noaux_tc" if chosen else "greedy",
         "q_lora_rank": config.get("q_lora_rank"),
     }
+
+
+def _by_key(message: str, config: Mapping[str, Any]) -> str:
+    """A message with the file's keys where the config's fields stand."""
+    named = {**_ALWAYS, **{k: f for facts in _SETS.values() for k, f in facts.items()}}
+    for key, field in named.items():
+        if field in config:
+            message = message.replace(field, key)
+    return message
 
 
 def _fact(header: Header, key: str) -> int | None:
