@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from .arguments import add_json, add_serving, beyond_model, emit, gigabytes
-from .models import find
+from .models import find, mixture
 
 
 def add_parser(subparsers: Any) -> None:
@@ -53,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
             {
                 "model": model.key,
                 "on": device.key,
-                "dtype": args.dtype,
+                "dtype": fit.way.name,
+                "kv_dtype": fit.cache,
                 "tp": args.tp,
                 "batch": args.batch,
                 "context": args.context,
@@ -70,7 +71,10 @@ def run(args: argparse.Namespace) -> int:
             }
         )
     else:
-        print(f"{model.name}, {args.dtype}, batch {args.batch} x {args.context} tokens")
+        shape = f"batch {args.batch} x {args.context} tokens"
+        print(f"{model.name}, {fit.way.name}, {shape}")
+        if parts := mixture(model, args.dtype):
+            print(f"{parts}; cache in {fit.cache}")
         print(fit.explanation)
         if copied is not fit:
             print(f"with the copies that engines keep: {copied.explanation}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_formats, as_table, emit, show_table
+from .arguments import RELEASED, add_formats, as_table, emit, show_table
 
 
 def add_parser(subparsers: Any) -> None:
@@ -14,9 +14,14 @@ def add_parser(subparsers: Any) -> None:
         "formats",
         description="Without a name: every format, its bits and its range. With one: "
         "its numbers by code, where it has at most 8 bits; of a scheme such as nvfp4, "
-        "the bits of a number with its scales, the block and the bytes.",
+        "the bits of a number with its scales, the block and the bytes; of a mixture "
+        "such as q4_k_m, which tensors take which.",
     )
-    parser.add_argument("format", nargs="?", help="a format or a scheme: e4m3fn, q4_k")
+    parser.add_argument(
+        "format",
+        nargs="?",
+        help="a format, a scheme or a mixture: e4m3fn, q4_k, q4_k_m",
+    )
     add_formats(parser)
     parser.set_defaults(func=run)
 
@@ -40,25 +45,38 @@ def row_of(name: str) -> dict[str, Any]:
     }
 
 
-def scheme_of(name: str) -> dict[str, Any] | None:
-    """What there is to say of a scheme, where a name is one and no format."""
+def stored_of(name: str) -> dict[str, Any] | None:
+    """What there is to say of a scheme, a mixture or fp8; None where it is a format."""
+    from stacklib.models.weights.mixtures import NAMES, way
     from stacklib.quantity import UnknownName, resolve
-    from stacklib.quantizers import FORMATS
+    from stacklib.quantity.names import fold
+    from stacklib.quantity.stored import STORED
+    from stacklib.quantizers import FORMATS, SCHEMES
     from stacklib.quantizers.formats import FAMILIES
-    from stacklib.quantizers.scheme import SCHEMES, scheme_row
 
+    if fold(name) in map(fold, FORMATS):
+        return None
     try:
-        resolve(name, FORMATS, "format")
+        key = resolve(name, NAMES, "format or scheme", exact=True)
     except UnknownName:
-        try:
-            row = scheme_row(name)
-        except UnknownName:
-            either = dict.fromkeys([*FORMATS, *SCHEMES])
-            resolve(name, either, "format or scheme", FAMILIES)
-            raise
-        fields = ("name", "code_bits", "block", "scale_bits", "bits", "layout")
-        return {key: getattr(row, key) for key in (*fields, "source")}
-    return None
+        either = dict.fromkeys([*FORMATS, *SCHEMES, *NAMES])
+        resolve(name, either, "format or scheme", FAMILIES, exact=True)
+        raise
+    found: dict[str, Any] = {"name": key}
+    if key in STORED:
+        row = STORED[key]
+        if row.block:
+            shared = ("code_bits", "block", "scale_bits")
+            found |= {field: getattr(row, field) for field in shared}
+        found["bits"] = row.bits
+    if key in SCHEMES:
+        found |= {"layout": SCHEMES[key].layout, "source": SCHEMES[key].source}
+    if key in FAMILIES:
+        found["one of"] = ", ".join(FAMILIES[key])
+    meant = way(RELEASED.get(key, key))
+    if meant.name != key:
+        found["in fit, roofline and models"] = meant.name
+    return found | {"weights so called": meant.words, "cache beside": meant.cache}
 
 
 def run(args: argparse.Namespace) -> int:
@@ -87,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
             ],
         )
         return 0
-    scheme = scheme_of(args.format)
+    scheme = stored_of(args.format)
     if scheme:
         if args.json:
             emit(scheme)

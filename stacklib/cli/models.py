@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_formats, as_table, columns, emit, show_table, whole
+from .arguments import (
+    add_dtype,
+    add_formats,
+    as_table,
+    columns,
+    emit,
+    show_table,
+    whole,
+)
 
 if TYPE_CHECKING:
-    from stacklib.models import AuditRow, LanguageModel, LayerWork
+    from stacklib.models import LanguageModel
+    from stacklib.models.database import AuditRow
+    from stacklib.models.work import LayerWork
 
 
 WORK = ("layers", "kind", "FLOP each", "bytes each")
@@ -31,7 +40,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--phase", choices=("decode", "prefill"), default="decode", help="(decode)"
     )
-    parser.add_argument("--dtype", default="bf16", help="number format (bf16)")
+    add_dtype(parser)
     parser.add_argument(
         "--context", type=whole, default=4096, help="tokens cached, or of the prompt"
     )
@@ -40,12 +49,17 @@ def add_parser(subparsers: Any) -> None:
 
 
 def find(text: str) -> LanguageModel:
-    """The model a person means: a name of the database, or the path of a config."""
-    from stacklib import models
+    """The model a person means: a name, or a file, or a folder of a release."""
+    from stacklib.models.files import opened
 
-    if text.endswith(".json") or os.path.isfile(text):
-        return models.from_hf_config(text)
-    return models.get(text)
+    return opened.find(text)
+
+
+def mixture(model: LanguageModel, dtype: str | None) -> str:
+    """Bytes of the weights by format, where they are in several; else empty."""
+    from stacklib.models.weights.kept import kept, way_of
+
+    return "" if way_of(model, dtype).element else kept(model, dtype).summary
 
 
 def run(args: argparse.Namespace) -> int:
@@ -75,7 +89,9 @@ def run(args: argparse.Namespace) -> int:
     print(model.name)
     print(columns(rows))
     if layers is not None:
-        print(f"\nwork per token, {args.phase}, context {args.context}, {args.dtype}")
+        print(
+            f"\nwork per token, {args.phase}, context {args.context}, {facts['dtype']}"
+        )
         show_table(args, WORK, _runs(layers))
         print(f"FLOP in all: {sum(w.flops for w in layers):,.0f}")
         print(f"bytes in all: {sum(w.bytes for w in layers):,.0f}")
@@ -104,7 +120,10 @@ def _row(row: AuditRow) -> dict[str, Any]:
     return {**asdict(row), "holds": row.holds}
 
 
-def _facts(model: LanguageModel, context: int, dtype: str) -> dict[str, Any]:
+def _facts(model: LanguageModel, context: int, dtype: str | None) -> dict[str, Any]:
+    from stacklib.models.weights.kept import way_of
+
+    way = way_of(model, dtype)
     kinds = [f"{model.count(n)} x {b.kind}" for n, b in enumerate(model.kinds)]
     return {
         "parameters": int(model.parameters.si),
@@ -116,12 +135,14 @@ def _facts(model: LanguageModel, context: int, dtype: str) -> dict[str, Any]:
         "vocab": model.vocab,
         "tied": model.tied,
         "max_context": model.max_context,
-        "dtype": dtype,
+        "dtype": way.name,
+        "weights": mixture(model, dtype) or way.words,
         "weight_bytes": model.weight_bytes(dtype).si,
-        "kv_bytes_per_token": model.kv_bytes_per_token(dtype).si,
-        "kv_growth_per_token": model.kv_growth_per_token(dtype).si,
+        "kv_dtype": way.cache,
+        "kv_bytes_per_token": model.kv_bytes_per_token(way.cache).si,
+        "kv_growth_per_token": model.kv_growth_per_token(way.cache).si,
         "context": context,
-        "kv_bytes": model.kv_bytes(context, dtype).si,
+        "kv_bytes": model.kv_bytes(context, way.cache).si,
         "left_out": list(model.left_out),
         "source": f"{model.source.title} ({model.source.confidence})",
     }

@@ -87,6 +87,7 @@ def _show_step(step: DecodeStep, args: argparse.Namespace, beyond: str) -> int:
                 "t_compute_s": step.t_compute.si,
                 "t_memory_s": step.t_memory.si,
                 "tokens_per_s": step.tokens_per_s.si,
+                "formats": step.formats,
                 "error_bar": band_text(step.time.family),
             }
         emit(data)
@@ -98,6 +99,7 @@ def _show_step(step: DecodeStep, args: argparse.Namespace, beyond: str) -> int:
             show_table(args, STEP, [("fit", fit.explanation)])
         return 1
     rows = [
+        ("formats", step.formats),
         ("operations", step.operations.text()),
         ("bytes", step.bytes.text()),
         ("time to compute", step.t_compute.text()),

@@ -1,9 +1,10 @@
 """Language models by shape: parameters, KV bytes and work follow by counting.
 
 ``get("llama-3-70b")`` finds a model of the database; ``from_hf_config`` reads
-any supported ``config.json``; ``operations`` and ``work_per_token`` count the
-work of prefill and decode layer by layer; ``audit`` holds every counted
-parameter to the published count.
+any supported ``config.json``, ``from_file`` whatever there is of a release (a GGUF,
+safetensors, a folder), its weights as they are stored; ``operations`` and
+``work_per_token`` count the work of prefill and decode layer by layer; ``audit`` holds
+every counted parameter to the published count.
 """
 
 from __future__ import annotations
@@ -11,15 +12,10 @@ from __future__ import annotations
 from .block import Block
 from .compressed import CompressedAttention
 from .config import SUPPORTED, from_hf_config
-from .database import (
-    AuditRow,
-    Published,
-    audit,
-    get,
-    names,
-    published,
-    published_parameters,
-)
+from .database import audit, get, names, published, published_parameters
+from .files.gguf import from_gguf
+from .files.opened import from_file
+from .files.safetensors import from_safetensors
 from .language_model import LanguageModel
 from .parts import (
     Attention,
@@ -31,11 +27,10 @@ from .parts import (
 )
 from .reading import ConfigError
 from .recurrent import Recurrent
-from .work import LayerWork, Operation, operations, work_per_token
+from .work import Operation, operations, work_per_token
 
 __all__ = [
     "Attention",
-    "AuditRow",
     "Block",
     "CompressedAttention",
     "ConfigError",
@@ -43,15 +38,16 @@ __all__ = [
     "Indexer",
     "LanguageModel",
     "LatentAttention",
-    "LayerWork",
     "Matrix",
     "Mlp",
     "Operation",
-    "Published",
     "Recurrent",
     "SUPPORTED",
     "audit",
+    "from_file",
+    "from_gguf",
     "from_hf_config",
+    "from_safetensors",
     "get",
     "names",
     "operations",

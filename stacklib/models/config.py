@@ -13,6 +13,7 @@ from stacklib.quantity import Source
 
 from .attention_fields import attention_kinds
 from .block import Block
+from .files.released import as_released
 from .kinds import (
     ALIASES,
     HARMLESS,
@@ -93,7 +94,7 @@ def from_hf_config(
         title = origin
     told = source or Source(origin, "", date.today().isoformat(), "vendor")
     try:
-        return _read(raw, key or title, name or title, told)
+        return as_released(_read(raw, key or title, name or title, told), raw)
     except RecursionError:
         raise ConfigError(f"{origin}: nested too deeply") from None
 

@@ -8,17 +8,24 @@ they are stored in: block scales of quantized releases are not parameters.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, constant
+from stacklib.quantity import Quantity, Source, chosen, constant
 from stacklib.quantity.bounds import whole
+from stacklib.quantity.stored import Stored, size_of_number
 
 from .block import AnyAttention, Block, alike, has_cache, has_state
 from .compressed import CompressedAttention
 from .formulas import Sizes, block_attention_flops, block_cache, block_parameters
 from .parts import Attention, Experts, LatentAttention
 from .recurrent import Recurrent
+from .weights.kept import Kept, bytes_of, way_of
+from .weights.mixtures import cache_number
+
+
+def _number(dtype: str | Quantity | None, row: Stored) -> Quantity:
+    return dtype.to("B") if isinstance(dtype, Quantity) else size_of_number(row)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,6 +68,10 @@ class LanguageModel:
         Numbers that the release holds and no token passes.
     left_out : tuple of str
         What the release holds besides and the counts do not.
+    model_type : str
+        Its type in a Hugging Face config; empty where none was read.
+    kept : Kept or None
+        How its file keeps the weights, where a file says so.
     """
 
     key: str
@@ -81,6 +92,8 @@ class LanguageModel:
     vision: int = 0
     unused: int = 0
     left_out: tuple[str, ...] = ()
+    model_type: str = field(default="", compare=False)
+    kept: Kept | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return (
@@ -316,21 +329,50 @@ class LanguageModel:
         read = shared + self.embedding_parameters
         return read.si, [(size.si, experts) for size, experts in each]
 
-    def weight_bytes(self, dtype: str) -> Quantity:
-        """Bytes of all weights in one format, without block scales."""
-        return (self.parameters * bytes_per_element(dtype)).named("weights")
+    def weight_bytes(self, dtype: str | Quantity | None = None) -> Quantity:
+        """Bytes of all weights.
+
+        Parameters
+        ----------
+        dtype : str, Quantity or None
+            A format or a mixture, as ``mixtures.way`` has them, or the bits of one
+            number; None: as the file has them, or bf16.
+        """
+        row = way_of(self, dtype).element
+        if row is None:
+            assert not isinstance(dtype, Quantity)
+            return bytes_of(self, dtype).named("weights")
+        return (self.parameters * _number(dtype, row)).named("weights")
+
+    def read_bytes(self, batch: int, dtype: str | Quantity | None = None) -> Quantity:
+        """Bytes of the weights that one decode step reads, see ``read_parameters``.
+
+        Parameters
+        ----------
+        batch : int
+            Sequences of the step.
+        dtype : str, Quantity or None
+            As ``weight_bytes`` takes it.
+        """
+        row = way_of(self, dtype).element
+        if row is None:
+            assert not isinstance(dtype, Quantity)
+            whole(batch=batch)
+            return bytes_of(self, dtype, batch).named("weights read")
+        read = self.read_parameters(batch) * _number(dtype, row)
+        return read.named("weights read")
 
     # -- cache ---------------------------------------------------------------
 
-    def state_bytes(self, dtype: str) -> Quantity:
+    def state_bytes(self, dtype: str | Quantity) -> Quantity:
         """Bytes of one sequence's recurrent state, the same after every token.
 
         Zero where no layer has one. ``kv_bytes`` counts it with the cache.
 
         Parameters
         ----------
-        dtype : str
-            Format of the state.
+        dtype : str or Quantity
+            Format of the state, or bits of a number.
         """
         sizes, total = Sizes(self), chosen(0, label="none")
         nothing = chosen(0, label="tokens")
@@ -338,9 +380,9 @@ class LanguageModel:
             if has_state(block):
                 layers = sizes(self.count(number), block.attention.kind)
                 total = total + layers * block_cache(sizes, block, nothing, read=False)
-        return (total * bytes_per_element(dtype)).named("recurrent state")
+        return (total * cache_number(dtype)).named("recurrent state")
 
-    def kv_bytes_per_token(self, dtype: str) -> Quantity:
+    def kv_bytes_per_token(self, dtype: str | Quantity) -> Quantity:
         """Bytes of keys and values one token leaves in the cache.
 
         Every layer that has a cache counts, those with a sliding window too, although
@@ -361,7 +403,7 @@ class LanguageModel:
         else:
             width = self.size("kv_heads", "KV heads")
             both = 2 * layers * (width * self.size("head_dim", "head size"))
-        return (both * bytes_per_element(dtype)).named("KV per token")
+        return (both * cache_number(dtype)).named("KV per token")
 
     def _by_layer(self, dtype: str) -> Quantity:
         """Bytes one token leaves in the cache, layer by layer."""
@@ -377,7 +419,7 @@ class LanguageModel:
             return self.size("layers", "layers")
         return Sizes(self)(cached, "layers with a cache")
 
-    def kv_growth_per_token(self, dtype: str) -> Quantity:
+    def kv_growth_per_token(self, dtype: str | Quantity) -> Quantity:
         """Bytes one more token adds once every window is full.
 
         Zero when all layers have a window.
@@ -392,17 +434,17 @@ class LanguageModel:
                 total = total + layers * (sizes(a.head_dim, "entry") + index) / a.rate
             elif block.keeps_all:
                 total = total + layers * sizes(a.per_token, "numbers per token")
-        return (total * bytes_per_element(dtype)).named("KV growth per token")
+        return (total * cache_number(dtype)).named("KV growth per token")
 
-    def kv_bytes(self, context: int, dtype: str) -> Quantity:
+    def kv_bytes(self, context: int, dtype: str | Quantity) -> Quantity:
         """Bytes of one sequence's cache after ``context`` tokens, its state included.
 
         A layer with a sliding window keeps the last ``window`` tokens.
 
         Parameters
         ----------
-        dtype : str
-            Format of the cache.
+        dtype : str or Quantity
+            Format of the cache, or bits of a number.
 
         Raises
         ------
@@ -411,19 +453,19 @@ class LanguageModel:
         """
         return self._cache(context, dtype, read=False).named("KV cache")
 
-    def kv_read_bytes(self, context: int, dtype: str) -> Quantity:
+    def kv_read_bytes(self, context: int, dtype: str | Quantity) -> Quantity:
         """Bytes of the cache one query moves; less than all where an indexer selects.
 
         Parameters
         ----------
         context : int
             Tokens cached, the asking one included.
-        dtype : str
-            Format of the cache.
+        dtype : str or Quantity
+            Format of the cache, or bits of a number.
         """
         return self._cache(context, dtype, read=True).named("KV read")
 
-    def _cache(self, context: int, dtype: str, *, read: bool) -> Quantity:
+    def _cache(self, context: int, dtype: str | Quantity, *, read: bool) -> Quantity:
         tokens = self._tokens(context)
         if self.grows:
             return tokens * self.kv_bytes_per_token(dtype)
@@ -433,7 +475,7 @@ class LanguageModel:
             * block_cache(sizes, block, tokens, read=read)
             for number, block in enumerate(self.kinds)
         ]
-        return sum(parts[1:], parts[0]) * bytes_per_element(dtype)
+        return sum(parts[1:], parts[0]) * cache_number(dtype)
 
     @staticmethod
     def _tokens(context: int) -> Quantity:

@@ -6,15 +6,17 @@ the decode step of ``roofline``. A norm or bias counts as a matrix of one column
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from stacklib.quantity import dtype as find_dtype
+from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import whole
-from stacklib.quantity.dtypes import Dtype
 
 from .block import Block
 from .language_model import LanguageModel
 from .parts import Experts, Matrix
+from .weights.kept import kept, way_of
+from .weights.mixtures import cache_number
 
 PHASES = ("prefill", "decode")
 _HEAD = -1  # the layer number of what follows the last layer
@@ -57,8 +59,8 @@ def operations(
     *,
     context: int,
     batch: int = 1,
-    dtype: str = "bf16",
-    kv_dtype: str | None = None,
+    dtype: str | Quantity | None = None,
+    kv_dtype: str | Quantity | None = None,
     logits: str = "all",
 ) -> list[Operation]:
     """Every operation of one pass, layer by layer.
@@ -69,8 +71,9 @@ def operations(
         ``"decode"``: one new token in each sequence, with ``context`` cached;
         latent attention absorbed. ``"prefill"``: all tokens of prompts of
         ``context``; latent attention expanded.
-    dtype, kv_dtype : str
-        Format of weights, and of the cache when it differs.
+    dtype, kv_dtype : str, Quantity or None
+        How the weights are kept, by tensor where it is a mixture (None: as the file
+        has them, or bf16), and the format of the cache when it differs.
     logits : str
         In prefill, ``"all"`` gives every token its output row, as the sum 2PL
         does; ``"last"`` only the last of each prompt, as engines do.
@@ -96,37 +99,60 @@ def operations(
     whole(int(prefill), context=context)
     whole(batch=batch)
     tokens = batch * context if prefill else batch
-    weight, cache = find_dtype(dtype), find_dtype(kv_dtype or dtype)
-    once = _Layer(model, tokens, weight, cache)
+    how = way_of(model, dtype)
+    cache = cache_number(how.cache if kv_dtype is None else kv_dtype).si
+    size = _sizes(model, dtype)
+    once = _Layer(model, tokens, cache)
     found: list[Operation] = []
     templates = [once.block(block, prefill, context, batch) for block in model.kinds]
     for number, kind in enumerate(model.pattern):
         found += [
-            Operation(number, part, name, flops, weights, kv)
-            for part, name, flops, weights, kv in templates[kind]
+            Operation(number, part, name, flops, many * size(number, name), kv)
+            for part, name, flops, many, kv in templates[kind]
         ]
     rows = tokens if not prefill or logits == "all" else batch
-    return found + once.head(rows)
+    found += [
+        Operation(_HEAD, part, name, flops, many * size(_HEAD, name), 0.0)
+        for part, name, flops, many in once.head(rows)
+    ]
+    return found
 
 
-Row = tuple[str, str, float, float, float]
+def _sizes(
+    model: LanguageModel, dtype: str | Quantity | None
+) -> Callable[[int, str], float]:
+    """Bytes of a number by layer and name, as the weights are kept."""
+    row = way_of(model, dtype).element
+    if row is not None:
+        each = row.bits / 8
+        return lambda layer, name: each
+    assert not isinstance(dtype, Quantity)
+    known = kept(model, dtype).bytes_per_number
+
+    def size(layer: int, name: str) -> float:
+        if name == "output" and model.tied:
+            name = "embedding"
+        alike = name.replace("gate", "up")  # some files keep both in one
+        found = known.get((layer, name)) or known.get((layer, alike))
+        return found or known[layer, ""]
+
+    return size
+
+
+Row = tuple[str, str, float, float, float]  # part, name, FLOP, weights, B of the cache
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """One pass of ``tokens`` tokens, in two formats."""
+    """One pass of ``tokens`` tokens."""
 
     model: LanguageModel
     tokens: int
-    weight: Dtype
-    cache: Dtype
-
-    def _weights(self, numbers: float) -> float:
-        return numbers * self.weight.bits / 8
+    cache: float  # B of a number
 
     def _matrix(self, part: str, m: Matrix, touched: float) -> Row:
         flops = 2.0 * self.tokens * m.used * m.each
-        return (part, m.name, flops, self._weights(touched * m.each), 0.0)
+        return (part, m.name, flops, touched * m.each, 0.0)
 
     def block(self, block: Block, prefill: bool, context: int, batch: int) -> list[Row]:
         """Rows of one kind of layer."""
@@ -138,7 +164,7 @@ class _Layer:
         else:
             moved = a.read(context + 1)
             macs = a.score_macs(context + 1, True)
-        kv = batch * moved * self.cache.bits / 8
+        kv = batch * moved * self.cache
         for place, (name, count) in enumerate(macs.items()):
             # the cache is one read: told at the first of the two products
             rows.append(
@@ -150,9 +176,9 @@ class _Layer:
             rows.append(self._matrix("mlp", m, touched if m.routed else m.total))
         small = block.vectors(hidden)
         flops = 2.0 * self.tokens * small
-        return [*rows, ("norms", "norms", flops, self._weights(small), 0.0)]
+        return [*rows, ("norms", "norms", flops, small, 0.0)]
 
-    def head(self, rows: int) -> list[Operation]:
+    def head(self, rows: int) -> list[tuple[str, str, float, float]]:
         """Last norm and output matrix; every token passes the norm."""
         model = self.model
         hidden = model.hidden
@@ -161,22 +187,8 @@ class _Layer:
             small += model.streams**2 * hidden + model.streams + 1
         matrix = Matrix("output", hidden, model.vocab, model.head_bias)
         return [
-            Operation(
-                _HEAD,
-                "norms",
-                "norms",
-                2.0 * self.tokens * small,
-                self._weights(small),
-                0.0,
-            ),
-            Operation(
-                _HEAD,
-                "head",
-                "output",
-                2.0 * rows * matrix.each,
-                self._weights(matrix.each),
-                0.0,
-            ),
+            ("norms", "norms", 2.0 * self.tokens * small, small),
+            ("head", "output", 2.0 * rows * matrix.each, matrix.each),
         ]
 
 
@@ -206,7 +218,7 @@ def work_per_token(
     phase: str = "decode",
     *,
     batch: int = 1,
-    dtype: str = "bf16",
+    dtype: str | Quantity | None = None,
 ) -> list[LayerWork]:
     """Operations and bytes a token, layer by layer.
 

@@ -7,12 +7,13 @@ written with the helpers here runs on floats, quantities and arrays alike.
 """
 
 from .core import Quantity
-from .dtypes import DTYPES, bytes_per_element, dtype
+from .dtypes import DTYPES, dtype
 from .helpers import ceil, exp, log2, maximum, minimum, where
 from .leaves import assumed, chosen, constant, counted, one_of, stamp
 from .names import UnknownName, resolve
 from .say import say
 from .source import Source
+from .stored import bytes_per_element
 from .times import in_times
 from .tree import explain
 from .units import UnitError, format_number

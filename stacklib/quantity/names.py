@@ -28,6 +28,8 @@ def resolve(
     known: Iterable[str],
     what: str,
     families: Mapping[str, Iterable[str]] | None = None,
+    *,
+    exact: bool = False,
 ) -> str:
     """The key a name stands for: exact after folding, else a unique prefix.
 
@@ -40,7 +42,9 @@ def resolve(
     what : str
         What is being named, for the message: ``device``, ``model``, ...
     families : mapping of str to iterable of str, optional
-        Words that name several things, and what to offer for each: ``fp8``.
+        Words that name several things, and what to offer for each: ``mx``.
+    exact : bool
+        Whether a prefix is refused too: *fp3* is no format, and never fp32.
 
     Raises
     ------
@@ -52,19 +56,19 @@ def resolve(
     if not isinstance(name, str) or not fold(name):
         raise UnknownName(f"a {what} is named by text, not {name!r}\n{_known(keys)}")
     wanted = fold(name)
-    exact = [k for k in keys if fold(k) == wanted]
-    if exact:
-        return exact[0]
+    same = [k for k in keys if fold(k) == wanted]
+    if same:
+        return same[0]
     starts = [k for k in keys if fold(k).startswith(wanted)]
-    if len(starts) == 1:
+    if len(starts) == 1 and not exact:
         return starts[0]
     for word, family in (families or {}).items():
         if fold(word) == wanted:
-            starts = [*family][:FEW]
+            starts = [*family]
     if starts:
-        raise UnknownName(
-            f"{what} {name!r} could be several\ndid you mean: {', '.join(starts)}"
-        )
+        why = f"{what} {name!r} could be several"
+        why = f"unknown {what} {name!r}" if len(starts) == 1 else why
+        raise UnknownName(f"{why}\ndid you mean: {', '.join(starts[:FEW])}")
     near = ", ".join(_near(name, {fold(k): k for k in keys}))
     hint = f"did you mean: {near}" if near else _known(keys)
     raise UnknownName(f"unknown {what} {name!r}\n{hint}")

@@ -146,8 +146,7 @@ class Format:
     Parameters
     ----------
     name : str
-        A key of ``FORMATS``; case, ``-`` and ``_`` do not matter, and a unique prefix
-        is enough.
+        A key of ``FORMATS``; case, ``-`` and ``_`` do not matter.
 
     Raises
     ------
@@ -163,7 +162,7 @@ class Format:
     name: str
 
     def __post_init__(self) -> None:
-        name = resolve(self.name, FORMATS, "format", FAMILIES)
+        name = resolve(self.name, FORMATS, "format", FAMILIES, exact=True)
         object.__setattr__(self, "name", name)
 
     @property

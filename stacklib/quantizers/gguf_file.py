@@ -16,47 +16,27 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from stacklib.models.files.gguf_header import (
+    ALIGNMENT,
+    ARRAY,
+    MAGIC,
+    SCALARS,
+    STRING,
+    Entry,
+    read_header,
+)
+from stacklib.quantity.stored import STORED
+
 from .layouts import BLOCKS, pack, unpack
 from .scheme import Quantized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAGIC, VERSION, ALIGNMENT = b"GGUF", 3, 32
+VERSION = 3
 # ggml.h, enum ggml_type
 PLAIN = {0: np.dtype("<f4"), 1: np.dtype("<f2")}
-BF16 = 30
-TYPES = {
-    "q4_0": 2,
-    "q4_1": 3,
-    "q5_0": 6,
-    "q5_1": 7,
-    "q8_0": 8,
-    "q2_k": 10,
-    "q3_k": 11,
-    "q4_k": 12,
-    "q5_k": 13,
-    "q6_k": 14,
-    "iq4_nl": 20,
-    "mxfp4": 39,
-    "nvfp4": 40,
-}
-NAMES = {number: name for name, number in TYPES.items()}
-# gguf.h, enum gguf_type
-SCALARS = {
-    0: "<B",
-    1: "<b",
-    2: "<H",
-    3: "<h",
-    4: "<I",
-    5: "<i",
-    6: "<f",
-    7: "<?",
-    10: "<Q",
-    11: "<q",
-    12: "<d",
-}
-STRING, ARRAY = 8, 9
+TYPES = {name: STORED[name].ggml for name in BLOCKS}
 KINDS = {np.dtype(fmt[1:]).str.lstrip("|"): number for number, fmt in SCALARS.items()}
 
 
@@ -201,45 +181,8 @@ def _item(kind: int, value: Any) -> bytes:
     return struct.pack(SCALARS[kind], value)
 
 
-class _Reader:
-    """A file read in order, that says where it ended."""
-
-    def __init__(self, file: BinaryIO, path: Path) -> None:
-        self.file, self.path, self.what = file, path, "the header"
-
-    def take(self, count: int) -> bytes:
-        data = self.file.read(count) if count < 1 << 40 else b""
-        if len(data) != count:
-            raise ValueError(
-                f"{self.path}: it ends within {self.what}; the file is cut off or is "
-                "not GGUF"
-            )
-        return data
-
-    def number(self, form: str) -> Any:
-        return struct.unpack(form, self.take(struct.calcsize(form)))[0]
-
-    def text(self) -> str:
-        size = self.number("<Q")
-        return self.take(size).decode("utf-8", "replace")
-
-    def value(self, kind: int) -> Any:
-        if kind == STRING:
-            return self.text()
-        if kind == ARRAY:
-            inner, count = self.number("<I"), self.number("<Q")
-            if inner in SCALARS:
-                form = np.dtype(SCALARS[inner].replace("?", "b1"))
-                found = np.frombuffer(self.take(count * form.itemsize), form)
-                return found.tolist()
-            return [self.value(inner) for _ in range(count)]
-        if kind not in SCALARS:
-            raise ValueError(f"{self.path}: {self.what} has type {kind}, unknown here")
-        return self.number(SCALARS[kind])
-
-
 def read_gguf(path: Any) -> Gguf:
-    """Read a GGUF file of version 2 or 3.
+    """Read a GGUF file of version 1 to 3.
 
     Raises
     ------
@@ -247,61 +190,29 @@ def read_gguf(path: Any) -> Gguf:
         For another kind of file, or one that is cut off or of a type not known here;
         the tensor is named.
     """
-    path = Path(path)
-    with path.open("rb") as file:
-        reader = _Reader(file, path)
-        if file.read(4) != MAGIC:
-            raise ValueError(f"{path}: it does not begin with {MAGIC.decode()}")
-        version = reader.number("<I")
-        if version not in (2, 3):
-            raise ValueError(f"{path}: GGUF of version {version}; 2 and 3 are known")
-        count, facts = reader.number("<Q"), reader.number("<Q")
-        metadata = {}
-        for _ in range(facts):
-            key = reader.text()
-            reader.what = f"the fact {key!r}"
-            metadata[key] = reader.value(reader.number("<I"))
-        entries = []
-        for _ in range(count):
-            name = reader.text()
-            reader.what = f"the entry of tensor {name!r}"
-            dimensions = reader.number("<I")
-            if dimensions > 4:
-                raise ValueError(f"{path}: tensor {name!r} has {dimensions} axes")
-            sizes = tuple(reader.number("<Q") for _ in range(dimensions))
-            entries.append((name, sizes[::-1], *struct.unpack("<IQ", reader.take(12))))
-        align = int(metadata.get("general.alignment", ALIGNMENT))
-        base = -(-file.tell() // align) * align
-        tensors = {}
-        for name, shape, kind, start in entries:
-            file.seek(base + start)
-            reader.what = f"tensor {name!r}"
-            tensors[name] = _numbers(reader, name, shape, kind)
+    header = read_header(path, lists=True)
+    tensors = {}
+    with header.path.open("rb") as file:
+        for entry in header.tensors:
+            file.seek(entry.start)
+            tensors[entry.name] = _numbers(file, header.path, entry)
     _with_scales(tensors)
-    return Gguf(metadata, tensors)
+    return Gguf(header.facts, tensors)
 
 
-def _numbers(reader: _Reader, name: str, shape: tuple[int, ...], kind: int) -> Any:
-    count = math.prod(shape)
-    if kind in PLAIN or kind == BF16:
-        form = PLAIN.get(kind, np.dtype("<u2"))
-        raw = np.frombuffer(reader.take(count * form.itemsize), form)
-        if kind == BF16:
+def _numbers(file: BinaryIO, path: Path, entry: Entry) -> Any:
+    shape, scheme = entry.shape, entry.row.name
+    data = file.read(entry.nbytes)
+    if entry.row.ggml in PLAIN or scheme == "bf16":
+        raw = np.frombuffer(data, PLAIN.get(entry.row.ggml, np.dtype("<u2")))
+        if scheme == "bf16":
             raw = (raw.astype(np.uint32) << 16).view(np.float32)
         return raw.reshape(shape)
-    if kind not in NAMES:
+    if scheme not in TYPES or not shape:
         raise ValueError(
-            f"{reader.path}: tensor {name!r} has ggml type {kind}; known here are "
-            + ", ".join(NAMES.values())
+            f"{path}: tensor {entry.name!r} of shape {shape} is in {scheme}; known "
+            f"here are {', '.join(TYPES)}"
         )
-    scheme = NAMES[kind]
-    block, size = BLOCKS[scheme]
-    if not shape or shape[-1] % block:
-        raise ValueError(
-            f"{reader.path}: tensor {name!r} of shape {shape} in {scheme}: "
-            f"{block} does not divide its rows"
-        )
-    data = reader.take(count // block * size)
     if scheme == "nvfp4":
         data += np.float32(1).tobytes()
     return unpack(data, scheme, shape)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stacklib.quantity.stored import STORED
+
 from .scheme import SCHEMES, Quantized, scheme_row
 
 if TYPE_CHECKING:
@@ -21,19 +23,9 @@ if TYPE_CHECKING:
 
 # numbers and bytes of a block of those that have one (ggml-common.h)
 BLOCKS = {
-    "q4_0": (32, 18),
-    "q4_1": (32, 20),
-    "q5_0": (32, 22),
-    "q5_1": (32, 24),
-    "q8_0": (32, 34),
-    "iq4_nl": (32, 18),
-    "mxfp4": (32, 17),
-    "nvfp4": (64, 36),
-    "q2_k": (256, 84),
-    "q3_k": (256, 110),
-    "q4_k": (256, 144),
-    "q5_k": (256, 176),
-    "q6_k": (256, 210),
+    name: (STORED[name].row, STORED[name].row_bytes)
+    for name in SCHEMES
+    if STORED[name].ggml >= 0
 }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from stacklib.quantity import resolve
+from stacklib.quantity.stored import STORED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,72 +59,78 @@ _BNB = "codes, the first in the high half; then the largest magnitudes in fp32"
 _OCP = "OCP Microscaling Formats (MX) v1.0, sections 5 and 6"
 _BITS = "bitsandbytes 0.50.2, functional.quantize_4bit"
 _GGML = "ggml, ggml-quants.c, block_"
+_V3 = "DeepSeek-AI, DeepSeek-V3, arXiv 2412.19437, section 3.3.2"
 
+# Name, family, element, layout, source; the bits are those of ``quantity.stored``.
 _ROWS = (
-    ("int8_tensor", "integer", 8, 0, 32, "int8", _TWO, "one scale for all"),
-    ("int8_channel", "integer", 8, 0, 32, "int8", _TWO, "one scale for each row"),
-    ("int4_g128", "integer", 4, 128, 16, "int4", _INT, "torchao 0.18, symmetric"),
+    ("int8_tensor", "integer", "int8", _TWO, "one scale for all"),
+    ("int8_channel", "integer", "int8", _TWO, "one scale for each row"),
+    ("int4_g128", "integer", "int4", _INT, "torchao 0.18, symmetric"),
     (
-        *("int4_g128_asym", "integer", 4, 128, 20, "int4"),
+        *("int4_g128_asym", "integer", "int4"),
         _INT + "; then the zero points, four bits each",
         "Frantar et al., GPTQ, arXiv 2210.17323, asymmetric grid",
     ),
+    ("fp8_128x128", "tile", "e4m3fn", _TWO, _V3),
+    ("fp8_1x128", "tile", "e4m3fn", _TWO, _V3),
+    ("nf4", "table", "nf4", _BNB, _BITS),
     (
-        *("fp8_128x128", "tile", 8, 128 * 128, 32, "e4m3fn", _TWO),
-        "DeepSeek-AI, DeepSeek-V3, arXiv 2412.19437, section 3.3.2",
-    ),
-    (
-        *("fp8_1x128", "tile", 8, 128, 32, "e4m3fn", _TWO),
-        "DeepSeek-AI, DeepSeek-V3, arXiv 2412.19437, section 3.3.2",
-    ),
-    ("nf4", "table", 4, 64, 32, "nf4", _BNB, _BITS),
-    (
-        *("nf4_dq", "table", 4, 64, 8 + 32 / 256, "nf4"),
+        *("nf4_dq", "table", "nf4"),
         "codes, the first in the high half; then one byte for each scale; then "
         "their own scales and their mean in fp32",
         "Dettmers et al., QLoRA, arXiv 2305.14314, section 3; " + _BITS,
     ),
-    ("bnb_fp4", "table", 4, 64, 32, "bnb_fp4", _BNB, _BITS),
-    ("mxfp8_e4m3", "mx", 8, 32, 8, "e4m3fn", _MX, _OCP),
-    ("mxfp8_e5m2", "mx", 8, 32, 8, "e5m2", _MX, _OCP),
-    ("mxfp6_e2m3", "mx", 6, 32, 8, "e2m3", _MX, _OCP),
-    ("mxfp6_e3m2", "mx", 6, 32, 8, "e3m2", _MX, _OCP),
+    ("bnb_fp4", "table", "bnb_fp4", _BNB, _BITS),
+    ("mxfp8_e4m3", "mx", "e4m3fn", _MX, _OCP),
+    ("mxfp8_e5m2", "mx", "e5m2", _MX, _OCP),
+    ("mxfp6_e2m3", "mx", "e2m3", _MX, _OCP),
+    ("mxfp6_e3m2", "mx", "e3m2", _MX, _OCP),
     (
-        *("mxfp4", "mx", 4, 32, 8, "e2m1"),
+        *("mxfp4", "mx", "e2m1"),
         "blocks of the scale and 16 bytes, the second half of the codes in the high "
         "halves",
         _OCP + "; " + _GGML + "mxfp4",
     ),
-    ("mxint8", "mx", 8, 32, 8, "int8", _MX, _OCP),
+    ("mxint8", "mx", "int8", _MX, _OCP),
     (
-        *("nvfp4", "nvfp4", 4, 16, 8, "e2m1"),
+        *("nvfp4", "nvfp4", "e2m1"),
         "blocks of 64 numbers: four scales, then 8 bytes for each of them; behind "
         "the last block the tensor's scale in fp32",
         "NVIDIA, cuDNN 9.7, block scaling; torchao 0.18; " + _GGML + "nvfp4",
     ),
     *(
-        (name, "ggml", bits, 32, 8 * extra, "", layout, f"{_GGML}{name}")
-        for name, bits, extra, layout in (
-            ("q4_0", 4, 2, "fp16 scale; 16 bytes"),
-            ("q4_1", 4, 4, "fp16 scale and least number; 16 bytes"),
-            ("q5_0", 5, 2, "fp16 scale; fifth bits; 16 bytes"),
-            ("q5_1", 5, 4, "fp16 scale and least number; fifth bits; 16 bytes"),
-            ("q8_0", 8, 2, "fp16 scale; 32 bytes"),
-            ("iq4_nl", 4, 2, "fp16 scale; 16 bytes of places in a table"),
+        (name, "ggml", "", layout, f"{_GGML}{name}")
+        for name, layout in (
+            ("q4_0", "fp16 scale; 16 bytes"),
+            ("q4_1", "fp16 scale and least number; 16 bytes"),
+            ("q5_0", "fp16 scale; fifth bits; 16 bytes"),
+            ("q5_1", "fp16 scale and least number; fifth bits; 16 bytes"),
+            ("q8_0", "fp16 scale; 32 bytes"),
+            ("iq4_nl", "fp16 scale; 16 bytes of places in a table"),
         )
     ),
     *(
-        (name, "k", bits, block, scale, "", layout, f"{_GGML}{name}")
-        for name, bits, block, scale, layout in (
-            ("q2_k", 2, 16, 8 + 2, "scales and minima; codes; two fp16"),
-            ("q3_k", 3, 16, 6 + 1, "third bits; codes; scales; fp16"),
-            ("q4_k", 4, 32, 12 + 4, "two fp16; scales and minima; codes"),
-            ("q5_k", 5, 32, 12 + 4, "two fp16; scales and minima; fifth bits; codes"),
-            ("q6_k", 6, 16, 8 + 1, "low four bits; high two bits; scales; fp16"),
+        (name, "k", "", layout, f"{_GGML}{name}")
+        for name, layout in (
+            ("q2_k", "scales and minima; codes; two fp16"),
+            ("q3_k", "third bits; codes; scales; fp16"),
+            ("q4_k", "two fp16; scales and minima; codes"),
+            ("q5_k", "two fp16; scales and minima; fifth bits; codes"),
+            ("q6_k", "low four bits; high two bits; scales; fp16"),
         )
     ),
 )
-SCHEMES = {row[0]: Scheme(*row) for row in _ROWS}
+
+
+def _scheme(name: str, family: str, *words: str) -> Scheme:
+    bits = STORED[name]
+    block = bits.block * bits.across
+    # of a row or a tensor one scale, which no block shares
+    scale = bits.scale_bits if block else bits.per_column or bits.per_tensor
+    return Scheme(name, family, int(bits.code_bits), block, scale, *words)
+
+
+SCHEMES = {row[0]: _scheme(*row) for row in _ROWS}
 
 
 def schemes() -> tuple[Scheme, ...]:
@@ -132,8 +139,8 @@ def schemes() -> tuple[Scheme, ...]:
 
 
 def scheme_row(name: str) -> Scheme:
-    """The row of a scheme, by a prefix of its name in any case."""
-    return SCHEMES[resolve(name, SCHEMES, "scheme")]
+    """The row of a scheme, by its name in any case."""
+    return SCHEMES[resolve(name, SCHEMES, "scheme", exact=True)]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

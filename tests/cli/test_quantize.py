@@ -50,7 +50,7 @@ def test_formats_are_listed_and_one_is_shown(capsys):
     assert len(shown) == 256 and shown[126] == [126, 448.0] and shown[127][1] == "nan"
     assert main(["formats", "bf16"]) == 0
     assert "16 bits" in capsys.readouterr().out
-    assert main(["formats", "nvfp", "--json"]) == 0  # no format, but a scheme
+    assert main(["formats", "nvfp4", "--json"]) == 0  # no format, but a scheme
     assert json.loads(capsys.readouterr().out)["bits"] == 4.5
     assert main(["formats", "q4_k"]) == 0 and "block_q4_k" in capsys.readouterr().out
     assert main(["formats", "e4m4"]) == 2

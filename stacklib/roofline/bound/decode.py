@@ -14,9 +14,11 @@ from typing import Any, overload
 
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, bytes_per_element, chosen, one_of, stamp
+from stacklib.models.weights.kept import way_of
+from stacklib.quantity import Quantity, chosen, one_of, stamp
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.dtypes import Dtype
+from stacklib.quantity.stored import HALF, products
 
 from ..work.bounds import Bound, bound_on, device_of, ridge
 from ..work.fit import Fit, Infeasible, fit_memory, fit_with_copies, kv_copies, model_of
@@ -59,6 +61,16 @@ class DecodeStep:
         if not self.fit.fits or self.limits is None:
             raise Infeasible(self.fit.explanation)
         return self.limits
+
+    @property
+    def formats(self) -> str:
+        """The formats of weights, cache and products, and what is not counted."""
+        way, run = self.fit.way, self.work.dtype
+        cache = self.fit.cache
+        told = cache if isinstance(cache, str) else f"{cache.to('bit').value:g} bit"
+        line = f"weights in {way.name}, cache in {told}, products in {run}"
+        own = way.numbers == run
+        return line if own else f"{line} (widening the weights is not counted)"
 
     @property
     def operations(self) -> Quantity:
@@ -143,11 +155,12 @@ def _in(fmt: Dtype, flops: Quantity) -> Quantity:
 def decode_work(
     model: LanguageModel,
     *,
-    dtype: str,
+    dtype: str | Quantity | None = None,
     tp: int = 1,
     batch: int = 1,
     context: int = 4096,
-    kv_dtype: str | None = None,
+    kv_dtype: str | Quantity | None = None,
+    runs_in: str | None = None,
 ) -> Work:
     """Operations and bytes of one decode step, summed over the chips.
 
@@ -158,19 +171,23 @@ def decode_work(
 
     Parameters
     ----------
-    dtype, kv_dtype : str
-        Format of weights and arithmetic; format of the KV cache, default the same.
+    dtype, kv_dtype : str, Quantity or None
+        How the weights are kept, and the format of the KV cache, as ``fit_memory``
+        takes them.
+    runs_in : str
+        Plain format of the products, default that of the weights, or bf16.
     """
-    fmt = find_dtype(dtype)
+    way = way_of(model, dtype)
+    fmt = find_dtype(runs_in or way.numbers or HALF)
+    kv_dtype = way.cache if kv_dtype is None else kv_dtype
     per_mac = (2 * one_of(fmt.operation)).named(f"{fmt.operation} per parameter")
     sequences = sized(batch, "batch")
     cached = sized(context, "context", least=0)
-    weight = bytes_per_element(fmt.name)
-    weights = (model.read_parameters(batch) * weight).named("weights read")
+    weights = model.read_bytes(batch, dtype)
     copies = kv_copies(model, tp)
     if model.grows:
         per_cached = _in(fmt, model.attention_flops_per_token_pair)
-        kv_per_token = model.kv_bytes_per_token(kv_dtype or dtype)
+        kv_per_token = model.kv_bytes_per_token(kv_dtype)
         operations = decode_operations(
             model.streamed_parameters, per_mac, per_cached, sequences, cached
         )
@@ -178,9 +195,9 @@ def decode_work(
     else:  # the new token looks at itself too
         each = _in(fmt, model.attention_flops(context + 1))
         operations = sequences * (per_mac * model.streamed_parameters + each)
-        read = model.kv_read_bytes(context + 1, kv_dtype or dtype)
+        read = model.kv_read_bytes(context + 1, kv_dtype)
         if model.keeps_state:  # which every chip keeps for its own heads
-            state = 2 * model.state_bytes(kv_dtype or dtype)
+            state = 2 * model.state_bytes(kv_dtype)
             moved = weights + sequences * ((read - state) * copies + state)
         else:
             moved = weights + sequences * read * copies
@@ -197,11 +214,11 @@ def decode_step(
     model: str | LanguageModel,
     *,
     on: str | Accelerator,
-    dtype: str = ...,
+    dtype: str | Quantity | None = ...,
     tp: int = ...,
     batch: int = ...,
     context: int = ...,
-    kv_dtype: str | None = ...,
+    kv_dtype: str | Quantity | None = ...,
 ) -> DecodeStep: ...
 
 
@@ -210,11 +227,11 @@ def decode_step(
     model: str | LanguageModel,
     *,
     on: str | Accelerator,
-    dtype: str = ...,
+    dtype: str | Quantity | None = ...,
     tp: int = ...,
     batch: Any = ...,
     context: Any = ...,
-    kv_dtype: str | None = ...,
+    kv_dtype: str | Quantity | None = ...,
 ) -> Any: ...
 
 
@@ -222,11 +239,11 @@ def decode_step(
     model: str | LanguageModel,
     *,
     on: str | Accelerator,
-    dtype: str = "bf16",
+    dtype: str | Quantity | None = None,
     tp: int = 1,
     batch: Any = 1,
     context: Any = 4096,
-    kv_dtype: str | None = None,
+    kv_dtype: str | Quantity | None = None,
 ) -> DecodeStep | PlainStep:
     """Work, fit and least time of one decode step.
 
@@ -238,17 +255,18 @@ def decode_step(
     ----------
     batch, context : int, float or array
         Sequences, and tokens cached in each; arrays broadcast.
-    dtype : str
-        Format of weights and arithmetic; of the KV cache too unless
-        ``kv_dtype`` is given.
+    dtype, kv_dtype : str, Quantity or None
+        How the weights are kept, and the format of the KV cache, as ``fit_memory``
+        takes them. The products run in the weights' own format where the chip has a
+        rate for it, else widened to 16 bits (``DecodeStep.formats`` says it).
     tp : int
         Chips that share the model; divides the query heads.
 
     Raises
     ------
     UnknownName, UnknownSpec
-        For unknown names, or a device without a rate for ``dtype`` on which the
-        model would fit.
+        For unknown names, or a device on which the model would fit and that
+        publishes no rate in which its products could run.
     ValueError
         For sizes that make no sense.
     Infeasible
@@ -268,15 +286,21 @@ def decode_step(
     sizes = {"tp": tp, "batch": batch, "context": context, "kv_dtype": kv_dtype}
     fit = fit_memory(model, on=device, dtype=dtype, **sizes)
     fit = fit_with_copies(model, fit)
-    work = decode_work(model, dtype=dtype, **sizes)
+    run = products(fit.way.numbers, device.formats).name
+    work = decode_work(
+        model, dtype=dtype, runs_in=run, **{**sizes, "kv_dtype": fit.cache}
+    )
     limits = None
-    if fit.fits or find_dtype(dtype).name in device.formats:
+    if fit.fits or run in device.formats:
         limits = bound_on(work, device, chips=tp)
     return DecodeStep(work, fit, limits, chosen(batch, label="batch"))
 
 
 def memory_bound_context(
-    model: str | LanguageModel, *, on: str | Accelerator, dtype: str = "bf16"
+    model: str | LanguageModel,
+    *,
+    on: str | Accelerator,
+    dtype: str | Quantity | None = None,
 ) -> Quantity:
     """Tokens cached above which no batch makes the step compute-bound.
 
@@ -300,11 +324,14 @@ def memory_bound_context(
         )
     per_parameter = (2 * one_of("FLOP")).named("FLOP per parameter")
     weights = (per_parameter * model.streamed_parameters).named("FLOP for the weights")
-    ridge_flops = model.kv_bytes_per_token(dtype) * ridge(device, dtype)
+    way = way_of(model, dtype)
+    run = products(way.numbers, device.formats).name
+    cached = model.kv_bytes_per_token(way.cache_on(device.formats))
+    ridge_flops = cached * ridge(device, run)
     scores = model.attention_flops_per_token_pair
     if ridge_flops <= scores:
         raise ValueError(
-            f"{model.key} on {device.key} in {dtype}: reading KV never takes longer "
+            f"{model.key} on {device.key} in {way.name}: reading KV never takes longer "
             "than its arithmetic"
         )
     return (weights / (ridge_flops - scores)).named("context that stays memory-bound")
@@ -330,7 +357,7 @@ def compare_devices(
     model: str | LanguageModel,
     devices: Iterable[str],
     *,
-    dtype: str = "bf16",
+    dtype: str | Quantity | None = None,
     batch: int = 1,
     context: int = 4096,
     most_chips: int = 8,
@@ -360,9 +387,9 @@ def _device_row(
     while not fit.fits and device.kind != "cpu" and 2 * tp <= most:
         tp *= 2
         fit = fit_memory(model, on=device, tp=tp, **shape)
-    work = decode_work(model, tp=tp, **shape)
-    known = shape["dtype"] in device.formats
-    point = ridge(device, shape["dtype"]) if known else None
+    run = products(fit.way.numbers, device.formats).name
+    work = decode_work(model, tp=tp, runs_in=run, kv_dtype=fit.cache, **shape)
+    point = ridge(device, run) if run in device.formats else None
     common = (device, tp, fit.need, fit.have, fit.fits, work, point)
     if not fit.fits:
         return DeviceRow(*common, None, None, None)

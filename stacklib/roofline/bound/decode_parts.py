@@ -6,18 +6,18 @@ is no part of a step that waits for memory, and making it faster buys nothing.
 
 from __future__ import annotations
 
-from stacklib import models
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity import Quantity
 
+from ..work.fit import model_of
 from .decode import decode_step
 
 
 def decode_parts(
     model: str | LanguageModel,
     on: str | Accelerator,
-    dtype: str = "bf16",
+    dtype: str | Quantity | None = None,
     tp: int = 1,
     batch: int = 1,
     context: int = 4096,  # tokens cached for each
@@ -29,7 +29,7 @@ def decode_parts(
         raise ValueError(
             f"at batch {batch} the step waits for arithmetic; take a smaller batch"
         )
-    shape = models.get(model) if isinstance(model, str) else model
-    read = (shape.read_parameters(batch) * bytes_per_element(dtype)).named("weights")
+    shape = model_of(model)
+    read = shape.read_bytes(batch, dtype).named("weights")
     weights = (whole * (read / step.bytes)).named("time to read the weights")
     return {"weights": weights, "cache": (whole - weights).named("time to read caches")}

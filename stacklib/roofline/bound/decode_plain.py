@@ -15,10 +15,13 @@ from typing import Any
 from stacklib.hardware import Accelerator
 from stacklib.models import Experts, LanguageModel
 from stacklib.models.block import AnyAttention
+from stacklib.models.files.opened import ENDINGS, find
 from stacklib.models.recurrent import Recurrent
-from stacklib.quantity import Quantity, bytes_per_element, where
-from stacklib.quantity import dtype as find_dtype
+from stacklib.models.weights.kept import kept, way_of
+from stacklib.models.weights.mixtures import cache_number
+from stacklib.quantity import Quantity, where
 from stacklib.quantity.bounds import is_whole, whole, whole_floats
+from stacklib.quantity.stored import products
 
 from ..work.bounds import bound_time, device_of
 from ..work.fit import Infeasible, fit_sum, kv_copies, model_of, split
@@ -93,7 +96,7 @@ class Terms:
 
     model: LanguageModel
     device: Accelerator
-    dtype: str
+    runs_in: str  # format of the products
     chips: int
     copies: float  # of each KV head
     weights: float  # B in all
@@ -110,7 +113,7 @@ class Terms:
     def peak(self) -> float:
         """Operations a second; ``UnknownSpec`` where the device has no such format."""
         if self.rate is None:
-            self.device.peak(self.dtype)  # raises, with the formats there are
+            self.device.peak(self.runs_in)  # raises, with the formats there are
         assert self.rate is not None
         return self.rate
 
@@ -167,7 +170,7 @@ def is_plain(value: Any) -> bool:
 
 
 def plain_step(
-    model: Any, on: Any, dtype: str, tp: int, batch: Any, context: Any, kv_dtype: Any
+    model: Any, on: Any, dtype: Any, tp: int, batch: Any, context: Any, kv_dtype: Any
 ) -> PlainStep:
     """The step of ``decode_step`` for floats or arrays of batch and context.
 
@@ -176,34 +179,53 @@ def plain_step(
     whole(tp=tp)  # True is 1 to the cache below
     batch = whole_floats(1, batch=batch)
     context = whole_floats(0, context=context)
-    keys = (v if isinstance(v, str) else _Same(v) for v in (model, on))
-    return _terms(*keys, dtype, tp, kv_dtype).step(batch, context)
+    if isinstance(model, str) and model.endswith(ENDINGS):
+        model = find(model)  # a file may change, and no name does
+    keys = (
+        v if v is None or isinstance(v, str) else _Same(v)
+        for v in (model, on, dtype, kv_dtype)
+    )
+    return _terms(*keys, tp).step(batch, context)
+
+
+def _weights(shape: LanguageModel, dtype: Any) -> tuple[float, list[Any]]:
+    """B that every step reads, and of one expert in all layers, with its mixture."""
+    row = way_of(shape, dtype).element
+    if row is not None:
+        bare, each = shape.read_by_experts()
+        number = row.bits / 8
+        return bare * number, [(size * number, experts) for size, experts in each]
+    shares = kept(shape, dtype).shares
+    each = [(wide, experts) for s in shares for _, wide, experts in s.routed]
+    return sum(s.shared[1] for s in shares), each
 
 
 @lru_cache(maxsize=1024)
-def _terms(model: Any, on: Any, dtype: str, tp: int, kv_dtype: str | None) -> Terms:
-    shape = model_of(model.value if isinstance(model, _Same) else model)
-    device = device_of(on.value if isinstance(on, _Same) else on)
-    fmt, chips = find_dtype(dtype), split(shape, tp)
-    number = bytes_per_element(fmt.name).si
-    bare, each = shape.read_by_experts()
-    known = fmt.name in device.formats
+def _terms(model: Any, on: Any, dtype: Any, kv_dtype: Any, tp: int) -> Terms:
+    model, on, dtype, kv_dtype = (
+        v.value if isinstance(v, _Same) else v for v in (model, on, dtype, kv_dtype)
+    )
+    shape, device = model_of(model), device_of(on)
+    way, chips = way_of(shape, dtype), split(shape, tp)
+    run = products(way.numbers, device.formats).name
+    kept_in = way.cache_on(device.formats) if kv_dtype is None else kv_dtype
+    read, each = _weights(shape, dtype)
     return Terms(
         model=shape,
         device=device,
-        dtype=fmt.name,
+        runs_in=run,
         chips=chips,
         copies=kv_copies(shape, tp).si if tp > shape.cache_heads else 1.0,
-        weights=shape.weight_bytes(fmt.name).si,
-        read=bare * number,
-        experts=tuple((size * number, experts) for size, experts in each),
+        weights=shape.weight_bytes(dtype).si,
+        read=read,
+        experts=tuple(each),
         attention=tuple(
             (shape.count(kind), block.attention)
             for kind, block in enumerate(shape.kinds)
         ),
-        number=bytes_per_element(kv_dtype or fmt.name).si,
+        number=cache_number(kept_in).si,
         streamed=2 * shape.streamed_parameters.si,
         capacity=device.memory_capacity.si,
         bandwidth=device.memory_bandwidth.si * chips,
-        rate=device.peak(fmt.name).si * chips if known else None,
+        rate=device.peak(run).si * chips if run in device.formats else None,
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stacklib import models
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
+from stacklib.models.files.opened import find
+from stacklib.models.weights.kept import way_of
+from stacklib.models.weights.mixtures import Way
 from stacklib.quantity import Quantity, UnitError, chosen, maximum
 from stacklib.quantity.bounds import whole
 
@@ -35,6 +37,8 @@ class Fit:
     reserve: Quantity
     chips: int
     device: str
+    way: Way  # how the weights are kept
+    cache: str | Quantity  # format of the cache
 
     @property
     def explanation(self) -> str:
@@ -49,8 +53,8 @@ class Fit:
 
 
 def model_of(model: str | LanguageModel) -> LanguageModel:
-    """The model, given itself or its name."""
-    return model if isinstance(model, LanguageModel) else models.get(model)
+    """The model, given itself, its name, or the path of its file or folder."""
+    return model if isinstance(model, LanguageModel) else find(model)
 
 
 def split(model: LanguageModel, tp: int) -> int:
@@ -95,11 +99,11 @@ def fit_memory(
     model: str | LanguageModel,
     *,
     on: str | Accelerator,
-    dtype: str = "bf16",
+    dtype: str | Quantity | None = None,
     tp: int = 1,
     batch: int = 1,
     context: int = 4096,
-    kv_dtype: str | None = None,
+    kv_dtype: str | Quantity | None = None,
     reserve: Quantity | int = 0,
 ) -> Fit:
     """Whether weights and KV cache fit: (weights + KV) / tp + reserve <= capacity.
@@ -111,8 +115,13 @@ def fit_memory(
 
     Parameters
     ----------
-    dtype : str
-        Format of the weights, and of the KV cache unless ``kv_dtype`` is given.
+    dtype : str, Quantity or None
+        How the weights are kept: a plain format, a mixture by tensor such as
+        ``"q4_k_m"`` or ``"awq"``, the bits of one number; None: as the model's file
+        has them, or bf16.
+    kv_dtype : str, Quantity or None
+        Format of the KV cache; None: the weights' own where it is plain and the chip
+        multiplies in it, else 16 bits (``Way.cache_on``).
     tp : int
         Chips that share the model; divides the query heads.
     batch, context : int
@@ -135,22 +144,23 @@ def fit_memory(
     whole(batch=batch)
     whole(0, context=context)
     weights = model.weight_bytes(dtype)
+    way = way_of(model, dtype)
+    cache = way.cache_on(device.formats) if kv_dtype is None else kv_dtype
     state = None
     if model.grows:
         tokens = chosen(batch * context, label="tokens cached")
-        kv = tokens * model.kv_bytes_per_token(kv_dtype or dtype)
+        kv = tokens * model.kv_bytes_per_token(cache)
     else:
         count = chosen(batch, label="batch")
-        kv = count * model.kv_bytes(context, kv_dtype or dtype)
+        kv = count * model.kv_bytes(context, cache)
         if model.keeps_state:
-            state = count * model.state_bytes(kv_dtype or dtype)
+            state = count * model.state_bytes(cache)
     kv = kv.named("KV cache")
     kept = _reserve(reserve)
     need = (fit_sum(weights, kv, chips) + kept).named("needed per chip")
     have = device.memory_capacity
-    return Fit(
-        bool(need <= have), need, have, weights, kv, state, kept, tp, device.short
-    )
+    sums = (bool(need <= have), need, have, weights, kv, state, kept, tp)
+    return Fit(*sums, device.short, way, cache)
 
 
 def fit_with_copies(model: LanguageModel, fit: Fit) -> Fit:

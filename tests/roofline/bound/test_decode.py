@@ -138,7 +138,7 @@ def test_fit_is_the_promised_sum(tp, batch, context):
         ({"tp": 3}, "tp = 3 does not divide the 64 heads"),
         ({"tp": 0}, "tp = 0"),
         ({"dtype": "bf61"}, "unknown number format 'bf61'"),
-        ({"dtype": "fp4"}, "publishes no fp4 rate"),
+        ({"on": "t4", "model": "qwen3-0.6b"}, "publishes no bf16 rate"),
         ({"on": "h10O"}, "unknown device"),
         ({"model": "llama-3-70c"}, "unknown model"),
         ({"kv_dtype": "x"}, "unknown number format 'x'"),

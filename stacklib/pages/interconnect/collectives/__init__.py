@@ -14,7 +14,7 @@ from stacklib.interconnect.schedules.closed import closed_cost
 from stacklib.interconnect.schedules.schedule import Schedule
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantity.core import _make
-from stacklib.quantity.dtypes import bytes_per_element
+from stacklib.quantity.stored import bytes_per_element
 
 MODEL, TP, RACK = "llama-3-70b", 8, 72
 LINK = "nvlink4"

@@ -1,0 +1,352 @@
+"""A GGUF file as a LanguageModel: its sizes from the facts, its bytes from the tensors.
+
+An architecture of llama.cpp's is a Hugging Face type under another name; a row says
+which, and which facts of the file that type reads. The type's own rules then count
+(``config``), and the tensors of the file hold them to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from stacklib.quantity import Source
+from stacklib.quantity.stored import HALF, Stored
+
+from ..config import from_hf_config
+from ..language_model import LanguageModel
+from ..parts import Experts
+from ..reading import ConfigError, shown
+from ..weights.kept import Kept
+from ..weights.mixtures import Way
+from ..weights.tensors import OUTSIDE, Tensor
+from .gguf_header import Entry, Header, read_header
+
+# facts of every architecture, and the fields of a config that they are
+_ALWAYS = {
+    "block_count": "num_hidden_layers",
+    "embedding_length": "hidden_size",
+    "context_length": "max_position_embeddings",
+    "attention.head_count": "num_attention_heads",
+    "feed_forward_length": "intermediate_size",
+}
+# facts that only some read, by a word for them
+_SETS: dict[str, dict[str, str]] = {
+    "kv": {"attention.head_count_kv": "num_key_value_heads"},
+    "head": {"attention.key_length": "head_dim"},
+    "window": {"attention.sliding_window": "sliding_window"},
+    "experts": {
+        "expert_count": "num_experts",
+        "expert_used_count": "num_experts_per_tok",
+    },
+    "small": {"expert_feed_forward_length": "moe_intermediate_size"},
+    "as mlp": {"expert_feed_forward_length": "intermediate_size"},
+    "shared": {"expert_shared_feed_forward_length": "shared_expert_intermediate_size"},
+    "some shared": {"expert_shared_count": "n_shared_experts"},
+    "dense first": {"leading_dense_block_count": "first_k_dense_replace"},
+    "delta": {
+        "ssm.group_count": "linear_num_key_heads",
+        "ssm.time_step_rank": "linear_num_value_heads",
+        "ssm.state_size": "linear_key_head_dim",
+        "ssm.conv_kernel": "linear_conv_kernel_dim",
+        "full_attention_interval": "full_attention_interval",
+    },
+    "latent": {
+        "attention.q_lora_rank": "q_lora_rank",
+        "attention.kv_lora_rank": "kv_lora_rank",
+        "rope.dimension_count": "qk_rope_head_dim",
+    },
+}
+# architecture: type, sets of facts, and what the type's config says besides
+_NO_WINDOW: dict[str, Any] = {"sliding_window": None}
+ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "llama": ("llama", "kv,head", {}),
+    "mixtral": ("mixtral", "kv,experts", _NO_WINDOW),  # llama with experts
+    "mistral3": ("ministral3", "kv,head", _NO_WINDOW),
+    "qwen2": ("qwen2", "kv", {}),
+    "qwen2moe": ("qwen2_moe", "kv,experts,small,shared", {}),
+    "qwen3": ("qwen3", "kv,head", {}),
+    "qwen3moe": ("qwen3_moe", "kv,head,experts,small", {}),
+    "qwen2vl": ("qwen2", "kv", {}),
+    "qwen3vl": ("qwen3", "kv,head", {}),
+    "qwen3vlmoe": ("qwen3_moe", "kv,head,experts,small", {}),
+    "qwen3next": ("qwen3_next", "kv,head,experts,small,shared,delta", {}),
+    "gemma": ("gemma", "kv,head", {}),
+    "gemma2": ("gemma2", "kv,head,window", {}),
+    "gemma3": ("gemma3_text", "kv,head,window", {}),
+    "phi3": ("phi3", "kv", _NO_WINDOW),
+    "gpt-oss": ("gpt_oss", "kv,head,window,experts,as mlp", {}),
+    "deepseek2": ("deepseek_v3", "experts,small,some shared,dense first,latent", {}),
+    "glm4": ("glm4", "kv,head", {"attention_bias": True}),
+    "glm4moe": (
+        *("glm4_moe", "kv,head,experts,small,some shared,dense first"),
+        {"attention_bias": True},
+    ),
+    "dots1": ("dots1", "kv,head,experts,small,some shared,dense first", {}),
+    "minimax-m2": ("minimax_m2", "kv,head,experts,as mlp", {}),
+    "olmo2": ("olmo2", "kv", {}),
+    "olmoe": ("olmoe", "kv,experts", {}),
+    "granite": ("granite", "kv", {}),
+    "command-r": ("cohere", "kv", {}),
+    "cohere2": ("cohere2", "kv,window", {}),
+    "starcoder2": ("starcoder2", "kv", _NO_WINDOW),
+    "seed_oss": ("seed_oss", "kv,head", {}),
+    "smollm3": ("smollm3", "kv", {}),
+    "exaone4": ("exaone4", "kv,window", {}),
+    "internlm2": ("internlm2", "kv", {}),
+    "arcee": ("arcee", "kv,head", {}),
+    "gpt2": ("gpt2", "", {}),
+}
+# what llama.cpp calls the matrices of a layer
+_LAYER = dict(
+    pair.split(": ")
+    for pair in (
+        "attn_q: q, attn_k: k, attn_v: v, attn_output: o, attn_qkv: qkv, "
+        "attn_q_a: q down, attn_q_b: q up, attn_kv_a_mqa: kv down, attn_kv_b: kv up, "
+        "attn_k_b: kv up, attn_v_b: kv up, ffn_gate: gate, ffn_up: up, ffn_down: down, "
+        "ffn_gate_inp: router, exp_probs_b: router, ffn_gate_exps: expert gate, "
+        "ffn_up_exps: expert up, ffn_down_exps: expert down, "
+        "ffn_gate_shexp: shared gate, ffn_up_shexp: shared up, "
+        "ffn_down_shexp: shared down, ffn_gate_inp_shexp: shared weight, "
+        "ssm_in: qkvz, ssm_ba: beta and decay, ssm_conv1d: convolution, ssm_out: o"
+    ).split(", ")
+)
+_WHOLE = {
+    "token_embd": ("embedding", "embedding"),
+    "per_layer_token_embd": ("tables", "tables"),
+    "output": ("head", "output"),
+    "position_embd": ("positions", "positions"),
+}
+_BLOCK = re.compile(r"blk\.(\d+)\.([a-z0-9_]+?)(?:\.(\d+))?\.(weight|bias|scale)")
+_LATER = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
+# read with the model, but no parameters of it
+_APART = ("rope_freqs", "rope_factors_long", "rope_factors_short")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A tensor of a file: what it is in the model, its format and bytes."""
+
+    layer: int
+    part: str
+    name: str
+    numbers: int
+    row: Stored
+    nbytes: float
+
+
+def from_gguf(path: str | Path) -> LanguageModel:
+    """A LanguageModel from the header of a GGUF file, its weights as the file has them.
+
+    Parameters
+    ----------
+    path : path
+        The file; of a split one the first, whose other parts lie beside it.
+
+    Raises
+    ------
+    ConfigError
+        For a file that is cut off or no GGUF, a part that is missing, an architecture
+        or a fact that is not known (the key is named), and tensors that are not as
+        many numbers as the architecture counts.
+    """
+    headers = _parts(read_header(path))
+    first = headers[0]
+    entries = [entry for header in headers for entry in header.tensors]
+    config = _config(first, entries)
+    name = first.facts.get("general.name")
+    title = name if isinstance(name, str) and 0 < len(name) <= 200 else first.path.stem
+    source = Source(first.path.name, "", date.today().isoformat(), "vendor")
+    try:
+        model = from_hf_config(config, key=first.path.stem, name=title, source=source)
+    except ConfigError as wrong:
+        raise ConfigError(f"{first.path}: {_by_key(str(wrong), config)}") from None
+    pieces = [p for p in map(_piece, entries) if p]
+    extra = [p for p in pieces if p.layer >= model.layers]
+    if extra:  # of a model that predicts several tokens, and read by none here
+        arch = first.facts["general.architecture"]
+        if not first.facts.get(f"{arch}.nextn_predict_layers"):
+            raise ConfigError(
+                f"{first.path}: {arch}.block_count = {model.layers}, but there are "
+                f"tensors of layer {extra[0].layer}"
+            )
+        also = ("multi-token-prediction layers",)
+        model = replace(model, left_out=model.left_out + also)
+    words = f"every tensor as {first.path.name} has it"
+    way = Way(first.path.stem, words, "", HALF)
+    return kept_as(model, way, [p for p in pieces if p not in extra], str(first.path))
+
+
+def kept_as(
+    model: LanguageModel, way: Way, pieces: Iterable[Piece], where: str
+) -> LanguageModel:
+    """The model with its weights as a file has them.
+
+    Raises
+    ------
+    ConfigError
+        Where the file's tensors are not as many numbers as the model has.
+    """
+    pieces = [*pieces]
+    rows = [(_tensor(model, p), p.row, p.nbytes) for p in pieces]
+    there, counted = sum(p.numbers for p in pieces), int(model.parameters.si)
+    without = counted - model.vision
+    if not (0.999 * without <= there <= 1.001 * counted):
+        raise ConfigError(
+            f"{where}: its tensors hold {there:,} numbers, and a model of its sizes "
+            f"has {counted:,}"
+        )
+    return replace(model, kept=Kept(way, tuple(rows)))
+
+
+def _tensor(model: LanguageModel, p: Piece) -> Tensor:
+    name, experts = p.name, None
+    if 0 <= p.layer < model.layers:
+        block = model.kinds[model.pattern[p.layer]]
+        if name.startswith("expert ") and isinstance(block.mlp, Experts):
+            experts = block.mlp
+        if name == "q" and getattr(block.attention, "gate", False):
+            name = "q and gate"
+    read = p.part not in ("positions", "vision", "tables")
+    if p.part == "embedding":
+        read = model.tied
+    return Tensor(p.part, name, p.layer, p.numbers, 1, 1, experts, read)
+
+
+def _piece(entry: Entry) -> Piece | None:
+    """What a tensor is in a model, by its name."""
+    size = (entry.numbers, entry.row, entry.nbytes)
+    found = _BLOCK.fullmatch(entry.name)
+    if not found:
+        word = entry.name.split(".")[0]
+        if word in _APART:
+            return None
+        part, name = _WHOLE.get(word, ("vectors", "norms"))
+        if entry.name.endswith(".bias"):
+            part = "vectors"
+        return Piece(OUTSIDE, part, name, *size)
+    layer, word, expert, end = found.groups()
+    if expert is not None:  # before experts were one tensor
+        word += "_exps"
+    name = _LAYER.get(word, word if end == "weight" else "norms")
+    if word in _APART:
+        return None
+    small = end != "weight" or len(entry.shape) < 2
+    if small and word not in _LAYER:
+        name = "norms"
+    return Piece(int(layer), "vectors" if small else "matrix", name, *size)
+
+
+def _parts(first: Header) -> list[Header]:
+    """The headers of all parts of a split file."""
+    count = first.facts.get("split.count", 0)
+    if not isinstance(count, int) or not 0 <= count <= 10_000:
+        raise ConfigError(f"{first.path}: split.count = {shown(count)}: not a count")
+    if count < 2:
+        return [first]
+    found = _LATER.search(first.path.name)
+    if not found or int(found[2]) != count or first.facts.get("split.no") != 0:
+        raise ConfigError(
+            f"{first.path}: split.count = {count}: name the first part, "
+            f"NAME-00001-of-{count:05}.gguf"
+        )
+    stem = first.path.name[: found.start()]
+    rest = range(2, count + 1)
+    names = (f"{stem}-{n:05}-of-{count:05}.gguf" for n in rest)
+    return [first, *(read_header(first.path.with_name(name)) for name in names)]
+
+
+def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
+    """The facts as a config that ``from_hf_config`` reads."""
+    facts, shapes = header.facts, {e.name: e.shape for e in entries}
+    arch = facts.get("general.architecture")
+    if not isinstance(arch, str):
+        raise ConfigError(f"{header.path}: general.architecture = {shown(arch)}")
+    mixed = bool(facts.get(f"{arch}.expert_count"))
+    row = ARCHITECTURES.get("mixtral" if arch == "llama" and mixed else arch)
+    if row is None:
+        known = ", ".join(ARCHITECTURES)
+        raise ConfigError(
+            f"{header.path}: general.architecture = {shown(arch)} is not known; "
+            f"known are {known}"
+        )
+    kind, sets, besides = row
+    config: dict[str, Any] = {"model_type": kind, **besides}
+    wanted = dict(_ALWAYS)
+    for name in filter(None, sets.split(",")):
+        wanted |= _SETS[name]
+    for key, field in wanted.items():
+        value = _fact(header, f"{arch}.{key}")
+        if value is not None:
+            config[field] = value
+        elif key in _ALWAYS:
+            raise ConfigError(f"{header.path}: the file lacks {arch}.{key}")
+    table = shapes.get("token_embd.weight")
+    if not table or len(table) != 2:
+        raise ConfigError(f"{header.path}: token_embd.weight = {shown(table)}")
+    config["vocab_size"] = table[0]
+    config["tie_word_embeddings"] = "output.weight" not in shapes
+    if kind == "llama":
+        config["attention_bias"] = "blk.0.attn_q.bias" in shapes
+        config["mlp_bias"] = "blk.0.ffn_up.bias" in shapes
+    later = _fact(header, f"{arch}.nextn_predict_layers") or 0
+    if 0 < later < config["num_hidden_layers"]:
+        config["num_hidden_layers"] -= later
+    if kind == "deepseek_v3":
+        config |= _latent(header, arch, config, shapes)
+    if kind == "qwen3_next":
+        heads = config.get("linear_num_value_heads") or 1
+        wide = _fact(header, f"{arch}.ssm.inner_size") or 0
+        config["linear_value_head_dim"] = wide // heads
+    if kind == "glm4_moe":
+        config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in shapes
+    return config
+
+
+def _latent(
+    header: Header,
+    arch: str,
+    config: Mapping[str, Any],
+    shapes: Mapping[str, tuple[int, ...]],
+) -> dict[str, Any]:
+    """Sizes of latent attention, which the files since 2025 give under other keys."""
+    sizes = []
+    for word in ("key", "value"):
+        found = _fact(header, f"{arch}.attention.{word}_length_mla")
+        found = found or _fact(header, f"{arch}.attention.{word}_length")
+        if found is None:
+            raise ConfigError(f"{header.path}: lacks {arch}.attention.{word}_length")
+        sizes.append(found)
+    chosen = any(".exp_probs_b." in name for name in shapes)
+    return {
+        "qk_nope_head_dim": sizes[0] - config.get("qk_rope_head_dim", 0),
+        "v_head_dim": sizes[1],
+        "topk_method": "noaux_tc" if chosen else "greedy",
+        "q_lora_rank": config.get("q_lora_rank"),
+    }
+
+
+def _by_key(message: str, config: Mapping[str, Any]) -> str:
+    """A message with the file's keys where the config's fields stand."""
+    named = {**_ALWAYS, **{k: f for facts in _SETS.values() for k, f in facts.items()}}
+    for key, field in named.items():
+        if field in config:
+            message = message.replace(field, key)
+    return message
+
+
+def _fact(header: Header, key: str) -> int | None:
+    """A whole number; of a list with an entry a layer the one that all have."""
+    value = header.facts.get(key)
+    if value is None:
+        return None
+    if isinstance(value, list) and value and all(v == value[0] for v in value):
+        value = value[0]
+    if isinstance(value, bool) or not isinstance(value, int):
+        need = "one whole number for all layers is needed"
+        raise ConfigError(f"{header.path}: {key} = {shown(value)}: {need}")
+    return value

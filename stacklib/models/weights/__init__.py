@@ -1,0 +1,1 @@
+"""Tensors of a model, and the formats in which weights are kept."""

@@ -1,0 +1,215 @@
+"""Weights as they are kept: every tensor in its format, and their bytes by format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity.stored import HALF, Stored, size_of_number
+
+from ..parts import Experts
+from .mixtures import Way, placed, way
+from .tensors import Tensor
+
+if TYPE_CHECKING:
+    from ..language_model import LanguageModel
+
+Placed = tuple[Tensor, Stored, float]  # a tensor, its format, its bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What of a model is kept in one format: numbers, and bytes.
+
+    Parameters
+    ----------
+    format : Stored
+        The format.
+    whole : tuple of (int, float)
+        All of it.
+    shared : tuple of (int, float)
+        What every step reads, whatever its tokens choose.
+    routed : tuple of (float, float, Experts)
+        One expert in all layers that share a mixture, and that mixture.
+    """
+
+    format: Stored
+    whole: tuple[int, float]
+    shared: tuple[int, float]
+    routed: tuple[tuple[float, float, Experts], ...]
+
+    def read(self, batch: Any) -> tuple[Any, Any]:
+        """Numbers and bytes of a step; experts at their expected number."""
+        numbers, nbytes = self.shared
+        for some, wide, experts in self.routed:
+            touched = experts.touched(batch)
+            numbers, nbytes = numbers + some * touched, nbytes + wide * touched
+        return numbers, nbytes
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Weights tensor by tensor, and what is said of them."""
+
+    way: Way
+    tensors: tuple[Placed, ...]
+
+    @cached_property
+    def shares(self) -> tuple[Share, ...]:
+        """By format, the largest first."""
+        found: dict[str, list[Placed]] = {}
+        for row in self.tensors:
+            found.setdefault(row[1].name, []).append(row)
+        return tuple(sorted(map(_share, found.values()), key=lambda s: -s.whole[1]))
+
+    @cached_property
+    def bytes_per_number(self) -> dict[tuple[int, str], float]:
+        """By layer and name, biases with their matrix; ``""``: of the whole layer."""
+        sums: dict[tuple[int, str], list[float]] = {}
+        for tensor, _, nbytes in self.tensors:
+            fused = tensor.name == "qkv"
+            for key in (*(("q", "k", "v") if fused else (tensor.name,)), ""):
+                total = sums.setdefault((tensor.layer, key), [0.0, 0.0])
+                total[0] += nbytes
+                total[1] += tensor.numbers
+        return {key: nbytes / numbers for key, (nbytes, numbers) in sums.items()}
+
+    @property
+    def nbytes(self) -> float:
+        """Bytes of all weights."""
+        return sum(s.whole[1] for s in self.shares)
+
+    @property
+    def summary(self) -> str:
+        """Bytes by format, and bits a parameter, in a line."""
+        parts = [f"{s.whole[1] / 1e9:.3g} GB {s.format.name}" for s in self.shares]
+        numbers = sum(s.whole[0] for s in self.shares)
+        return f"{' + '.join(parts)}, {8 * self.nbytes / numbers:.3g} bits a parameter"
+
+
+def _share(rows: list[Placed]) -> Share:
+    routed: dict[Experts, list[float]] = {}
+    for t, _, nbytes in rows:
+        if t.experts:
+            each = routed.setdefault(t.experts, [0.0, 0.0])
+            each[0] += t.numbers / t.experts.experts
+            each[1] += nbytes / t.experts.experts
+    return Share(
+        rows[0][1],
+        _sum(rows),
+        _sum(row for row in rows if row[0].read and not row[0].experts),
+        tuple((some, wide, e) for e, (some, wide) in routed.items()),
+    )
+
+
+def _sum(rows: Iterable[Placed]) -> tuple[int, float]:
+    rows = [*rows]
+    return sum(t.numbers for t, _, _ in rows), sum(nbytes for _, _, nbytes in rows)
+
+
+def size_of(tensor: Tensor, row: Stored) -> float:
+    """Bytes of a tensor in a format, blocks at the ends of rows filled up."""
+    return tensor.many * row.nbytes(tensor.inputs, tensor.outputs)
+
+
+def way_of(model: LanguageModel, dtype: str | Quantity | None) -> Way:
+    """How weights are kept under a name; None: as the file has them, or in bf16."""
+    if dtype is None and model.kept is not None:
+        return model.kept.way
+    return way(HALF if dtype is None else dtype)
+
+
+def kept(model: LanguageModel, dtype: str | None = None) -> Kept:
+    """Every tensor of a model in its format, under a name or as its file has them.
+
+    Parameters
+    ----------
+    dtype : str or None
+        A format or a mixture; None: as the file has them, or bf16 where the model is
+        not from a file that says so.
+
+    Raises
+    ------
+    UnknownName
+        For a name that is neither, with the nearest.
+    """
+    if dtype is None and model.kept is not None:
+        return model.kept
+    return _kept(_Same(model), dtype or HALF)
+
+
+class _Same:
+    """A model as a key: its name and sizes are equal far sooner than its parts."""
+
+    __slots__ = ("model",)
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+
+    def __hash__(self) -> int:
+        return id(self.model)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.model is self.model
+
+
+@lru_cache(maxsize=64)
+def _kept(key: _Same, dtype: str) -> Kept:
+    rows = ((t, row, size_of(t, row)) for t, row in placed(key.model, dtype))
+    return Kept(way(dtype), tuple(rows))
+
+
+def numbers_in(
+    model: LanguageModel, dtype: str | None, format: str, batch: float = 0
+) -> float:
+    """Numbers that a model keeps in one format, or of them those that a step reads.
+
+    Parameters
+    ----------
+    dtype : str or None
+        How its weights are kept, as ``kept`` takes it.
+    format : str
+        One of the formats of ``kept(model, dtype).shares``.
+    batch : float
+        Sequences of the step; 0: all numbers, read or not.
+    """
+    return _of(model, dtype, format, batch)[0]
+
+
+def bytes_beside(
+    model: LanguageModel, dtype: str | None, format: str, batch: float = 0
+) -> float:
+    """Bytes of scales that no block counts: of columns, tensors and ends of rows."""
+    numbers, nbytes = _of(model, dtype, format, batch)
+    row = next(s.format for s in kept(model, dtype).shares if s.format.name == format)
+    return nbytes - numbers * row.bits / 8
+
+
+def _of(
+    model: LanguageModel, dtype: str | None, format: str, batch: float
+) -> tuple[float, float]:
+    for share in kept(model, dtype).shares:
+        if share.format.name == format:
+            return share.read(batch) if batch else share.whole
+    return 0.0, 0.0
+
+
+def bytes_of(model: LanguageModel, dtype: str | None, batch: int = 0) -> Quantity:
+    """Bytes of a model's weights, or of those that a step reads: a sum by format."""
+    parts = [chosen(0, "B", label="nothing")]
+    for share in kept(model, dtype).shares:
+        row = share.format
+        many = _of(model, dtype, row.name, batch)
+        if not many[1]:
+            continue
+        told = (model, dtype, row.name, batch)
+        words = f"numbers {'read ' if batch else ''}in {row.name}"
+        part = counted(numbers_in, *told, label=words) * size_of_number(row)
+        if abs(many[1] - many[0] * row.bits / 8) > 1e-9 * many[1]:
+            words = f"scales beside {row.name}"
+            part = part + counted(bytes_beside, *told, unit="B", label=words)
+        parts.append(part.named(f"weights in {row.name}"))
+    return sum(parts[2:], parts[1]) if len(parts) > 1 else parts[0]
