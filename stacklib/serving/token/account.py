@@ -163,10 +163,10 @@ def account(
     """
     if mode not in MODES:
         mode = resolve(mode, MODES, "mode", exact=True)
-    keys = (
+    keys = [
         v if v is None or isinstance(v, str) else Same(v)
         for v in (model, on, dtype, kv_dtype)
-    )
+    ]
     whole(tp=tp, ep=ep)  # True is 1 to the cache of frames
     plain = is_plain(batch) or is_plain(context)
     if plain:
@@ -184,7 +184,7 @@ def account(
     uneven = _fitting(case)
     if ep > 1:
         uneven = uneven * work.busiest(batch, ep)
-    products_, attention, norms, head = (_covering(case, n, uneven) for n in COVERING)
+    products_, attention, norms, head = [_covering(case, n, uneven) for n in COVERING]
     between = (frame.launches, _exchanges(case), head, _sampling(case), LATER)
     lines: tuple[Line, ...] = (products_, attention, norms, *between)
     note = LOSSES
@@ -276,7 +276,9 @@ def _fitting(case: Case) -> Any:
 def _covering(case: Case, name: str, uneven: Any) -> Line:
     """A line that covers operations: bytes over bandwidth, or operations over peak."""
     frame = case.frame
-    joules = None
+    joules: Any = None
+    rate: Any
+    peak: Any
     if case.traced:
         moved, flops, beside, rate, peak = _traced(case, name)
         joules = _joules(frame, moved, flops)
@@ -385,7 +387,7 @@ def _exchanges(case: Case) -> Line:
     )
 
 
-def _swept(frame: Frame, given: tuple[Any, ...], rows: Any) -> Any:
+def _swept(frame: Frame, given: tuple[str, int, int], rows: Any) -> Any:
     """A time for each number of tokens that occurs."""
     if not getattr(rows, "shape", ()):
         return _exchange(Same(frame.model), *given, float(rows), frame.software)

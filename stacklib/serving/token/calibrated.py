@@ -132,12 +132,13 @@ def _experts(case: Case, listed: list[Matrix], kind: int, mlp: Experts) -> Produ
 def cache_time(case: Case, name: str) -> float:
     """Seconds of attention in all layers, on each chip, without its starts."""
     batch = max(1, round(case.batch / case.frame.ep))
-    return sum(
-        layers * _layer(case, a, batch) for layers, a in case.frame.shape.attention
-    )
+    found = 0.0
+    for layers, a in case.frame.shape.attention:
+        found += layers * _layer(case, a, batch)
+    return found
 
 
-def _layer(case: Case, a: Attention | LatentAttention, batch: int) -> float:
+def _layer(case: Case, a: Any, batch: int) -> float:
     queries, keys = 1, int(case.context) + 1
     if case.prompt is not None:
         queries = keys = case.prompt

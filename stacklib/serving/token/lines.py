@@ -85,12 +85,13 @@ class Line:
 
         None for a line that nothing here can time yet.
         """
-        both = [t for t in (self.t_bytes, self.t_arithmetic) if t is not None]
-        parts = [maximum(*both)] if both else []
-        parts += [] if self.t_fixed is None else [self.t_fixed]
-        if not parts:
-            return None
-        time = sum(parts[1:], parts[0])
+        moving, computing, time = self.t_bytes, self.t_arithmetic, self.t_fixed
+        if moving is not None and computing is not None:
+            moving = maximum(moving, computing)
+        elif moving is None:
+            moving = computing
+        if moving is not None:
+            time = moving if time is None else moving + time
         return time.named(self.name) if isinstance(time, Quantity) else time
 
     @property
@@ -149,7 +150,7 @@ class Account:
         """
         if twice := _twice(tuple((line.name, line.covers) for line in self.lines)):
             raise DoubleCount(twice)
-        times = [line.time for line in self.lines if line.time is not None]
+        times = [time for line in self.lines if (time := line.time) is not None]
         total = sum(times[1:], times[0])
         return total.named(self.title) if isinstance(total, Quantity) else total
 
