@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         quantity,
         quantizers,
         roofline,
+        serving,
         sweep,
         tinylm,
     )

@@ -13,6 +13,7 @@ from stacklib import hardware, models
 from stacklib.hardware import UnknownSpec
 from stacklib.quantity import DTYPES, UnknownName
 from stacklib.roofline.bound import gemm
+from stacklib.roofline.work.products import EXPAND
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
@@ -40,11 +41,8 @@ _16, _8 = _Format("bf16", 2, 2), _Format("fp8", 1, 1, kernels=2, reads=2)
 _BLOCK = _Format("fp8", 1 + 4 / 128, 1 + 4 / 128**2, 0, 2 / 128, 1, 1)
 _TAKES_SCALES = "blackwell"  # the first architecture with block scales in its mma
 _SCALED_4 = _Format("fp4", 0.5 + 1 / 16, 0.5 + 1 / 16, kernels=1, reads=1)
-# Instructions a weight, as FasterTransformer expands them: 8 of 4 bits take four lop3,
-# a shift, two sub and two fma, 4 of 8 bits two prmt and two sub; then half a multiply
-# by the scale.
-_INT4 = _Format("fp16", 2, 0.5, expand=9 / 8 + 1 / 2)
-_INT8 = _Format("fp16", 2, 1, expand=4 / 4 + 1 / 2)
+_INT4 = _Format("fp16", 2, 0.5, expand=EXPAND[4])
+_INT8 = _Format("fp16", 2, 1, expand=EXPAND[8])
 _FORMATS = {
     "fp64": _Format("fp64", 8, 8), "float64": _Format("fp64", 8, 8),
     "fp32": _Format("fp32", 4, 4), "float32": _Format("fp32", 4, 4),

@@ -28,6 +28,8 @@ from stacklib.quantity import ceil, maximum
 from stacklib.quantity.bounds import above_zero, at_least, whole
 
 FP32, PAIR, INDEX = 4, 8, 4  # bytes of a logit, of a score with its index, of an index
+# Seconds of a launch, and before a gather's first byte: assumed, of the usual order.
+LAUNCH_S, GATHER_S = 5e-6, 10e-6
 PLAIN_PASSES, PLAIN_LAUNCHES, FLASH_LAUNCHES = 4, 3, 2
 
 
@@ -84,8 +86,12 @@ def _head(
     return (vocab / ranks + batch) * hidden * width / bandwidth
 
 
-def _gather(size: Any, ranks: Any, link: Any, latency: Any) -> Any:
-    """Seconds until every rank has every rank's part; none where there is one rank."""
+def gather_time(size: Any, ranks: Any, link: Any, latency: Any) -> Any:
+    """Seconds until every rank has every rank's part; none where there is one rank.
+
+    ``size``: bytes of all parts; ``link``, ``latency``: bytes a second out of a rank,
+    seconds before the first byte.
+    """
     others = (ranks - 1) / ranks
     some = (ranks - 1) / maximum(ranks - 1, 1)  # 1 where there are others
     return some * latency + others * size / link
@@ -126,7 +132,7 @@ def plain_time(
     logits = batch * vocab * logit
     return SampleTime(
         head,
-        _gather(logits, ranks, link, latency_s),
+        gather_time(logits, ranks, link, latency_s),
         passes * logits / bandwidth,
         launches * launch_s,
         chain_s,
@@ -153,7 +159,7 @@ def flash_time(
     head = _head(batch, hidden, vocab, width, bandwidth, ranks)
     at_least(0, launch_s=launch_s, latency_s=latency_s)
     pairs = batch * pair * ranks
-    gather = _gather(pairs, ranks, link, latency_s)
+    gather = gather_time(pairs, ranks, link, latency_s)
     return SampleTime(head, gather, 0 * head, FLASH_LAUNCHES * launch_s, 0 * head)
 
 

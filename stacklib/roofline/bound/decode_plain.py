@@ -149,7 +149,7 @@ class Terms:
         )
 
 
-class _Same:
+class Same:
     """A key that is equal to itself alone: comparing whole models takes longer."""
 
     __slots__ = ("value",)
@@ -161,7 +161,7 @@ class _Same:
         return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
+        return isinstance(other, Same) and other.value is self.value
 
 
 def is_plain(value: Any) -> bool:
@@ -182,7 +182,7 @@ def plain_step(
     if isinstance(model, str) and model.endswith(ENDINGS):
         model = find(model)  # a file may change, and no name does
     keys = (
-        v if v is None or isinstance(v, str) else _Same(v)
+        v if v is None or isinstance(v, str) else Same(v)
         for v in (model, on, dtype, kv_dtype)
     )
     return _terms(*keys, tp).step(batch, context)
@@ -203,7 +203,7 @@ def _weights(shape: LanguageModel, dtype: Any) -> tuple[float, list[Any]]:
 @lru_cache(maxsize=1024)
 def _terms(model: Any, on: Any, dtype: Any, kv_dtype: Any, tp: int) -> Terms:
     model, on, dtype, kv_dtype = (
-        v.value if isinstance(v, _Same) else v for v in (model, on, dtype, kv_dtype)
+        v.value if isinstance(v, Same) else v for v in (model, on, dtype, kv_dtype)
     )
     shape, device = model_of(model), device_of(on)
     way, chips = way_of(shape, dtype), split(shape, tp)

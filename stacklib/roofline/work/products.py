@@ -22,6 +22,10 @@ TILES = (
     (16, 128),
     (16, 64),
 )
+# Vector instructions a weight, as FasterTransformer expands them to 16 bits, by bits of
+# a code: 8 of 4 bits take four lop3, a shift, two sub and two fma, 4 of 8 bits two prmt
+# and two sub; then half a multiply by the scale.
+EXPAND = {4: 9 / 8 + 1 / 2, 8: 4 / 4 + 1 / 2}
 _SPLITS = (1, 2, 4, 8, 16)
 _LEAST_DEPTH = 256  # a share of k worth splitting off
 

@@ -13,7 +13,13 @@ from stacklib.kernels.rows.flash_sampling import (
     sample_by_passes,
 )
 from stacklib.kernels.rows.noise import gumbel
-from stacklib.kernels.rows.sampling_time import PUBLISHED, plain_time, step_share
+from stacklib.kernels.rows.sampling_time import (
+    GATHER_S,
+    LAUNCH_S,
+    PUBLISHED,
+    plain_time,
+    step_share,
+)
 from stacklib.quantity import bytes_per_element, chosen, counted
 
 B200, SMALL, LARGE = "b200_sxm", "qwen3-1.7b", "llama-3-70b"
@@ -21,8 +27,8 @@ VOCAB, HIDDEN = 150_000, 4096  # as the document has them
 NARROW = 8  # width of the model that is run, with that vocabulary
 CLASSES, DRAWS, SEEDS = 100, 10_000, 16
 TILINGS = (1, 7, 64, 999, 1000)
-LAUNCH = chosen(5, "us", label="a launch")
-WAIT = chosen(10, "us", label="before a gather's first byte")
+LAUNCH = chosen(LAUNCH_S * 1e6, "us", label="a launch")
+WAIT = chosen(GATHER_S * 1e6, "us", label="before a gather's first byte")
 PAPER = "T. Ruiz et al., FlashSampling, arXiv 2603.15854"
 BENCHMARK = "github.com/FlashSampling/FlashSampling, imgs/tp-scaling, runs-summary.csv"
 

@@ -1,0 +1,19 @@
+"""Serving: what a token costs, line by line.
+
+``account("llama-3-70b", "h100", tp=8)`` gives the lines of one token: what each takes,
+what binds it, whose section it is, and which operations it covers. ``.total()`` refuses
+lines that count the same twice, ``.missing()`` lists what nobody counts, ``a - b`` is
+line by line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stacklib import offer
+
+if TYPE_CHECKING:
+    from .token.account import account
+    from .token.lines import Account, Band, Cover, DoubleCount, Line
+else:
+    __all__, __getattr__, __dir__ = offer(__name__)

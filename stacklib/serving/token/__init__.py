@@ -1,0 +1,1 @@
+"""What one token, or one prompt, costs: lines, and what each of them covers."""

@@ -1,0 +1,167 @@
+"""Lines of an account as the models predict them that were fitted on measurements.
+
+Products and output matrix by ``roofline.bound.gemm`` (family A), attention by
+``kernels.schedule`` (family B). Matrices with the same input are one product, as
+engines join them; chips share the columns of the first matrix of a part and the rows of
+the last. What a kernel costs to start stands in the line of launches, not in these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from stacklib.kernels.schedule.attention_time import attention_time
+from stacklib.models import Attention, Experts, LatentAttention, Matrix
+from stacklib.quantity import Quantity, stamp
+from stacklib.quantity.dtypes import DTYPES
+from stacklib.roofline.bound import gemm
+from stacklib.roofline.work.products import EXPAND, Product
+
+from .lines import Line
+from .shape import ATTENTION, HEAD, PRODUCTS
+
+if TYPE_CHECKING:
+    from .account import Case
+
+BACK = ("o", "down", "expert down", "shared down")  # whose rows chips share
+_HALF = 2.0  # bytes of an activation
+
+
+def line(case: Case, found: Line, told: Callable[[Case, str], Quantity]) -> Line:
+    """The line with a calibrated time; as it is where no family predicts it.
+
+    ``told``: gives the time of a line as a quantity.
+    """
+    if getattr(case.rows, "shape", ()) or getattr(case.context, "shape", ()):
+        raise ValueError("mode = 'calibrated': one case at a time, not a sweep")
+    if found.name in (PRODUCTS, HEAD):
+        family = gemm.band_of(
+            case.frame.runs_in, gemm.chip_of(case.frame.device, case.frame.runs_in)
+        )
+        by = products_time
+    elif found.name == ATTENTION:
+        kinds = (a for _, a in case.frame.shape.attention)
+        if not all(isinstance(a, Attention | LatentAttention) for a in kinds):
+            return replace(found, note="at its limit: no family predicts its kernels")
+        family, by = "B", cache_time
+    else:
+        return found
+    time: Any = (
+        stamp(told(case, found.name), family) if case.traced else by(case, found.name)
+    )
+    rows = "one token" if case.rows == 1 else f"{int(case.rows):,} tokens"
+    return replace(
+        found,
+        t_bytes=None,
+        t_arithmetic=None,
+        t_fixed=time,
+        family=family,
+        regime=f"{case.frame.runs_in}, {rows}",
+    )
+
+
+def products_time(case: Case, name: str) -> float:
+    """Seconds of all products of a line, one after the other, without their starts."""
+    return sum(often * _seconds(case, work) for often, work in products_of(case, name))
+
+
+def _seconds(case: Case, work: Product) -> float:
+    found = gemm.gemm_time(work, case.frame.device, "kernel")
+    return float(found.time - found.launch)
+
+
+def products_of(case: Case, name: str) -> Iterator[tuple[int, Product]]:
+    """How often each product of a line occurs on one chip, and the product."""
+    model, rows = case.frame.model, max(1, round(case.rows / case.frame.ep))
+    if name == HEAD:
+        last = max(1, round(case.batch / case.frame.ep))
+        size = Matrix("output", model.hidden, model.vocab)
+        yield 1, _product(case, [size], -1, last)
+        return
+    for kind, block in enumerate(model.kinds):
+        for (_, _, routed), group in groupby(block.matrices(model.hidden), _input):
+            listed = list(group)
+            if not routed:
+                yield model.count(kind), _product(case, listed, kind, rows)
+            elif isinstance(block.mlp, Experts):
+                yield model.count(kind), _experts(case, listed, kind, block.mlp)
+
+
+def _input(m: Matrix) -> tuple[int, bool, bool]:
+    """What matrices share that are one product."""
+    return m.rows, m.name in BACK, m.routed
+
+
+def _product(
+    case: Case, listed: list[Matrix], kind: int, rows: int, groups: int = 1
+) -> Product:
+    """A product of one chip, its weights in the format that they are kept in."""
+    inputs, outputs = listed[0].rows, sum(m.columns for m in listed)
+    if listed[0].name in BACK:
+        inputs = max(1, inputs // case.frame.tp)
+    else:
+        outputs = max(1, outputs // case.frame.tp)
+    each = [case.frame.shape.widths[kind, m.name] * m.columns for m in listed]
+    width = sum(each) / sum(m.columns for m in listed)
+    multiplied = DTYPES[case.frame.runs_in].bits / 8
+    narrow = width < 0.9 * multiplied
+    return Product(
+        rows,
+        outputs,
+        inputs,
+        case.frame.runs_in,
+        min(_HALF, multiplied),
+        width,
+        _HALF,
+        groups,
+        expand=EXPAND[4 if width < 0.75 else 8] if narrow else 0.0,
+    )
+
+
+def _experts(case: Case, listed: list[Matrix], kind: int, mlp: Experts) -> Product:
+    """The experts of one chip that the pass touches, with the tokens of each."""
+    touched = mlp.touched(case.rows)
+    held = max(1, round(touched / case.frame.ep))
+    rows = max(1, round(case.rows * mlp.top_k / touched))
+    return _product(case, listed, kind, rows, held)
+
+
+def cache_time(case: Case, name: str) -> float:
+    """Seconds of attention in all layers, on each chip, without its starts."""
+    batch = max(1, round(case.batch / case.frame.ep))
+    found = 0.0
+    for layers, a in case.frame.shape.attention:
+        found += layers * _layer(case, a, batch)
+    return found
+
+
+def _layer(case: Case, a: Any, batch: int) -> float:
+    queries, keys = 1, int(case.context) + 1
+    if case.prompt is not None:
+        queries = keys = case.prompt
+    absorbed = isinstance(a, LatentAttention) and case.prompt is None
+    sizes: dict[str, Any] = {"kv_heads": a.kv_heads, "head_dim": a.head_dim}
+    if isinstance(a, LatentAttention):
+        sizes["value_dim"] = a.v_head_dim
+        if absorbed:
+            wide = a.kv_lora_rank + a.rope_head_dim
+            sizes = {"kv_heads": 1, "head_dim": wide, "value_dim": a.kv_lora_rank}
+    elif a.window and case.prompt is None:
+        keys = min(keys, a.window)
+    sizes["kv_heads"] = max(1, sizes["kv_heads"] // case.frame.tp)
+    kept = case.frame.kv_dtype
+    found = attention_time(
+        case.frame.device,
+        batch=batch,
+        heads=a.heads // case.frame.tp,
+        queries=queries,
+        keys=keys,
+        dtype="bf16" if "bf16" in case.frame.device.formats else "fp16",
+        causal=case.prompt is not None,
+        kv_dtype=None if kept is None or isinstance(kept, Quantity) else kept,
+        **sizes,
+    )
+    return float(found.time - found.launch)

@@ -1,0 +1,91 @@
+"""What chips send each other in a pass: sums of their parts, and tokens of experts."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from stacklib.interconnect.experts.dispatch import dispatch_bytes
+from stacklib.interconnect.selection.machine import Fabric, fabric
+from stacklib.interconnect.selection.timed import collective_time
+from stacklib.kernels.rows.sampling_time import (
+    FLASH_LAUNCHES,
+    GATHER_S,
+    LAUNCH_S,
+    PAIR,
+    gather_time,
+)
+from stacklib.models import Experts, LanguageModel
+
+from .work import ACTIVATION, all_reduces
+
+LARGE = 1e6  # bytes from which the band of large messages holds
+
+
+@lru_cache(maxsize=256)
+def _fabric(device: str, ranks: int) -> Fabric:
+    return fabric(device, ranks)
+
+
+def link_rate(device: str, ranks: int) -> float:
+    """Bytes a second that a chip sends the others; one where there are none."""
+    return _fabric(device, ranks).rate if ranks > 1 else 1.0
+
+
+def exchange_time(
+    model: LanguageModel, device: str, tp: int, ep: int, rows: float, software: str
+) -> float:
+    """Seconds of all exchanges of a pass.
+
+    Parameters
+    ----------
+    model : LanguageModel
+        What passes.
+    device : str
+        The chip.
+    tp, ep : int
+        Chips that share each matrix, and groups of them that share the experts.
+    rows : float
+        Tokens of the pass.
+    software : str
+        ``"engine"`` or ``"library"``, see ``account``.
+    """
+    direct, found = software == "engine", 0.0
+    if tp > 1:
+        size = rows / ep * model.hidden * ACTIVATION
+        once = collective_time("all_reduce", size, _fabric(device, tp), direct=direct)
+        found += all_reduces(model) * once.time
+    if ep > 1:
+        on = _fabric(device, ep * tp)
+        for kind, block in enumerate(model.kinds):
+            if isinstance(block.mlp, Experts):
+                sent = dispatch_bytes(
+                    rows / ep, block.mlp.top_k, model.hidden, "bf16", None, ranks=ep,
+                    ranks_per_node=min(ep, on.local), experts=block.mlp.experts,
+                ).sent  # fmt: skip
+                once = collective_time("all_to_all", sent, on, direct=direct)
+                found += 2 * model.count(kind) * once.time  # there and back
+    return found
+
+
+def family_of(size: Any) -> str:
+    """Large and small messages have bands of their own, split at 1 MB."""
+    most = size.max() if getattr(size, "shape", ()) else size
+    return "D_large" if most >= LARGE else "D_small"
+
+
+def sampling_time(batch: Any, ranks: int, link: float) -> Any:
+    """Seconds from logits to a token by a fused kernel and its small second one.
+
+    Parameters
+    ----------
+    batch : float or array
+        Rows.
+    ranks : int
+        Chips that hold a part of the vocabulary each.
+    link : float
+        Bytes a second out of a chip.
+    """
+    return gather_time(batch * PAIR * ranks, ranks, link, GATHER_S) + (
+        FLASH_LAUNCHES * LAUNCH_S
+    )

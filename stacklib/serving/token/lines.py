@@ -1,0 +1,263 @@
+"""An account: lines that share out the work of a step, so that no two count the same.
+
+The work is that of ``models.operations``: each operation moves bytes and multiplies. A
+line says which operations' bytes and arithmetic it covers, and an account adds up only
+lines that cover different ones. What no operation counts (activations between kernels,
+launches, exchanges) stands in lines of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+from stacklib.hardware.errors import error_band
+from stacklib.quantity import Quantity, maximum, resolve
+
+BYTES, ARITHMETIC = "bytes", "arithmetic"
+
+
+class Cover(NamedTuple):
+    """The bytes or the arithmetic of an operation, in every layer that has it."""
+
+    part: str  # ``attention``, ``mlp``, ``norms`` or ``head``
+    name: str  # as ``models.operations`` calls it
+    what: Literal["bytes", "arithmetic"]
+
+    def __str__(self) -> str:
+        return f"the {self.what} of {self.name!r} ({self.part})"
+
+
+class DoubleCount(ValueError):
+    """Two lines of one account cover the same bytes or the same arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of an account.
+
+    Parameters
+    ----------
+    name : str
+        As in ``NAMES``.
+    section : str
+        The section of the book that owns it, ``04-kernels/launches``.
+    bytes, operations : float, Quantity or array
+        Of the operations it covers, over all chips: weights and cache moved, and
+        operations of arithmetic.
+    beside : float, Quantity or array
+        Bytes that no operation counts: activations, what crosses links.
+    t_bytes, t_arithmetic, t_fixed : float, Quantity, array or None
+        Seconds of moving, seconds of arithmetic under which moving hides (or the other
+        way round), and seconds that do not overlap with either; None where there are
+        none.
+    joules : Quantity, float or None
+        Energy of what it moves and multiplies; None where a figure is not published.
+    family : str
+        Whose error band it carries; ``""``: a count, or a published cost.
+    regime : str
+        Which part of the family, in words.
+    covers : frozenset of Cover
+        What of ``models.operations`` it stands for.
+    note : str
+        What is left out, or who will count it.
+    """
+
+    name: str
+    section: str
+    bytes: Any = 0.0
+    operations: Any = 0.0
+    beside: Any = 0.0
+    t_bytes: Any = None
+    t_arithmetic: Any = None
+    t_fixed: Any = None
+    joules: Any = None
+    family: str = ""
+    regime: str = ""
+    covers: frozenset[Cover] = frozenset()
+    note: str = ""
+
+    @property
+    def time(self) -> Any:
+        """Seconds: what binds it, bytes or arithmetic, and what overlaps with neither.
+
+        None for a line that nothing here can time yet.
+        """
+        moving, computing, time = self.t_bytes, self.t_arithmetic, self.t_fixed
+        if moving is not None and computing is not None:
+            moving = maximum(moving, computing)
+        elif moving is None:
+            moving = computing
+        if moving is not None:
+            time = moving if time is None else moving + time
+        return time.named(self.name) if isinstance(time, Quantity) else time
+
+    @property
+    def bound(self) -> str:
+        """``bytes`` or ``arithmetic``; empty where not both of them count."""
+        if self.t_bytes is None or self.t_arithmetic is None:
+            return ""
+        return ARITHMETIC if bool(self.t_arithmetic > self.t_bytes) else BYTES
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Band:
+    """From ``low`` to ``high`` times the total, and how lines were put together."""
+
+    low: float
+    high: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Account:
+    """The lines of a token or a prompt, and what there is to cover.
+
+    ``account["head"]`` is a line, ``a - b`` the differences line by line.
+    """
+
+    title: str
+    mode: str  # ``limit`` or ``calibrated``
+    lines: tuple[Line, ...]
+    work: frozenset[Cover]  # what the operations move and multiply
+    note: str
+
+    def __repr__(self) -> str:
+        rows = [f"<Account {self.title}, {self.mode}: {_text(self.total())}"]
+        rows += [f"  {line.name}: {_text(line.time)}" for line in self.lines]
+        return "\n".join([*rows, f"  {self.note}>"])
+
+    def _repr_html_(self) -> str:
+        from stacklib.quantity.face import card
+
+        rows = [(x.name, x.time) for x in self.lines if isinstance(x.time, Quantity)]
+        return card(f"{self.title}, {self.mode}", [*rows, ("total", self.total())])
+
+    def __getitem__(self, name: str) -> Line:
+        """The line of this name; ``UnknownName`` with the nearest for any other."""
+        known = {line.name: line for line in self.lines}
+        return known[resolve(name, known, "line", exact=True)]
+
+    def total(self) -> Any:
+        """Seconds of all lines, one after the other.
+
+        Raises
+        ------
+        DoubleCount
+            When two lines cover the same bytes or arithmetic; names both.
+        """
+        if twice := _twice(tuple((line.name, line.covers) for line in self.lines)):
+            raise DoubleCount(twice)
+        times = [time for line in self.lines if (time := line.time) is not None]
+        total = sum(times[1:], times[0])
+        return total.named(self.title) if isinstance(total, Quantity) else total
+
+    def missing(self) -> tuple[Cover, ...]:
+        """What the step moves or multiplies and no line covers."""
+        covered = frozenset[Cover]().union(*(line.covers for line in self.lines))
+        return tuple(sorted(self.work - covered))
+
+    def with_(self, line: Line) -> Account:
+        """The account with the line of this name in place of its own.
+
+        Raises
+        ------
+        UnknownName
+            When it has no line of this name.
+        """
+        self[line.name]
+        new = tuple(line if x.name == line.name else x for x in self.lines)
+        return replace(self, lines=new)
+
+    def __sub__(self, other: Account) -> dict[str, Any]:
+        """Seconds by line that the other one saves; a line that one lacks is zero."""
+        if not isinstance(other, Account):
+            return NotImplemented
+        found = {}
+        for name in dict.fromkeys(x.name for x in (*self.lines, *other.lines)):
+            ours, theirs = (_time_of(account, name) for account in (self, other))
+            if ours is None and theirs is None:
+                continue
+            gone = ours if theirs is None else -1 * theirs if ours is None else None
+            found[name] = ours - theirs if gone is None else gone
+        return found
+
+    def band(self) -> Band:
+        """The band of the total: lines of one family err together, families apart.
+
+        Half of the printed 90 % band of each family, weighed by its seconds; the
+        families' shares are added as squares, those of one family as they are.
+        """
+        total, shares = _plain(self.total()), dict[str, float]()
+        for line in self.lines:
+            if line.time is not None and line.family:
+                shares.setdefault(line.family, 0.0)
+                shares[line.family] += _plain(line.time) / total
+        known = {f: error_band(f) for f in shares}
+        half = sum(
+            (share * band.p90) ** 2
+            for family, share in shares.items()
+            if (band := known[family])
+        )
+        silent = [f for f, band in known.items() if band is None]
+        words = "lines of one family err together, families apart"
+        if silent:
+            words += f"; no band for {', '.join(sorted(silent))}"
+        return Band(1 - half**0.5, 1 + half**0.5, words)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a line: seconds, what binds it, bytes, operations, whose it is."""
+        return [
+            {
+                "line": line.name,
+                "time": line.time,
+                "bound by": line.bound,
+                "bytes": line.bytes,
+                "operations": line.operations,
+                "section": line.section,
+            }
+            for line in self.lines
+        ]
+
+
+@lru_cache(maxsize=1024)
+def _twice(lines: tuple[tuple[str, frozenset[Cover]], ...]) -> str:
+    """What two lines both cover, in words; empty where nothing is."""
+    seen: dict[Cover, str] = {}
+    for name, covered in lines:
+        for cover in sorted(covered):
+            if cover in seen:
+                return (
+                    f"{cover} stand in two lines, {seen[cover]!r} and {name!r}: take "
+                    "one of them out, or its cover"
+                )
+            seen[cover] = name
+    return ""
+
+
+def _time_of(account: Account, name: str) -> Any:
+    return next((x.time for x in account.lines if x.name == name), None)
+
+
+def _plain(value: Any) -> float:
+    return float(value.si if isinstance(value, Quantity) else value)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "not timed"
+    if isinstance(value, Quantity):
+        return value.text()
+    return f"{1e3 * value:.4g} ms" if isinstance(value, float) else "a sweep"
+
+
+def covers(pairs: Iterable[tuple[str, str, bool, bool]]) -> frozenset[Cover]:
+    """Covers of (part, name, whether it moves bytes, whether it multiplies)."""
+    return frozenset(
+        Cover(part, name, what)  # type: ignore[arg-type]
+        for part, name, moves, multiplies in pairs
+        for what, there in ((BYTES, moves), (ARITHMETIC, multiplies))
+        if there
+    )

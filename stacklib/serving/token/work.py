@@ -1,0 +1,148 @@
+"""What each line of an account moves, multiplies and sends, in plain numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib.models import Experts, LanguageModel
+from stacklib.quantity import maximum
+from stacklib.roofline.work.fit import model_of
+
+from .shape import ATTENTION, HEAD, NORMS, PRODUCTS, Shape, shape_of
+
+LAUNCHES = "launches and pauses"
+EXCHANGES = "exchanges"
+SAMPLING = "sampling"
+HOST = "host"
+NAMES = (
+    PRODUCTS,
+    ATTENTION,
+    NORMS,
+    LAUNCHES,
+    EXCHANGES,
+    HEAD,
+    SAMPLING,
+    HOST,
+)
+ACTIVATION = 2  # bytes of a number between kernels
+# Kernels of a layer once fused, as section 4.2 counts them: a norm with its residual
+# before each part; queries, keys and values; their rotation and the cache; attention;
+# the way out. Then gate and up, the activation, the way down. A router chooses, sorts
+# tokens by expert, and adds their results up.
+_MIX, _MLP, _ROUTED, _SHARED = 5, 4, 4, 3
+
+
+@dataclass(frozen=True, slots=True)
+class LineWork:
+    """Over all chips: bytes and operations of what it covers, and bytes beside."""
+
+    bytes: Any = 0.0
+    operations: Any = 0.0
+    beside: Any = 0.0
+
+
+def line_work(
+    model: str | LanguageModel,
+    line: str,
+    *,
+    dtype: Any = None,
+    kv_dtype: Any = None,
+    tp: int = 1,
+    ep: int = 1,
+    batch: Any = 1,
+    context: Any = 4096,
+    prompt: int | None = None,
+) -> LineWork:
+    """Bytes and operations of one line of ``account``, which describes the arguments.
+
+    Parameters
+    ----------
+    line : str
+        One of the first lines of ``NAMES``: those that cover operations.
+
+    Raises
+    ------
+    KeyError
+        For a line that covers none.
+    """
+    model = model_of(model)
+    shape = shape_of(model, dtype, kv_dtype)
+    tokens = batch if prompt is None else batch * prompt
+    both = of_line(shape, line, copies(model, tp), ep, batch, context, prompt)
+    return LineWork(*both, between(model, tp) * tokens if line == NORMS else 0.0)
+
+
+def of_line(
+    shape: Shape, line: str, often: float, ep: int, batch: Any, context: Any,
+    prompt: int | None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Bytes and operations of a line that covers some; each KV head kept ``often``."""
+    tokens = batch if prompt is None else batch * prompt
+    if line == ATTENTION:
+        if prompt is None:
+            return shape.cache(batch, context, often)
+        return shape.prompt(batch, prompt)
+    part = shape.parts[line]
+    flops = part.flops * (batch if line == HEAD else tokens)
+    moved = part.read(tokens)
+    if ep > 1 and line in (PRODUCTS, HEAD):  # each group has all but the experts
+        moved = moved + (ep - 1) * part.bytes
+    return moved, flops
+
+
+def copies(model: LanguageModel, tp: int) -> float:
+    """Chips that keep the same KV head."""
+    return max(1.0, tp / model.cache_heads)
+
+
+def between(model: LanguageModel, tp: int) -> float:
+    """Bytes that fused kernels pass to each other for one token, over all chips.
+
+    A norm reads what a part has left and the residual, and writes both; queries, keys
+    and values are read and written as they are rotated; the activation reads two rows
+    and writes one. Chips share the last two, and each does the first.
+    """
+    numbers = 0.0
+    for kind, block in enumerate(model.kinds):
+        norms = 4 * tp * model.hidden * (2 if _inner(block.mlp) else 1)
+        a = block.attention
+        rows = sum(m.columns for m in a.matrices(model.hidden)[:-1])
+        layers = model.count(kind)
+        numbers += layers * (norms + 2 * rows + 3 * _inner(block.mlp))
+    return ACTIVATION * numbers
+
+
+def _inner(mlp: Any) -> int:
+    """Numbers of a token between the products of its MLPs."""
+    if isinstance(mlp, Experts):
+        return mlp.top_k * mlp.intermediate + mlp.shared
+    return int(mlp.intermediate)
+
+
+def kernels(model: LanguageModel, tp: int = 1) -> int:
+    """Kernels of a step once they are fused, exchanges included."""
+    found = 0
+    for kind, block in enumerate(model.kinds):
+        each = _MIX
+        if isinstance(block.mlp, Experts):
+            each += _MLP + _ROUTED + (_SHARED if block.mlp.shared else 0)
+        elif block.mlp.intermediate:
+            each += _MLP
+        found += model.count(kind) * (each + (exchanged(block.mlp) if tp > 1 else 0))
+    return found
+
+
+def exchanged(mlp: Any) -> int:
+    """All-reduces of a layer whose matrices chips share: after each of its parts."""
+    return 2 if _inner(mlp) else 1
+
+
+def all_reduces(model: LanguageModel) -> int:
+    """All-reduces of a step."""
+    return sum(exchanged(block.mlp) for block in model.blocks)
+
+
+def busiest(batch: Any, groups: int) -> Any:
+    """How much more than its even share the busiest of some groups of chips has."""
+    return maximum(1.0, -(-batch // groups) * groups / batch)

@@ -1,0 +1,280 @@
+"""The account of a token: what it covers, what it adds up, and what it refuses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stacklib import hardware, models
+from stacklib.interconnect.selection.machine import fabric
+from stacklib.interconnect.selection.timed import collective_time
+from stacklib.kernels.launch.launches import COSTS, replay_time
+from stacklib.kernels.schedule.attention_time import attention_time
+from stacklib.models import operations
+from stacklib.quantity import Quantity, UnknownName, explain
+from stacklib.roofline import decode_step
+from stacklib.roofline.bound.gemm import gemm_time
+from stacklib.roofline.work.fit import Infeasible
+from stacklib.roofline.work.products import product
+from stacklib.serving import Account, DoubleCount, Line, account
+from stacklib.serving.token import calibrated
+from stacklib.serving.token.account import line_time
+from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
+from stacklib.serving.token.work import EXCHANGES, LAUNCHES, kernels
+
+CASE = {"model": "llama-3-70b", "on": "h100_sxm", "tp": 8}
+# dense, grouped, one head, with windows, latent, mixtures with and without shared ones
+TWELVE = (
+    "llama-3-8b", "gpt2-124m", "llama-2-7b", "mistral-7b-v0.1", "gemma-3-27b",
+    "qwen3-32b", "mixtral-8x7b-v0.1", "qwen3-30b-a3b", "gpt-oss-20b", "deepseek-v2",
+    "deepseek-v3", "kimi-k2",
+)  # fmt: skip
+COVERING = (PRODUCTS, ATTENTION, NORMS, HEAD)
+
+
+def seconds(found: Account) -> float:
+    total = found.total()
+    return total.si if isinstance(total, Quantity) else float(total)
+
+
+def big(model: str) -> dict[str, Any]:
+    """Chips that hold a model, if need be a wall of them."""
+    heads = models.get(model).heads
+    return {"on": "b300_sxm", "tp": next(n for n in (8, 4, 3, 2, 1) if heads % n == 0)}
+
+
+# -- covers ----------------------------------------------------------------------------
+
+
+@pytest.mark.rows("model", TWELVE)
+@pytest.mark.parametrize("prompt", [None, 100])
+def test_nothing_is_missing_and_lines_hold_what_they_cover(model, prompt):
+    batch, context = 3, 100
+    chips = big(model)
+    found = account(model, **chips, batch=3.0, context=100.0, prompt=prompt)
+    assert found.missing() == ()
+    phase = "decode" if prompt is None else "prefill"
+    held: Counter[tuple[str, str]] = Counter()
+    for op in operations(
+        models.get(model), phase, context=context, batch=batch, logits="last"
+    ):
+        for line in found.lines:
+            for part, name, what in line.covers:
+                if (part, name) == (op.part, op.name):
+                    amount = op.bytes if what == "bytes" else op.flops
+                    held[line.name, what] += amount
+    if prompt is None:  # chips beyond its heads keep copies of the cache
+        held[ATTENTION, "bytes"] *= max(1, chips["tp"] / models.get(model).cache_heads)
+    for name in COVERING:
+        line = found[name]
+        assert line.bytes == pytest.approx(held[name, "bytes"], rel=1e-9)
+        assert line.operations == pytest.approx(held[name, "arithmetic"], rel=1e-9)
+
+
+def test_a_fault_in_a_cover_is_seen():
+    found = account(**CASE)
+    head, norms = found[HEAD], found[NORMS]
+    both = replace(head, covers=head.covers | norms.covers)
+    with pytest.raises(DoubleCount, match=r"'norms'.*'norms and the like' and 'output"):
+        found.with_(both).total()
+    less = found.with_(replace(head, covers=frozenset()))
+    assert {str(c) for c in less.missing()} == {
+        "the bytes of 'output' (head)",
+        "the arithmetic of 'output' (head)",
+    }
+    with pytest.raises(UnknownName, match="output matrix"):
+        found.with_(Line("output", ""))
+
+
+# -- sums ------------------------------------------------------------------------------
+
+
+@pytest.mark.rows("model", TWELVE)
+def test_lines_that_wait_for_memory_add_up_to_the_decode_step(model):
+    case = {**big(model), "batch": 1.0, "context": 4096.0}
+    found = account(model, **case)
+    step = decode_step(model, **case)
+    assert all(found[name].bound == "bytes" for name in COVERING)
+    read = sum(found[name].bytes for name in COVERING)
+    assert read == pytest.approx(step.bytes, rel=1e-9)
+    beside = found[NORMS].beside / step.terms.bandwidth
+    times = sum(found[name].time for name in COVERING) - beside
+    assert times == pytest.approx(step.time, rel=1e-9)
+
+
+def test_the_same_as_floats_quantities_and_arrays():
+    batch, context = np.array([1.0, 8.0, 64.0]), np.array([0.0, 4096.0, 512.0])
+    swept = account(**CASE, batch=batch, context=context)
+    for i, (b, c) in enumerate(zip(batch, context, strict=True)):
+        plain = account(**CASE, batch=b, context=c)
+        told = account(**CASE, batch=int(b), context=int(c))
+        for one, many, traced in zip(plain.lines, swept.lines, told.lines, strict=True):
+            if one.time is None:
+                assert many.time is None is traced.time
+                continue
+            assert traced.time.si == pytest.approx(one.time, rel=1e-11)
+            time = np.broadcast_to(many.time, batch.shape)[i]
+            assert time == pytest.approx(one.time, rel=1e-12)
+        assert told.total().si == pytest.approx(plain.total(), rel=1e-11)
+
+
+def test_every_leaf_of_a_total_opens():
+    text = explain(account(**CASE).total())
+    for words in ("H100 memory bandwidth", "node of a graph", "exchange_time("):
+        assert words in text
+    assert "bare" not in text
+
+
+def test_what_does_not_fit_has_no_time():
+    with pytest.raises(Infeasible, match=r"141.*> 80 GB.*does not fit"):
+        account("llama-3-70b", "h100_sxm")
+    with pytest.raises(Infeasible, match="does not fit"):
+        account("llama-3-70b", "h100_sxm", batch=1.0)
+    with pytest.raises(Infeasible, match="does not fit"):
+        account("deepseek-v3", "h100_sxm", "fp8", ep=4)
+    swept = account(**CASE, batch=np.array([1.0, 1e6]))
+    assert np.isnan(swept.total()).tolist() == [False, True]
+
+
+# -- each line against the room that owns it -------------------------------------------
+
+
+def test_launches_are_a_graph_replayed():
+    model = models.get("llama-3-70b")
+    count = kernels(model, 8)
+    assert count == 11 * 80  # section 4.2
+    assert kernels(model) == 9 * 80  # nothing is exchanged
+    at_once = replay_time(
+        count, 0.0, replay_s=COSTS["replay"].low, node_s=COSTS["node"].low
+    )
+    assert account(**CASE)[LAUNCHES].time.si == pytest.approx(at_once)
+
+
+@pytest.mark.parametrize("software", ["engine", "library"])
+def test_exchanges_are_two_sums_a_layer(software: str):
+    on, direct = fabric("h100_sxm", 8), software == "engine"
+    once = collective_time("all_reduce", 8192 * 2, on, direct=direct)
+    line = account(**CASE, software=software)[EXCHANGES]
+    assert line.time.si == pytest.approx(160 * once.time)
+    assert (line.family, line.beside) == ("D_small", 8192 * 2)
+    alone = account("llama-3-8b", "h100_sxm")[EXCHANGES]
+    assert alone.time is None and alone.beside == 0.0
+
+
+def test_calibrated_lines_are_those_of_their_families():
+    found = account(**CASE, batch=4.0, mode="calibrated")
+    head = gemm_time(product(m=4, n=128256 // 8, k=8192), "h100_sxm", "kernel")
+    assert found[HEAD].time == pytest.approx(head.time - head.launch)
+    one = attention_time(
+        "h100_sxm", batch=4, heads=8, kv_heads=1, queries=1, keys=4097, head_dim=128
+    )
+    assert found[ATTENTION].time == pytest.approx(80 * (one.time - one.launch))
+    layer = 0.0
+    for n, k in ((10240 // 8, 8192), (8192, 1024), (2 * 3584, 8192), (8192, 3584)):
+        each = gemm_time(product(m=4, n=n, k=k), "h100_sxm", "kernel")
+        layer += each.time - each.launch
+    assert found[PRODUCTS].time == pytest.approx(80 * layer)
+    families = {line.name: line.family for line in found.lines}
+    assert families[PRODUCTS] == families[HEAD] == "A" and families[ATTENTION] == "B"
+    told = account(**CASE, batch=4, mode="calibrated")
+    assert seconds(told) == pytest.approx(seconds(found), rel=1e-9)
+    assert line_time(HEAD, "llama-3-70b", "h100_sxm", "calibrated", tp=8, batch=4,
+                     context=4096) == found[HEAD].time  # fmt: skip
+
+
+def test_experts_are_read_as_tokens_touch_them_and_shared_out():
+    asked = {"model": "deepseek-v3", "on": "h200_sxm", "dtype": "fp8"}
+    apart = account(**asked, ep=16, batch=64.0)
+    assert apart[PRODUCTS].time < account(**asked, ep=32, batch=1.0)[PRODUCTS].time * 40
+    assert apart[EXCHANGES].regime == "the engine's kernels"
+    # every group reads the dense part; the experts are read once
+    both = account(**asked, tp=16, batch=64.0)[PRODUCTS].bytes, apart[PRODUCTS].bytes
+    shape = models.get("deepseek-v3")
+    bare = shape.read_by_experts()[0] - shape.vocab * shape.hidden
+    assert both[1] - both[0] == pytest.approx(15 * bare, rel=0.01)
+    for wrong, ep in (("does not divide the 256 experts", 3), ("no experts", 2)):
+        model = "llama-3-8b" if "no" in wrong[:2] else "deepseek-v3"
+        with pytest.raises(ValueError, match=wrong):
+            account(model, "h200_sxm", "fp8", ep=ep)
+
+
+# -- what an account is for ------------------------------------------------------------
+
+
+def test_the_difference_is_line_by_line():
+    old, new = (account(**{**CASE, "on": on}) for on in ("h100_sxm", "b200_sxm"))
+    saved = old - new
+    assert sum(q.si for q in saved.values()) == pytest.approx(
+        old.total().si - new.total().si
+    )
+    assert saved[PRODUCTS].si == pytest.approx(
+        old[PRODUCTS].time.si - new[PRODUCTS].time.si
+    )
+    alone = account("llama-3-8b", "h100_sxm") - account("llama-3-8b", "h100_sxm", tp=2)
+    assert alone[EXCHANGES].si < 0 < alone[PRODUCTS].si
+
+
+def test_the_band_moves_families_together():
+    found = account(**CASE, mode="calibrated")
+    band = found.band()
+    errors = {f: hardware.error_band(f) for f in ("A", "B", "D_small")}
+    share = dict.fromkeys(errors, 0.0)
+    for line in found.lines:
+        if line.family:
+            share[line.family] += line.time.si / found.total().si
+    half = sum((share[f] * errors[f].p90) ** 2 for f in errors) ** 0.5
+    assert (band.low, band.high) == pytest.approx((1 - half, 1 + half))
+    assert "one family err together" in band.words
+    assert 0 < account(**CASE).band().high - 1 < half  # of a limit, exchanges alone
+
+
+@given(
+    st.sampled_from(TWELVE), st.integers(1, 300), st.integers(0, 9000), st.booleans()
+)
+def test_more_work_takes_no_less_time(model, batch, context, prompt):
+    given = {**big(model), "dtype": "fp8"}
+    asked = {"prompt": context + 1} if prompt else {}
+    times = [
+        [
+            line.time or 0.0
+            for line in account(
+                model, **given, batch=float(b), context=float(c), **asked
+            ).lines
+        ]
+        for b, c in ((batch, context), (batch + 1, context + 16))
+    ]
+    assert all(more >= less for less, more in zip(*times, strict=True))
+
+
+@pytest.mark.rows(
+    "change",
+    [
+        {"batch": 0}, {"batch": -1.0}, {"batch": float("nan")}, {"context": 0.5},
+        {"tp": 3}, {"tp": 0}, {"tp": True}, {"ep": 0}, {"prompt": 0},
+        {"mode": "limits"}, {"software": "nccl"}, {"dtype": "fp3"},
+        {"model": "llama-3"}, {"on": "h101"},
+    ],
+)  # fmt: skip
+def test_bad_input_gives_no_number(change):
+    with pytest.raises((ValueError, LookupError)) as told:
+        account(**{**CASE, **change})
+    (field,) = change
+    value = change[field]
+    assert str(value) in str(told.value) or field in str(told.value)
+
+
+def test_a_sweep_is_not_calibrated():
+    with pytest.raises(ValueError, match="one case at a time"):
+        account(**CASE, batch=np.array([1.0, 2.0]), mode="calibrated")
+
+
+def test_cached_matrices_are_one_product_where_inputs_are():
+    found = account(**CASE, batch=1.0, mode="calibrated")
+    assert found[PRODUCTS].regime == "bf16, one token"
+    assert "o" in calibrated.BACK and "q" not in calibrated.BACK
