@@ -21,8 +21,8 @@ import pytest
 # reads it on import, and `processors` imports NumPy.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from _tools import durations, forked_workers, outputs, processors, tree  # noqa: E402
-from _tools.progress import Progress  # noqa: E402
+from _tools import durations, forked_workers, outputs, processors, tree
+from _tools.progress import Progress
 
 # The first has few tests, but minutes of them: begun first, it does not keep one worker
 # busy after the others are done. Beside it the second has the clock compiled, once: the
