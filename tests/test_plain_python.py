@@ -107,7 +107,10 @@ assert cost(made, size=1, alpha=1, beta=1).time > 0""",
 from stacklib import quantizers
 assert quantizers.Format("e4m3fn").encode(1.0) is not None""",
     "paged_kv": "from stacklib import paged_kv\npaged_kv.BlockAllocator",
-    "serving": "from stacklib import serving\nserving.estimate, serving.simulate",
+    "serving": """
+from stacklib import serving
+found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")
+assert found.total().si > 0 and not found.missing()""",
     "diy": "from stacklib import diy\ndiy.plan, diy.verify",
 }
 

@@ -405,13 +405,13 @@ class LanguageModel:
             both = 2 * layers * (width * self.size("head_dim", "head size"))
         return (both * cache_number(dtype)).named("KV per token")
 
-    def _by_layer(self, dtype: str) -> Quantity:
+    def _by_layer(self, dtype: str | Quantity) -> Quantity:
         """Bytes one token leaves in the cache, layer by layer."""
         sizes, total = Sizes(self), chosen(0, label="none")
         for number, block in enumerate(self.kinds):
             left = sizes(block.attention.per_token, "numbers per token")
             total = total + sizes(self.count(number), block.kind) * left
-        return total * bytes_per_element(dtype)
+        return total * cache_number(dtype)
 
     def _cached_layers(self) -> Quantity:
         cached = sum(map(has_cache, self.blocks))

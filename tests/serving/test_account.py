@@ -29,11 +29,11 @@ from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
 from stacklib.serving.token.work import EXCHANGES, LAUNCHES, kernels
 
 CASE = {"model": "llama-3-70b", "on": "h100_sxm", "tp": 8}
-# dense, grouped, one head, with windows, latent, mixtures with and without shared ones
-TWELVE = (
+# dense, grouped, with windows, latent, mixtures with and without shared ones, states
+MODELS = (
     "llama-3-8b", "gpt2-124m", "llama-2-7b", "mistral-7b-v0.1", "gemma-3-27b",
     "qwen3-32b", "mixtral-8x7b-v0.1", "qwen3-30b-a3b", "gpt-oss-20b", "deepseek-v2",
-    "deepseek-v3", "kimi-k2",
+    "deepseek-v3.2", "kimi-k2", "nemotron-3-nano-30b-a3b", "gemma-4-e2b",
 )  # fmt: skip
 COVERING = (PRODUCTS, ATTENTION, NORMS, HEAD)
 
@@ -45,14 +45,17 @@ def seconds(found: Account) -> float:
 
 def big(model: str) -> dict[str, Any]:
     """Chips that hold a model, if need be a wall of them."""
-    heads = models.get(model).heads
-    return {"on": "b300_sxm", "tp": next(n for n in (8, 4, 3, 2, 1) if heads % n == 0)}
+    found = models.get(model)
+    if found.keeps_state:  # of which no chip keeps a copy
+        return {"on": "b300_sxm", "tp": found.cache_heads}
+    sizes = (n for n in (8, 4, 3, 2, 1) if found.heads % n == 0)
+    return {"on": "b300_sxm", "tp": next(sizes)}
 
 
 # -- covers ----------------------------------------------------------------------------
 
 
-@pytest.mark.rows("model", TWELVE)
+@pytest.mark.rows("model", MODELS)
 @pytest.mark.parametrize("prompt", [None, 100])
 def test_nothing_is_missing_and_lines_hold_what_they_cover(model, prompt):
     batch, context = 3, 100
@@ -95,7 +98,7 @@ def test_a_fault_in_a_cover_is_seen():
 # -- sums ------------------------------------------------------------------------------
 
 
-@pytest.mark.rows("model", TWELVE)
+@pytest.mark.rows("model", MODELS)
 def test_lines_that_wait_for_memory_add_up_to_the_decode_step(model):
     case = {**big(model), "batch": 1.0, "context": 4096.0}
     found = account(model, **case)
@@ -235,7 +238,7 @@ def test_the_band_moves_families_together():
 
 
 @given(
-    st.sampled_from(TWELVE), st.integers(1, 300), st.integers(0, 9000), st.booleans()
+    st.sampled_from(MODELS), st.integers(1, 300), st.integers(0, 9000), st.booleans()
 )
 def test_more_work_takes_no_less_time(model, batch, context, prompt):
     given = {**big(model), "dtype": "fp8"}

@@ -28,7 +28,7 @@ class Tensor:
     ----------
     part : str
         ``embedding``, ``head``, ``matrix``, ``vectors``, ``positions``, ``vision``,
-        ``tables``.
+        ``tables``, ``unused``.
     name : str
         As ``Matrix`` has it; else the part.
     layer : int
@@ -84,9 +84,9 @@ def tensors(model: LanguageModel) -> tuple[Tensor, ...]:
     found.append(Tensor("vectors", head, OUTSIDE, model.head_bias * vocab, 1))
     if not model.tied:
         found.append(Tensor("head", "output", OUTSIDE, hidden, vocab))
-    # what the model counts besides: tables by token, of which a row is read
-    besides = int(model.parameters.si) - sum(t.numbers for t in found)
-    found.append(Tensor("tables", "tables", OUTSIDE, besides, 1, read=False))
+    for besides in ("tables", "unused"):
+        size = getattr(model, besides)
+        found.append(Tensor(besides, besides, OUTSIDE, size, 1, read=False))
     return tuple(t for t in found if t.numbers)
 
 

@@ -17,8 +17,8 @@ from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.kernels.launch.launches import COSTS
 from stacklib.models import Experts, LanguageModel
-from stacklib.models.kept import way_of
 from stacklib.models.recurrent import Recurrent
+from stacklib.models.weights.kept import way_of
 from stacklib.quantity import (
     Quantity,
     assumed,

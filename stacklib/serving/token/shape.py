@@ -13,9 +13,9 @@ from typing import Any
 
 from stacklib.models import Experts, LanguageModel, operations
 from stacklib.models.block import AnyAttention
-from stacklib.models.kept import way_of
-from stacklib.models.mixtures import cache_number
 from stacklib.models.recurrent import Recurrent
+from stacklib.models.weights.kept import way_of
+from stacklib.models.weights.mixtures import cache_number
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound.decode_plain import Same
 
@@ -117,7 +117,7 @@ def _shape(model: Any, dtype: Any, kv_dtype: Any) -> Shape:
         if op.part == "attention" and op.name in scores:
             continue  # these follow the context
         line["flops"] += op.flops
-        if (kind, op.name) in widths:
+        if numbers.get((kind, op.name)):
             often = 1 if kind < 0 else model.count(kind)
             each = op.weight_bytes / numbers[kind, op.name]
             widths[kind, op.name] += each / often

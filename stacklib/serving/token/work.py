@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.models import Experts, LanguageModel
+from stacklib.models import Block, Experts, LanguageModel
 from stacklib.quantity import maximum
 from stacklib.roofline.work.fit import model_of
 
@@ -105,9 +105,8 @@ def between(model: LanguageModel, tp: int) -> float:
     """
     numbers = 0.0
     for kind, block in enumerate(model.kinds):
-        norms = 4 * tp * model.hidden * (2 if _inner(block.mlp) else 1)
-        a = block.attention
-        rows = sum(m.columns for m in a.matrices(model.hidden)[:-1])
+        norms = 4 * tp * model.hidden * exchanged(block)
+        rows = sum(m.columns for m in block.attention.matrices(model.hidden)[:-1])
         layers = model.count(kind)
         numbers += layers * (norms + 2 * rows + 3 * _inner(block.mlp))
     return ACTIVATION * numbers
@@ -124,23 +123,24 @@ def kernels(model: LanguageModel, tp: int = 1) -> int:
     """Kernels of a step once they are fused, exchanges included."""
     found = 0
     for kind, block in enumerate(model.kinds):
-        each = _MIX
+        each = exchanged(block) if tp > 1 else 0
+        each += _MIX if block.attention.matrices(model.hidden) else 0
         if isinstance(block.mlp, Experts):
             each += _MLP + _ROUTED + (_SHARED if block.mlp.shared else 0)
         elif block.mlp.intermediate:
             each += _MLP
-        found += model.count(kind) * (each + (exchanged(block.mlp) if tp > 1 else 0))
+        found += model.count(kind) * each
     return found
 
 
-def exchanged(mlp: Any) -> int:
-    """All-reduces of a layer whose matrices chips share: after each of its parts."""
-    return 2 if _inner(mlp) else 1
+def exchanged(block: Block) -> int:
+    """Parts of a layer, after each of which chips that share its matrices add up."""
+    return bool(block.attention.matrices(1)) + bool(_inner(block.mlp))
 
 
 def all_reduces(model: LanguageModel) -> int:
     """All-reduces of a step."""
-    return sum(exchanged(block.mlp) for block in model.blocks)
+    return sum(map(exchanged, model.blocks))
 
 
 def busiest(batch: Any, groups: int) -> Any:
