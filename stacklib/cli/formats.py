@@ -45,6 +45,14 @@ def row_of(name: str) -> dict[str, Any]:
     }
 
 
+def mixtures() -> list[str]:
+    """Names of what keeps scales, or several formats."""
+    from stacklib.models.weights.mixtures import NAMES
+    from stacklib.quantizers import FORMATS
+
+    return [name for name in NAMES if name not in FORMATS]
+
+
 def stored_of(name: str) -> dict[str, Any] | None:
     """What there is to say of a scheme, a mixture or fp8; None where it is a format."""
     from stacklib.models.weights.mixtures import NAMES, way
@@ -104,6 +112,8 @@ def run(args: argparse.Namespace) -> int:
                 for row in rows
             ],
         )
+        if not as_table(args):
+            print(f"\nschemes and mixtures of weights: {', '.join(mixtures())}")
         return 0
     scheme = stored_of(args.format)
     if scheme:

@@ -158,6 +158,10 @@ def test_forty_gigabytes_are_opened_at_once_and_never_read(tmp_path, capsys):
     assert main(["roofline", "dgx-spark", "--model", str(path)]) == 0
     assert "weights in big" in capsys.readouterr().out
     assert main(["models", str(path)]) == 0
+    os.truncate(path, path.stat().st_size - 100_000)
+    with pytest.raises(ConfigError, match=r"ends at byte .* the file is cut off"):
+        from_gguf(path)
+    assert main(["fit", str(path), "--on", "dgx-spark"]) == 2
 
 
 @pytest.fixture(scope="module")
@@ -383,7 +387,11 @@ def test_safetensors_have_the_bytes_that_the_name_says(how, tmp_path):
     for batch in (1, 1.0):
         step = decode_step(str(folder / "config.json"), on="h100", batch=batch)
         assert float(getattr(step.bytes, "si", step.bytes)) > 0
-    (folder / "model-1.safetensors").unlink()
+    shard = folder / "model-1.safetensors"
+    os.truncate(shard, shard.stat().st_size - 1)
+    with pytest.raises(ConfigError, match="the file is cut off"):
+        from_safetensors(index)
+    shard.unlink()
     with pytest.raises(ConfigError, match=r"model-1\.safetensors"):
         from_safetensors(index)
     (folder / "model-0.safetensors").unlink()

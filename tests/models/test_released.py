@@ -1,5 +1,7 @@
 """``quantization_config`` is believed, in count and in bytes."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -126,10 +128,19 @@ def test_a_method_is_counted_as_its_files_are_laid_out(
 def test_an_fp8_llama_fits_twelve_gigabytes(tmp_path, capsys):
     path = tmp_path / "config.json"
     fp8 = {"quant_method": "fp8", "weight_block_size": [128, 128]}
-    path.write_text(__import__("json").dumps({**LLAMA, "quantization_config": fp8}))
+    path.write_text(json.dumps({**LLAMA, "quantization_config": fp8}))
     argv = ["fit", str(path), "--on", "rtx-3060-12gb", "--context", "4096"]
     assert main(argv) == 0
-    assert "9.083 GB weights" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "9.083 GB weights" in out and out.startswith("config.json, fp8")
+    # ModelOpt's older releases say it in a file beside
+    path.write_text(json.dumps(LLAMA))
+    told = {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}
+    (tmp_path / "hf_quant_config.json").write_text(json.dumps({"quantization": told}))
+    for there in (str(path), str(tmp_path)):
+        assert main([argv[0], there, *argv[2:]]) == 0
+        out = capsys.readouterr().out
+        assert "9.081 GB weights" in out and "cache in fp8" in out
 
 
 @pytest.mark.rows(

@@ -6,13 +6,12 @@ from pathlib import Path
 
 from stacklib.quantity import UnknownName
 
-from ..config import from_hf_config
 from ..database import get
 from ..language_model import LanguageModel
 from ..reading import ConfigError, load, shown
 from .gguf import from_gguf
 from .gguf_header import MAGIC
-from .safetensors import INDEX, from_safetensors, released_config
+from .safetensors import INDEX, from_config, from_safetensors
 
 # what is a file by its name, and no model of the database
 ENDINGS = (".gguf", ".safetensors", ".json")
@@ -74,15 +73,14 @@ def from_file(path: str | Path) -> LanguageModel:
         return from_safetensors(path)
     if path.name.endswith(".index.json") or "weight_map" in load(path)[0]:
         return from_safetensors(path)
-    return from_hf_config(released_config(path), key=path.name)
+    return from_config(path)
 
 
 def _from_folder(path: Path) -> LanguageModel:
     if any(path.glob("*.safetensors")) or (path / INDEX).is_file():
         return from_safetensors(path)
     if (path / "config.json").is_file():
-        config = path / "config.json"
-        return from_hf_config(released_config(config), key=path.name)
+        return from_config(path / "config.json", path.name)
     found = sorted(path.glob("*.gguf"))
     if len(found) > 1:  # the parts of one file are told apart by their first
         found = [p for p in found if "-00001-of-" in p.name] or found

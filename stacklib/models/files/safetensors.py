@@ -13,9 +13,11 @@ import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+from stacklib.quantity import Source
 from stacklib.quantity.bounds import is_whole
 from stacklib.quantity.stored import HALF, STORED, Stored
 
@@ -137,7 +139,7 @@ def from_safetensors(path: str | Path) -> LanguageModel:
     folder = path if path.is_dir() else path.parent
     if not (folder / "config.json").is_file():
         raise ConfigError(f"{folder}: no config.json beside the safetensors files")
-    model = from_hf_config(released_config(folder / "config.json"), key=folder.name)
+    model = from_config(folder / "config.json", folder.name)
     if not any(file.exists() for file in files) and path.suffix == ".json":
         return _held_to(model, path)
     found: dict[str, tuple[str, tuple[int, ...], int]] = {}
@@ -186,15 +188,17 @@ def _index(path: Path) -> dict[str, Any]:
     return raw
 
 
-def released_config(path: Path) -> dict[str, Any]:
-    """A ``config.json``, with ModelOpt's ``hf_quant_config.json`` if it is beside."""
+def from_config(path: Path, key: str = "") -> LanguageModel:
+    """The model of a ``config.json``, ModelOpt's ``hf_quant_config.json`` beside it."""
     raw = load(path)[0]
     beside = path.with_name("hf_quant_config.json")
     if not raw.get("quantization_config") and beside.is_file():
         told = load(beside)[0].get("quantization")
         if isinstance(told, Mapping):
             raw["quantization_config"] = {"quant_method": "modelopt", **told}
-    return raw
+    raw.setdefault("_name_or_path", key or path.name)
+    source = Source(path.name, "", date.today().isoformat(), "vendor")
+    return from_hf_config(raw, key=key, source=source)
 
 
 def _most(found: Mapping[str, tuple[str, tuple[int, ...], int]]) -> str:

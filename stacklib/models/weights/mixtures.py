@@ -144,11 +144,17 @@ def placed(model: LanguageModel, name: str) -> Iterator[tuple[Tensor, Stored]]:
 
 def cache_number(dtype: str | Quantity) -> Quantity:
     """Bytes of a number of the cache, in a format or beside weights kept so."""
-    return bytes_per_element(dtype if isinstance(dtype, Quantity) else _cache(dtype))
+    return bytes_per_element(cache_format(dtype))
+
+
+def cache_format(dtype: str | Quantity) -> str | Quantity:
+    """The format itself (``q4_k`` is one of a cache), or that beside a mixture."""
+    return dtype if isinstance(dtype, Quantity) else _cache(dtype)
 
 
 @lru_cache(maxsize=512)
 def _cache(dtype: str) -> str:
-    """The format itself (``q4_k`` is one of a cache), or that beside a mixture."""
-    inside = isinstance(dtype, str) and fold(dtype) in map(fold, STORED)
-    return dtype if inside else way(dtype).cache
+    same = (
+        row for row in STORED if isinstance(dtype, str) and fold(row) == fold(dtype)
+    )
+    return next(same, None) or way(dtype).cache

@@ -9,7 +9,7 @@ from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
 from stacklib.models.files.opened import find
 from stacklib.models.weights.kept import way_of
-from stacklib.models.weights.mixtures import Way
+from stacklib.models.weights.mixtures import Way, cache_format
 from stacklib.quantity import Quantity, UnitError, chosen, maximum
 from stacklib.quantity.bounds import whole
 
@@ -145,7 +145,7 @@ def fit_memory(
     whole(0, context=context)
     weights = model.weight_bytes(dtype)
     way = way_of(model, dtype)
-    cache = way.cache_on(device.formats) if kv_dtype is None else kv_dtype
+    cache = cache_format(way.cache_on(device.formats) if kv_dtype is None else kv_dtype)
     state = None
     if model.grows:
         tokens = chosen(batch * context, label="tokens cached")

@@ -110,6 +110,12 @@ def test_a_cache_is_in_16_bits_beside_weights_that_are_widened(device, dtype, ca
     assert f"cache in {cache}," in step.formats and step.fit.cache == cache
 
 
+def test_a_mixture_is_no_format_of_a_cache_and_that_is_said():
+    step = decode_step(MODEL, on="h100", dtype="awq", kv_dtype="Q4-K-M")
+    assert "cache in bf16," in step.formats
+    assert decode_step(MODEL, on="h100", kv_dtype="Q4_K").fit.cache == "q4_k"
+
+
 def test_bits_of_a_number_are_a_format_too():
     bits = Quantity(4.5, "bit", label="bits of a number")
     step = decode_step(MODEL, on="h100", kv_dtype=bits)
