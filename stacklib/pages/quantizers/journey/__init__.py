@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from stacklib import hardware
+from stacklib import hardware, models, serving
 from stacklib.pages.quantizers import decode, kv, quality
 from stacklib.quantity import Quantity, bytes_per_element, chosen
 from stacklib.quantizers import SCHEMES
 
-CONTEXT = 4096
+MODEL, CONTEXT = decode.MODEL, 4096
 DEVICES = ("h100_sxm", "b200_sxm")
 # stations of the token: scheme of the weights, bits of a code of the cache
 STATIONS = {
@@ -40,6 +40,32 @@ def time(station: str, device: str) -> Quantity:
     chips = chosen(decode.CHIPS, label="chips of the journey")
     rate = hardware.get(device).memory_bandwidth * chips
     return (moved(station) / rate).named(f"time, {station}, {device}")
+
+
+def whole(dtype: str, software: str) -> Quantity:
+    """A token on H100s with its pauses, attention in pieces and exchanges."""
+    limit, kernels = (
+        serving.account(
+            MODEL, DEVICES[0], dtype, decode.CHIPS, context=CONTEXT, software=software,
+            mode=mode,
+        )
+        for mode in ("limit", "calibrated")
+    )  # fmt: skip
+    found: Quantity = limit.with_(kernels["attention over the cache"]).total()
+    return found.named(f"a token in {dtype}, exchanges by the {software}")
+
+
+def sooner(software: str) -> Quantity:
+    """How many times as long a token takes in bf16 as in NVFP4."""
+    ratio = whole("bf16", software) / whole("nvfp4", software)
+    return ratio.named(f"BF16 over NVFP4, exchanges by the {software}")
+
+
+def smaller() -> Quantity:
+    """How many times as large the weights are in bf16 as in NVFP4."""
+    shape = models.get(MODEL)
+    ratio = shape.weight_bytes("bf16") / shape.weight_bytes("nvfp4")
+    return ratio.named("weights in BF16 over NVFP4")
 
 
 def part(name: str, station: str = "NVFP4 weights") -> Quantity:
