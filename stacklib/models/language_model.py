@@ -13,19 +13,14 @@ from typing import Any
 
 from stacklib.quantity import Quantity, Source, chosen, constant
 from stacklib.quantity.bounds import whole
-from stacklib.quantity.stored import Stored, size_of_number
 
 from .block import AnyAttention, Block, alike, has_cache, has_state
 from .compressed import CompressedAttention
 from .formulas import Sizes, block_attention_flops, block_cache, block_parameters
 from .parts import Attention, Experts, LatentAttention
 from .recurrent import Recurrent
-from .weights.kept import Kept, bytes_of, way_of
+from .weights.kept import Kept, bytes_of
 from .weights.mixtures import cache_number
-
-
-def _number(dtype: str | Quantity | None, row: Stored) -> Quantity:
-    return dtype.to("B") if isinstance(dtype, Quantity) else size_of_number(row)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -330,37 +325,16 @@ class LanguageModel:
         return read.si, [(size.si, experts) for size, experts in each]
 
     def weight_bytes(self, dtype: str | Quantity | None = None) -> Quantity:
-        """Bytes of all weights.
+        """Bytes of all weights, kept as ``weights.kept.kept`` says of ``dtype``.
 
-        Parameters
-        ----------
-        dtype : str, Quantity or None
-            A format or a mixture, as ``mixtures.way`` has them, or the bits of one
-            number; None: as the file has them, or bf16.
+        A format or a mixture, or bits of a number; None: as the file has them, or bf16.
         """
-        row = way_of(self, dtype).element
-        if row is None:
-            assert not isinstance(dtype, Quantity)
-            return bytes_of(self, dtype).named("weights")
-        return (self.parameters * _number(dtype, row)).named("weights")
+        return bytes_of(self, dtype).named("weights")
 
     def read_bytes(self, batch: int, dtype: str | Quantity | None = None) -> Quantity:
-        """Bytes of the weights that one decode step reads, see ``read_parameters``.
-
-        Parameters
-        ----------
-        batch : int
-            Sequences of the step.
-        dtype : str, Quantity or None
-            As ``weight_bytes`` takes it.
-        """
-        row = way_of(self, dtype).element
-        if row is None:
-            assert not isinstance(dtype, Quantity)
-            whole(batch=batch)
-            return bytes_of(self, dtype, batch).named("weights read")
-        read = self.read_parameters(batch) * _number(dtype, row)
-        return read.named("weights read")
+        """Bytes of the weights that one decode step reads, see ``read_parameters``."""
+        whole(batch=batch)
+        return bytes_of(self, dtype, batch).named("weights read")
 
     # -- cache ---------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, counted
 from stacklib.quantity.stored import HALF, Stored, size_of_number
 
 from ..parts import Experts
@@ -197,19 +197,33 @@ def _of(
     return 0.0, 0.0
 
 
-def bytes_of(model: LanguageModel, dtype: str | None, batch: int = 0) -> Quantity:
-    """Bytes of a model's weights, or of those that a step reads: a sum by format."""
-    parts = [chosen(0, "B", label="nothing")]
+def bytes_of(
+    model: LanguageModel, dtype: str | Quantity | None, batch: int = 0
+) -> Quantity:
+    """Bytes of a model's weights, or of those that a step reads.
+
+    Of one format the closed count times its size, of several a sum by format.
+    """
+    row = way_of(model, dtype).element
+    if row is not None:
+        many = model.read_parameters(batch) if batch else model.parameters
+        each = dtype.to("B") if isinstance(dtype, Quantity) else size_of_number(row)
+        return many * each
+    assert not isinstance(dtype, Quantity)
+    parts = []
     for share in kept(model, dtype).shares:
-        row = share.format
-        many = _of(model, dtype, row.name, batch)
-        if not many[1]:
-            continue
-        told = (model, dtype, row.name, batch)
-        words = f"numbers {'read ' if batch else ''}in {row.name}"
-        part = counted(numbers_in, *told, label=words) * size_of_number(row)
-        if abs(many[1] - many[0] * row.bits / 8) > 1e-9 * many[1]:
-            words = f"scales beside {row.name}"
-            part = part + counted(bytes_beside, *told, unit="B", label=words)
-        parts.append(part.named(f"weights in {row.name}"))
-    return sum(parts[2:], parts[1]) if len(parts) > 1 else parts[0]
+        told = (model, dtype, share.format.name, batch)
+        numbers, nbytes = _of(*told)
+        if nbytes:
+            parts.append(_told(share.format, numbers, nbytes, told))
+    return sum(parts[1:], parts[0])
+
+
+def _told(row: Stored, numbers: float, nbytes: float, told: Any) -> Quantity:
+    """Bytes in one format: numbers times their size, and scales besides."""
+    words = f"numbers {'read ' if told[-1] else ''}in {row.name}"
+    part = counted(numbers_in, *told, label=words) * size_of_number(row)
+    if abs(nbytes - numbers * row.bits / 8) > 1e-9 * nbytes:
+        words = f"scales beside {row.name}"
+        part = part + counted(bytes_beside, *told, unit="B", label=words)
+    return part.named(f"weights in {row.name}")

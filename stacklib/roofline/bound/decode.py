@@ -258,7 +258,8 @@ def decode_step(
     dtype, kv_dtype : str, Quantity or None
         How the weights are kept, and the format of the KV cache, as ``fit_memory``
         takes them. The products run in the weights' own format where the chip has a
-        rate for it, else widened to 16 bits (``DecodeStep.formats`` says it).
+        rate for it, else widened to 16 bits (``DecodeStep.formats`` says it). All
+        count at that one rate, those of a head left in 16 bits too: a bound.
     tp : int
         Chips that share the model; divides the query heads.
 
