@@ -78,7 +78,8 @@ def parser_of(command: str | None) -> Parser:
     parser = Parser(
         prog="stacklib",
         description="The AI hardware stack, computed.",
-        epilog="Names ignore case, '-' and '_'; a unique prefix is enough.",
+        epilog="Names ignore case, '-' and '_'; the beginning of one is enough "
+        "where it leaves open neither release, size nor another product.",
     )
     parser.add_argument(
         "--version", action="version", version=f"stacklib {__version__}"

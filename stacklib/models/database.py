@@ -17,22 +17,13 @@ from .rows import config_of, key_of, names, row
 class Published:
     """What a release publishes of its parameters.
 
-    Parameters
-    ----------
-    total : Quantity
-        All parameters, with their source.
-    rounded_to : int
-        What the total is rounded to; 0 when it is exact.
-    besides : tuple of (str, int)
-        What the total counts besides the model that answers.
-    active : Quantity, optional
-        Active parameters as the model card prints them.
-    active_rounded_to : int
-        What those are rounded to.
-    without_embedding : bool
-        Whether the card leaves the input embedding out of them.
-    note : str
-        What a reader of the count should know.
+    - ``total``: all parameters, with their source
+    - ``rounded_to``: what the total is rounded to; 0 when it is exact
+    - ``besides``: what the total counts besides the model that answers
+    - ``active``: active parameters as the model card prints them
+    - ``active_rounded_to``: what those are rounded to
+    - ``without_embedding``: whether the card leaves the input embedding out of them
+    - ``note``: what a reader of the count should know
     """
 
     total: Quantity
@@ -127,23 +118,16 @@ def published_parameters(name: str) -> Quantity:
 class AuditRow:
     """One model's counted parameters against the published ones.
 
-    Parameters
-    ----------
-    key, name : str
-        The model.
-    counted, published : int
-        Parameters counted from the config; as published.
-    besides : int
-        Of the published, what does not belong to the model that answers.
-    difference : int
-        counted + besides - published; 0 unless the published count is rounded.
-    rounded_to : int
-        0 for an exact published count.
-    why : str
-        What ``besides`` or the rounding is; empty where both counts are equal.
-    active, active_published : int or None
-        Active parameters, counted as the card does (with or without the input
-        embedding); None for a dense model, or a card without them.
+    - ``key``, ``name``: the model
+    - ``counted``, ``published``: parameters counted from the config; as published
+    - ``besides``: of the published, what does not belong to the model that answers
+    - ``difference``: counted + besides - published; 0 unless the published count is
+      rounded
+    - ``rounded_to``: 0 for an exact published count
+    - ``why``: what ``besides`` or the rounding is; empty where both counts are equal
+    - ``active``, ``active_published``: active parameters, counted as the card does
+      (with or without the input embedding); None for a dense model, or a card without
+      them
     """
 
     key: str

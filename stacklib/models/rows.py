@@ -82,10 +82,8 @@ def key_of(name: str) -> str:
     size (``qwen3-30b``). ``llama-3.1`` leaves the size open, ``mistral-7b`` the
     release, and ``glm-4.5`` is not ``glm-4.5-air``.
 
-    Raises
-    ------
-    UnknownName
-        When no row or several answer to it; the last line lists candidates.
+    - raises ``UnknownName`` when no row or several answer to it; the last line lists
+      candidates
     """
     typed = fold(name) if isinstance(name, str) else ""
     known = _aliases()

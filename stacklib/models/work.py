@@ -196,14 +196,9 @@ class _Layer:
 class LayerWork:
     """Work one token causes in one layer.
 
-    Parameters
-    ----------
-    layer : int
-        From 0; -1 for last norm and output matrix.
-    kind : str
-        Attention and MLP in words.
-    flops, bytes : float
-        Per token: the pass's total over its tokens.
+    - ``layer``: from 0; -1 for last norm and output matrix
+    - ``kind``: attention and MLP in words
+    - ``flops``, ``bytes``: per token: the pass's total over its tokens
     """
 
     layer: int

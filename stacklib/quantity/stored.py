@@ -23,28 +23,20 @@ HALF = "bf16"  # what stays in 16 bits is told in this format
 class Stored:
     """How numbers lie in memory.
 
-    Parameters
-    ----------
-    name : str
-        As asked for.
-    numbers : str
-        The plain format whose products its codes could run in; ``""`` where codes are
-        widened before they are multiplied (places in a table, groups of integers).
-    code_bits : float
-        Bits of a code, signs and parts of a grid's place included.
-    block : int
-        Numbers of a row that share the first scale; 0: the scale is of a column or of
-        the whole tensor.
-    scale_bits : float
-        Bits of all scales of such a block, its share of a coarser level included.
-    row : int
-        A row is cut into pieces of so many numbers.
-    ggml : int
-        Number of the type in GGUF files; -1: none.
-    across : int
-        Columns that share the scale too: 128 in tiles of 128 x 128.
-    per_column, per_tensor, per_row : int
-        Bits kept once for each output, each tensor, each input.
+    - ``name``: as asked for
+    - ``numbers``: the plain format whose products its codes could run in; ``""`` where
+      codes are widened before they are multiplied (places in a table, groups of
+      integers)
+    - ``code_bits``: bits of a code, signs and parts of a grid's place included
+    - ``block``: numbers of a row that share the first scale; 0: the scale is of a
+      column or of the whole tensor
+    - ``scale_bits``: bits of all scales of such a block, its share of a coarser level
+      included
+    - ``row``: a row is cut into pieces of so many numbers
+    - ``ggml``: number of the type in GGUF files; -1: none
+    - ``across``: columns that share the scale too: 128 in tiles of 128 x 128
+    - ``per_column``, ``per_tensor``, ``per_row``: bits kept once for each output, each
+      tensor, each input
     """
 
     name: str
@@ -165,10 +157,7 @@ STORED = {row.name: row for row in _rows()}
 def stored(name: str) -> Stored:
     """The row of a format, by its whole name in any case, ``-`` or ``_``.
 
-    Raises
-    ------
-    UnknownName
-        For anything else, with the nearest names.
+    - raises ``UnknownName`` for anything else, with the nearest names
     """
     return STORED[resolve(name, STORED, "number format", exact=True)]
 
@@ -176,10 +165,7 @@ def stored(name: str) -> Stored:
 def bits_of(number: Quantity) -> Stored:
     """Bits of a number, scales counted, as a format of its own; for weights alone.
 
-    Raises
-    ------
-    ValueError
-        For a quantity that is no size between 0 and 64 bits.
+    - raises ``ValueError`` for a quantity that is no size between 0 and 64 bits
     """
     size = number.to("bit")
     if not 0 < size.si <= 64:
@@ -219,12 +205,9 @@ def products(name: str, rates: Iterable[str]) -> Dtype:
     else, as AWQ, GPTQ and GGUF always are: to bf16, to fp16, or to fp32 where a chip
     publishes neither.
 
-    Parameters
-    ----------
-    name : str
-        The format of the numbers (``Stored.numbers``); ``""`` for what is widened.
-    rates : iterable of str
-        Formats for which the chip publishes a rate.
+    - ``name``: the format of the numbers (``Stored.numbers``); ``""`` for what is
+      widened
+    - ``rates``: formats for which the chip publishes a rate
     """
     known = [*rates]
     if name in known or (name and DTYPES[name].bits >= 16):

@@ -186,10 +186,8 @@ def kept_as(
 ) -> LanguageModel:
     """The model with its weights as a file has them.
 
-    Raises
-    ------
-    ConfigError
-        Where the file's tensors are not as many numbers as the model has.
+    - raises ``ConfigError`` where the file's tensors are not as many numbers as the
+      model has
     """
     pieces = [*pieces]
     rows = [(_tensor(model, p), p.row, p.nbytes) for p in pieces]

@@ -152,18 +152,11 @@ class _Cursor:
 def read_header(path: str | Path, lists: bool = False) -> Header:
     """The header of one file.
 
-    Parameters
-    ----------
-    path : path
-        A file of version 1 to 3 and of little endian.
-    lists : bool
-        Whether facts that are long lists are kept too.
-
-    Raises
-    ------
-    ConfigError
-        For a file that cannot be read, is no GGUF, is cut off, or whose tensors have a
-        type that is not known, or sizes that make no sense; fact or tensor is named.
+    - ``path``: a file of version 1 to 3 and of little endian
+    - ``lists``: whether facts that are long lists are kept too
+    - raises ``ConfigError`` for a file that cannot be read, is no GGUF, is cut off, or
+      whose tensors have a type that is not known, or sizes that make no sense; fact or
+      tensor is named
     """
     path = Path(path)
     try:

@@ -20,12 +20,8 @@ ENDINGS = (".gguf", ".safetensors", ".json")
 def find(model: str) -> LanguageModel:
     """The model a person means: a name of the database, else a file or a folder.
 
-    Raises
-    ------
-    UnknownName
-        For a name that no model has and no file either.
-    ConfigError
-        As ``from_file`` does.
+    - raises ``UnknownName`` for a name that no model has and no file either
+    - raises ``ConfigError`` as ``from_file`` does
     """
     if isinstance(model, str) and model.endswith(ENDINGS):
         return from_file(model)

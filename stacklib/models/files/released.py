@@ -117,10 +117,8 @@ class _Fields:
 def as_released(model: LanguageModel, raw: Mapping[str, Any]) -> LanguageModel:
     """The model with its weights kept as its config says, where it says so.
 
-    Raises
-    ------
-    ConfigError
-        For a method that is not known here, or a field of it that makes no sense.
+    - raises ``ConfigError`` for a method that is not known here, or a field of it that
+      makes no sense
     """
     text = raw.get("text_config")
     model = replace(model, model_type=str(raw.get("model_type", "")))

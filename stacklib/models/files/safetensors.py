@@ -58,11 +58,9 @@ _LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks)\.(\d+)\.(.+)$")
 def header_of(path: Path) -> dict[str, tuple[str, tuple[int, ...], int]]:
     """Type, shape and bytes of each tensor of one file.
 
-    Raises
-    ------
-    ConfigError
-        For a file that is cut off or no safetensors, and a tensor of a type that is
-        not known, of a shape that is no size, or beyond the end; it is named.
+    - raises ``ConfigError`` for a file that is cut off or no safetensors, and a tensor
+      of a type that is not known, of a shape that is no size, or beyond the end; it is
+      named
     """
     try:
         size = path.stat().st_size

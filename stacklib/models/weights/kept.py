@@ -24,16 +24,10 @@ Placed = tuple[Tensor, Stored, float]  # a tensor, its format, its bytes
 class Share:
     """What of a model is kept in one format: numbers, and bytes.
 
-    Parameters
-    ----------
-    format : Stored
-        The format.
-    whole : tuple of (int, float)
-        All of it.
-    shared : tuple of (int, float)
-        What every step reads, whatever its tokens choose.
-    routed : tuple of (float, float, Experts)
-        One expert in all layers that share a mixture, and that mixture.
+    - ``format``: the format
+    - ``whole``: all of it
+    - ``shared``: what every step reads, whatever its tokens choose
+    - ``routed``: one expert in all layers that share a mixture, and that mixture
     """
 
     format: Stored
@@ -125,16 +119,9 @@ def way_of(model: LanguageModel, dtype: str | Quantity | None) -> Way:
 def kept(model: LanguageModel, dtype: str | None = None) -> Kept:
     """Every tensor of a model in its format, under a name or as its file has them.
 
-    Parameters
-    ----------
-    dtype : str or None
-        A format or a mixture; None: as the file has them, or bf16 where the model is
-        not from a file that says so.
-
-    Raises
-    ------
-    UnknownName
-        For a name that is neither, with the nearest.
+    - ``dtype``: a format or a mixture; None: as the file has them, or bf16 where the
+      model is not from a file that says so
+    - raises ``UnknownName`` for a name that is neither, with the nearest
     """
     if dtype is None and model.kept is not None:
         return model.kept
@@ -167,14 +154,9 @@ def numbers_in(
 ) -> float:
     """Numbers that a model keeps in one format, or of them those that a step reads.
 
-    Parameters
-    ----------
-    dtype : str or None
-        How its weights are kept, as ``kept`` takes it.
-    format : str
-        One of the formats of ``kept(model, dtype).shares``.
-    batch : float
-        Sequences of the step; 0: all numbers, read or not.
+    - ``dtype``: how its weights are kept, as ``kept`` takes it
+    - ``format``: one of the formats of ``kept(model, dtype).shares``
+    - ``batch``: sequences of the step; 0: all numbers, read or not
     """
     return _of(model, dtype, format, batch)[0]
 

@@ -41,10 +41,7 @@ def plain(row: Stored) -> bool:
 def named(dtype: str) -> str:
     """The whole name of how weights are stored, aliases followed.
 
-    Raises
-    ------
-    UnknownName
-        For a name that is none, with the nearest.
+    - raises ``UnknownName`` for a name that is none, with the nearest
     """
     if isinstance(dtype, str):
         return _named(dtype)
@@ -61,19 +58,12 @@ def _named(dtype: str) -> str:
 class Way:
     """How weights are kept, and what follows for cache and products.
 
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    words : str
-        What it says of the tensors.
-    numbers : str
-        Plain format in which the products could run; ``""`` where weights are widened
-        first, as AWQ, GPTQ and GGUF do.
-    cache : str
-        Format of the cache unless another is asked for, see ``cache_on``.
-    element : Stored or None
-        The one format of every number, where it is one without scales.
+    - ``name``: what it is called
+    - ``words``: what it says of the tensors
+    - ``numbers``: plain format in which the products could run; ``""`` where weights
+      are widened first, as AWQ, GPTQ and GGUF do
+    - ``cache``: format of the cache unless another is asked for, see ``cache_on``
+    - ``element``: the one format of every number, where it is one without scales
     """
 
     name: str
@@ -116,12 +106,8 @@ def _way(name: str) -> Way:
 def way(dtype: str | Quantity) -> Way:
     """What a name, or the bits of one number, says of weights, cache and products.
 
-    Raises
-    ------
-    UnknownName
-        For a name that is none, with the nearest.
-    ValueError, UnitError
-        For a quantity that is no number of bits.
+    - raises ``UnknownName`` for a name that is none, with the nearest
+    - raises ``ValueError``, ``UnitError`` for a quantity that is no number of bits
     """
     if not isinstance(dtype, Quantity):
         return _way(named(dtype))

@@ -24,23 +24,14 @@ SMALL = ("router", "shared weight", "convolution", "mix streams")
 class Tensor:
     """One tensor, or one of each expert of a layer.
 
-    Parameters
-    ----------
-    part : str
-        ``embedding``, ``head``, ``matrix``, ``vectors``, ``positions``, ``vision``,
-        ``tables``, ``unused``.
-    name : str
-        As ``Matrix`` has it; else the part.
-    layer : int
-        From 0; -1 for what is in no layer.
-    inputs, outputs : int
-        Numbers in a row of it, and rows.
-    many : int
-        Alike ones side by side: experts, groups.
-    experts : Experts or None
-        The mixture whose router chooses among them.
-    read : bool
-        Whether a step reads it whole; of an embedding it reads a row.
+    - ``part``: ``embedding``, ``head``, ``matrix``, ``vectors``, ``positions``,
+      ``vision``, ``tables``, ``unused``
+    - ``name``: as ``Matrix`` has it; else the part
+    - ``layer``: from 0; -1 for what is in no layer
+    - ``inputs``, ``outputs``: numbers in a row of it, and rows
+    - ``many``: alike ones side by side: experts, groups
+    - ``experts``: the mixture whose router chooses among them
+    - ``read``: whether a step reads it whole; of an embedding it reads a row
     """
 
     part: str

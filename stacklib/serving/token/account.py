@@ -430,10 +430,7 @@ def line_time(
 ) -> Any:
     """Seconds of one line of ``account``, which describes the other arguments.
 
-    Parameters
-    ----------
-    name : str
-        A line.
+    - ``name``: a line
     """
     for size in ("batch", "context"):
         asked[size] = asked[size] * 1.0  # plain seconds

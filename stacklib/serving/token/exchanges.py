@@ -37,18 +37,12 @@ def exchange_time(
 ) -> float:
     """Seconds of all exchanges of a pass.
 
-    Parameters
-    ----------
-    model : LanguageModel
-        What passes.
-    device : str
-        The chip.
-    tp, ep : int
-        Chips that share each matrix, and groups of them that share the experts.
-    rows : float
-        Tokens of the pass.
-    software : str
-        ``"engine"`` or ``"library"``, see ``account``.
+    - ``model``: what passes
+    - ``device``: the chip
+    - ``tp``, ``ep``: chips that share each matrix, and groups of them that share the
+      experts
+    - ``rows``: tokens of the pass
+    - ``software``: ``"engine"`` or ``"library"``, see ``account``
     """
     direct, found = software == "engine", 0.0
     if tp > 1:
@@ -77,14 +71,9 @@ def family_of(size: Any) -> str:
 def sampling_time(batch: Any, ranks: int, link: float) -> Any:
     """Seconds from logits to a token by a fused kernel and its small second one.
 
-    Parameters
-    ----------
-    batch : float or array
-        Rows.
-    ranks : int
-        Chips that hold a part of the vocabulary each.
-    link : float
-        Bytes a second out of a chip.
+    - ``batch``: rows
+    - ``ranks``: chips that hold a part of the vocabulary each
+    - ``link``: bytes a second out of a chip
     """
     return gather_time(batch * PAIR * ranks, ranks, link, GATHER_S) + (
         FLASH_LAUNCHES * LAUNCH_S

@@ -41,7 +41,7 @@ class Line:
     Parameters
     ----------
     name : str
-        As in ``NAMES``.
+        What it is called, in tables too.
     section : str
         The section of the book that owns it, ``04-kernels/launches``.
     bytes, operations : float, Quantity or array

@@ -15,16 +15,6 @@ LAUNCHES = "launches and pauses"
 EXCHANGES = "exchanges"
 SAMPLING = "sampling"
 HOST = "host"
-NAMES = (
-    PRODUCTS,
-    ATTENTION,
-    NORMS,
-    LAUNCHES,
-    EXCHANGES,
-    HEAD,
-    SAMPLING,
-    HOST,
-)
 ACTIVATION = 2  # bytes of a number between kernels
 # Kernels of a layer once fused, as section 4.2 counts them: a norm with its residual
 # before each part; queries, keys and values; their rotation and the cache; attention;
@@ -56,15 +46,8 @@ def line_work(
 ) -> LineWork:
     """Bytes and operations of one line of ``account``, which describes the arguments.
 
-    Parameters
-    ----------
-    line : str
-        One of the first lines of ``NAMES``: those that cover operations.
-
-    Raises
-    ------
-    KeyError
-        For a line that covers none.
+    - ``line``: a line that covers operations, such as ``PRODUCTS``
+    - raises ``KeyError`` for a line that covers none
     """
     model = model_of(model)
     shape = shape_of(model, dtype, kv_dtype)
