@@ -11,6 +11,7 @@ from stacklib import hardware, models, roofline
 from stacklib.evidence import guard
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
+from stacklib.models.weights.mixtures import way
 from stacklib.quantity import Quantity
 from stacklib.roofline import DecodeStep, Work
 from stacklib.roofline.work.fit import Fit
@@ -18,10 +19,11 @@ from stacklib.roofline.work.fit import Fit
 FORMATS = ("bf16", "fp8", "fp4")
 CONTEXT = 4096
 SETTING = (
-    f"One sequence, {CONTEXT:,} tokens cached, weights and cache in one format. Speeds "
-    "are predicted and an upper bound: what is read over the memory bandwidth, or "
-    "the arithmetic where that takes longer. What does not fit has no speed; its "
-    "number is the memory it needs."
+    f"One sequence, {CONTEXT:,} tokens cached, weights and cache in one format (the "
+    "cache in 16 bits on a chip that does not multiply in it). Speeds are predicted "
+    "and an upper bound: what is read over the memory bandwidth, or the arithmetic "
+    "where that takes longer. What does not fit has no speed; its number is the memory "
+    "it needs."
 )
 
 
@@ -39,11 +41,12 @@ def hold(entry: dict[str, Any]) -> None:
 
 
 @cache
-def shared(model: str, dtype: str) -> tuple[Fit, Work]:
-    """Memory needed and work of a step, which are the same on every device."""
+def shared(model: str, dtype: str, cache: str) -> tuple[Fit, Work]:
+    """Memory needed and work of a step, the same on every device with such a cache."""
     any_device = next(d for d in all_devices() if d.fields["memory_capacity"])
-    fit = roofline.fit_memory(model, on=any_device, dtype=dtype, context=CONTEXT)
-    work = roofline.decode_work(models.get(model), dtype=dtype, context=CONTEXT)
+    asked = {"dtype": dtype, "kv_dtype": cache, "context": CONTEXT}
+    fit = roofline.fit_memory(model, on=any_device, **asked)
+    work = roofline.decode_work(models.get(model), **asked)
     return fit, work
 
 
@@ -62,7 +65,7 @@ def tried(
     What ``roofline.decode_step`` gives, with the part that is the same on every
     device counted once.
     """
-    like, work = shared(model.key, dtype)
+    like, work = shared(model.key, dtype, way(dtype).cache_on(device.formats))
     have = device.memory_capacity
     fit = replace(like, fits=bool(like.need <= have), have=have, device=device.short)
     known = dtype in device.formats and device.fields["memory_bandwidth"] is not None

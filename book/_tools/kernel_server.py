@@ -123,7 +123,8 @@ def become(asked: dict[str, Any]) -> None:
         # The standard library's generator is seeded anew by the fork, this one is not.
         sys.modules["numpy"].random.seed()
         module, *sys.argv[1:] = asked["command"]
-        sys.argv.append("--log-level=ERROR")  # each would warn of its plain sockets
+        if not any("log" in argument for argument in sys.argv[1:]):
+            sys.argv.append("--log-level=ERROR")  # or each warns of its plain sockets
         runpy.run_module(module, run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as leaving:

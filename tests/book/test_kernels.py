@@ -75,7 +75,7 @@ def test_a_kernel_has_its_folder_its_chance_and_nothing_of_the_one_before(
         with pytest.raises(ProcessLookupError):
             os.kill(number, 0)
     assert states[0] == states[1]
-    assert states[0].startswith(f"[[], 1, '{tmp_path}', 3, ")
+    assert states[0].startswith(f"[[], 1, '{tmp_path}', 4, ")
     assert "_tools" not in states[0].split("[")[-1]
     assert len({*draws}) == 6
     assert durations.unwaited - before > 0.1  # what the two have cost is counted
