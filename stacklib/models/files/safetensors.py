@@ -31,7 +31,7 @@ from .gguf import Piece, kept_as
 
 INDEX = "model.safetensors.index.json"
 _LONGEST = 100_000_000  # bytes of a header, as the library itself allows
-# type: bits, and the format that numbers of it are; others are parts of one
+# by type: bits, and the format that numbers of it are; others are parts of one
 _TYPES = {
     kind: (int(bits), STORED[name] if name else Stored(kind.lower(), "", int(bits)))
     for kind, bits, name in (
