@@ -31,10 +31,21 @@ from stacklib.serving.token.work import EXCHANGES, LAUNCHES, kernels
 CASE = {"model": "llama-3-70b", "on": "h100_sxm", "tp": 8}
 # dense, grouped, with windows, latent, mixtures with and without shared ones, states
 MODELS = (
-    "llama-3-8b", "gpt2-124m", "llama-2-7b", "mistral-7b-v0.1", "gemma-3-27b",
-    "qwen3-32b", "mixtral-8x7b-v0.1", "qwen3-30b-a3b", "gpt-oss-20b", "deepseek-v2",
-    "deepseek-v3.2", "kimi-k2", "nemotron-3-nano-30b-a3b", "gemma-4-e2b",
-)  # fmt: skip
+    "llama-3-8b",
+    "gpt2-124m",
+    "llama-2-7b",
+    "mistral-7b-v0.1",
+    "gemma-3-27b",
+    "qwen3-32b",
+    "mixtral-8x7b-v0.1",
+    "qwen3-30b-a3b",
+    "gpt-oss-20b",
+    "deepseek-v2",
+    "deepseek-v3.2",
+    "kimi-k2",
+    "nemotron-3-nano-30b-a3b",
+    "gemma-4-e2b",
+)
 COVERING = (PRODUCTS, ATTENTION, NORMS, HEAD)
 
 
@@ -191,8 +202,12 @@ def test_calibrated_lines_are_those_of_their_families():
     assert families[PRODUCTS] == families[HEAD] == "A" and families[ATTENTION] == "B"
     told = account(**CASE, batch=4, mode="calibrated")
     assert seconds(told) == pytest.approx(seconds(found), rel=1e-9)
-    assert line_time(HEAD, "llama-3-70b", "h100_sxm", "calibrated", tp=8, batch=4,
-                     context=4096) == found[HEAD].time  # fmt: skip
+    assert (
+        line_time(
+            HEAD, "llama-3-70b", "h100_sxm", "calibrated", tp=8, batch=4, context=4096
+        )
+        == found[HEAD].time
+    )
 
 
 def test_experts_are_read_as_tokens_touch_them_and_shared_out():
@@ -262,12 +277,22 @@ def test_more_work_takes_no_less_time(model, batch, context, prompt):
 @pytest.mark.rows(
     "change",
     [
-        {"batch": 0}, {"batch": -1.0}, {"batch": float("nan")}, {"context": 0.5},
-        {"tp": 3}, {"tp": 0}, {"tp": True}, {"ep": 0}, {"prompt": 0},
-        {"mode": "limits"}, {"software": "nccl"}, {"dtype": "fp3"},
-        {"model": "llama-3"}, {"on": "h101"},
+        {"batch": 0},
+        {"batch": -1.0},
+        {"batch": float("nan")},
+        {"context": 0.5},
+        {"tp": 3},
+        {"tp": 0},
+        {"tp": True},
+        {"ep": 0},
+        {"prompt": 0},
+        {"mode": "limits"},
+        {"software": "nccl"},
+        {"dtype": "fp3"},
+        {"model": "llama-3"},
+        {"on": "h101"},
     ],
-)  # fmt: skip
+)
 def test_bad_input_gives_no_number(change):
     with pytest.raises((ValueError, LookupError)) as told:
         account(**{**CASE, **change})

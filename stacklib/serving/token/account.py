@@ -159,7 +159,7 @@ def account(
     --------
     >>> found = account("llama-3-70b", "h100-sxm", tp=8)
     >>> found["products with the weights"].time.text("ms"), found.missing()
-    ('5.1 ms', ())
+    ('5.11 ms', ())
     """
     if mode not in MODES:
         mode = resolve(mode, MODES, "mode", exact=True)
@@ -198,9 +198,15 @@ def account(
 
 @lru_cache(maxsize=1024)
 def _frame(
-    model: Any, on: Any, dtype: Any, kv_dtype: Any, tp: int, ep: int, software: str,
+    model: Any,
+    on: Any,
+    dtype: Any,
+    kv_dtype: Any,
+    tp: int,
+    ep: int,
+    software: str,
     traced: bool,
-) -> Frame:  # fmt: skip
+) -> Frame:
     model, on, dtype, kv_dtype = (
         v.value if isinstance(v, Same) else v for v in (model, on, dtype, kv_dtype)
     )
@@ -304,9 +310,14 @@ def _covering(case: Case, name: str, uneven: Any) -> Line:
 
 def _plain(case: Case, name: str) -> tuple[Any, Any, Any]:
     found = work.of_line(
-        case.frame.shape, name, case.frame.copies, case.frame.ep, case.batch,
-        case.context, case.prompt,
-    )  # fmt: skip
+        case.frame.shape,
+        name,
+        case.frame.copies,
+        case.frame.ep,
+        case.batch,
+        case.context,
+        case.prompt,
+    )
     beside = case.frame.between * case.rows if name == NORMS else 0.0
     return (*found, beside)
 
@@ -319,7 +330,12 @@ def _traced(case: Case, name: str) -> tuple[Quantity, ...]:
     asked |= {"ep": frame.ep, "prompt": case.prompt}
     work_ = [
         counted(
-            line_work, frame.model, name, **asked, take=take, unit=unit,
+            line_work,
+            frame.model,
+            name,
+            **asked,
+            take=take,
+            unit=unit,
             label=f"{words}, {name}",
         )
         for take, unit, words in (
@@ -327,7 +343,7 @@ def _traced(case: Case, name: str) -> tuple[Quantity, ...]:
             ("operations", operation, "operations"),
             ("beside", "B", "activations"),
         )
-    ]  # fmt: skip
+    ]
     rate, peak = frame.device.memory_bandwidth, frame.device.peak(frame.runs_in)
     return (*work_, rate.across(chips), peak.across(chips))
 
@@ -446,8 +462,18 @@ def _told(case: Case, name: str) -> Quantity:
     """A calibrated line's time, as a call that a reader can type."""
     frame = case.frame
     return counted(
-        line_time, name, frame.model, frame.device.key, "calibrated",
-        dtype=frame.dtype, kv_dtype=frame.kv_dtype, tp=frame.tp, ep=frame.ep,
-        batch=case.batch, context=case.context, prompt=case.prompt, unit="s",
+        line_time,
+        name,
+        frame.model,
+        frame.device.key,
+        "calibrated",
+        dtype=frame.dtype,
+        kv_dtype=frame.kv_dtype,
+        tp=frame.tp,
+        ep=frame.ep,
+        batch=case.batch,
+        context=case.context,
+        prompt=case.prompt,
+        unit="s",
         label=name,
-    )  # fmt: skip
+    )

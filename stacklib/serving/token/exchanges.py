@@ -54,9 +54,15 @@ def exchange_time(
         for kind, block in enumerate(model.kinds):
             if isinstance(block.mlp, Experts):
                 sent = dispatch_bytes(
-                    rows / ep, block.mlp.top_k, model.hidden, "bf16", None, ranks=ep,
-                    ranks_per_node=min(ep, on.local), experts=block.mlp.experts,
-                ).sent  # fmt: skip
+                    rows / ep,
+                    block.mlp.top_k,
+                    model.hidden,
+                    "bf16",
+                    None,
+                    ranks=ep,
+                    ranks_per_node=min(ep, on.local),
+                    experts=block.mlp.experts,
+                ).sent
                 once = collective_time("all_to_all", sent, on, direct=direct)
                 found += 2 * model.count(kind) * once.time  # there and back
     return found

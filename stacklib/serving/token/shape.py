@@ -76,8 +76,10 @@ class Shape:
 
 def shape_of(model: LanguageModel, dtype: Any, kv_dtype: Any) -> Shape:
     """The parts of a model's step, by the line that covers them."""
-    keys = (Same(v) if isinstance(v, LanguageModel | Quantity) else v
-            for v in (model, dtype, kv_dtype))  # fmt: skip
+    keys = (
+        Same(v) if isinstance(v, LanguageModel | Quantity) else v
+        for v in (model, dtype, kv_dtype)
+    )
     return _shape(*keys)
 
 

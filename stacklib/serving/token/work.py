@@ -57,9 +57,14 @@ def line_work(
 
 
 def of_line(
-    shape: Shape, line: str, often: float, ep: int, batch: Any, context: Any,
+    shape: Shape,
+    line: str,
+    often: float,
+    ep: int,
+    batch: Any,
+    context: Any,
     prompt: int | None,
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Any, Any]:
     """Bytes and operations of a line that covers some; each KV head kept ``often``."""
     tokens = batch if prompt is None else batch * prompt
     if line == ATTENTION:

@@ -46,11 +46,16 @@ def whole(dtype: str, software: str) -> Quantity:
     """A token on H100s with its pauses, attention in pieces and exchanges."""
     limit, kernels = (
         serving.account(
-            MODEL, DEVICES[0], dtype, decode.CHIPS, context=CONTEXT, software=software,
+            MODEL,
+            DEVICES[0],
+            dtype,
+            decode.CHIPS,
+            context=CONTEXT,
+            software=software,
             mode=mode,
         )
         for mode in ("limit", "calibrated")
-    )  # fmt: skip
+    )
     found: Quantity = limit.with_(kernels["attention over the cache"]).total()
     return found.named(f"a token in {dtype}, exchanges by the {software}")
 
