@@ -122,17 +122,17 @@ def saved_by(model: Any, run: Callable[[], Any]) -> int:
     import torch
 
     weights = {p.untyped_storage().data_ptr() for p in model.parameters()}
-    kept: dict[int, int] = {}
+    kept: dict[int, Any] = {}
 
     def keep(tensor: torch.Tensor) -> torch.Tensor:
         storage = tensor.untyped_storage()
-        kept[storage.data_ptr()] = storage.nbytes()
+        kept[storage.data_ptr()] = storage  # held, so that no address comes twice
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         result = run()
     del result
-    return sum(size for at, size in kept.items() if at not in weights)
+    return sum(found.nbytes() for at, found in kept.items() if at not in weights)
 
 
 def trained(name: str) -> list[float]:

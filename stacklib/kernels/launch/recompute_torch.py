@@ -110,14 +110,14 @@ def _saved(model: Decoder, run: Callable[[], Any]) -> int:
     """Bytes of the storages that autograd keeps of a call, weights not counted."""
     fixed: Sequence[Any] = [*model.parameters(), *model.buffers()]
     own = {p.untyped_storage().data_ptr() for p in fixed}
-    kept: dict[int, int] = {}
+    kept: dict[int, Any] = {}
 
     def keep(tensor: Any) -> Any:
         storage = tensor.untyped_storage()
-        kept[storage.data_ptr()] = storage.nbytes()
+        kept[storage.data_ptr()] = storage  # held, so that no address comes twice
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         result = run()
     del result
-    return sum(size for at, size in kept.items() if at not in own)
+    return sum(found.nbytes() for at, found in kept.items() if at not in own)
