@@ -1,4 +1,4 @@
-"""Serving: what a token costs, line by line.
+"""What a token costs, line by line: the room of serving.
 
 ``account("llama-3-70b", "h100", tp=8)`` gives the lines of one token: what each takes,
 what binds it, whose section it is, and which operations it covers. ``.total()`` refuses

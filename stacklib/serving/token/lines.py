@@ -115,7 +115,7 @@ class Band:
 class Account:
     """The lines of a token or a prompt, and what there is to cover.
 
-    ``account["head"]`` is a line, ``a - b`` the differences line by line.
+    ``account["output matrix"]`` is a line, ``a - b`` the differences line by line.
     """
 
     title: str
