@@ -152,7 +152,8 @@ def become(session: pytest.Session, pipe: Connection, files: Iterator[Any]) -> N
         durations.seconds.clear()
         # A process that a test spawns would import what this one was started with.
         main: Any = sys.modules["__main__"]
-        main.__spec__ = main.__file__ = None
+        main.__spec__ = None
+        vars(main).pop("__file__", None)
         plugins = config.pluginmanager
         for name, plugin in plugins.list_name_plugin():
             if name in SHOWING or isinstance(plugin, progress.Progress):
