@@ -15,6 +15,7 @@ from stacklib import hardware, models
 from stacklib.interconnect.selection.machine import fabric
 from stacklib.interconnect.selection.timed import collective_time
 from stacklib.kernels.launch.launches import COSTS, replay_time
+from stacklib.kernels.rows.sampling_time import GATHER_S, LAUNCH_S, flash_time
 from stacklib.kernels.schedule.attention_time import attention_time
 from stacklib.models import operations
 from stacklib.quantity import Quantity, UnknownName, explain
@@ -25,8 +26,16 @@ from stacklib.roofline.work.products import product
 from stacklib.serving import Account, DoubleCount, Line, account
 from stacklib.serving.token import calibrated
 from stacklib.serving.token.account import line_time
+from stacklib.serving.token.exchanges import link_rate
 from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
-from stacklib.serving.token.work import EXCHANGES, LAUNCHES, kernels
+from stacklib.serving.token.work import (
+    EXCHANGES,
+    LAUNCHES,
+    SAMPLING,
+    between,
+    kernels,
+    line_work,
+)
 
 CASE = {"model": "llama-3-70b", "on": "h100_sxm", "tp": 8}
 # dense, grouped, with windows, latent, mixtures with and without shared ones, states
@@ -286,7 +295,7 @@ def test_more_work_takes_no_less_time(model, batch, context, prompt):
         {"tp": True},
         {"ep": 0},
         {"prompt": 0},
-        {"mode": "limits"},
+        {"mode": "lim"},
         {"software": "nccl"},
         {"dtype": "fp3"},
         {"model": "llama-3"},
@@ -310,3 +319,111 @@ def test_cached_matrices_are_one_product_where_inputs_are():
     found = account(**CASE, batch=1.0, mode="calibrated")
     assert found[PRODUCTS].regime == "bf16, one token"
     assert "o" in calibrated.BACK and "q" not in calibrated.BACK
+
+
+def test_what_fits_is_what_fits_a_decode_step():
+    batch = np.array([1.0, 10.0, 100.0, 300.0, 400.0, 1000.0])
+    case = {**CASE, "batch": batch, "context": 4096.0}
+    unfit = np.isnan(account(**case).total())
+    assert unfit.tolist() == (~decode_step(**case).fits).tolist()
+    assert unfit.any() and not unfit.all()
+
+
+def test_joules_are_told_where_both_energies_are_known():
+    found = account("llama-3-8b", "a100_sxm_80gb", batch=4)
+    chip = hardware.get("a100_sxm_80gb")
+    a_bit = hardware.memory(chip.memory_type).energy.si
+    fitted = hardware.microarchitecture(chip).tensor_energy
+    for name in COVERING:
+        line = found[name]
+        each = line.operations.si * hardware.efficiency(fitted)
+        due = 8 * line.bytes.si * a_bit + each
+        assert line.joules.si == pytest.approx(due)
+    assert account("llama-3-8b", "h100_sxm")[HEAD].joules is None  # HBM3 publishes none
+
+
+def test_sampling_is_a_fused_draw_after_its_head():
+    sizes = {"batch": 8.0, "hidden": 8192, "vocab": 128256, "bandwidth": 1.0}
+    link = link_rate("h100_sxm", 8)
+    assert link_rate("h100_sxm", 1) == 1.0 < link
+    due = flash_time(**sizes, launch_s=LAUNCH_S, ranks=8, link=link, latency_s=GATHER_S)
+    found = account(**CASE, batch=8.0)
+    assert found[SAMPLING].time == pytest.approx(due.sampling)
+    assert found[PRODUCTS].beside == found[HEAD].beside == 0.0 < found[NORMS].beside
+
+
+@pytest.mark.rows(
+    "model, count, numbers",
+    [
+        # 3 dense layers of 9 kernels, 58 of 16: with a router and a shared expert
+        ("deepseek-v3", 3 * 9 + 58 * 16, None),
+        ("mixtral-8x7b-v0.1", 32 * 13, 2 * 4 * 4096 + 2 * 6144 + 3 * 2 * 14336),
+        ("llama-3-8b", 32 * 9, 2 * 4 * 4096 + 2 * 6144 + 3 * 14336),
+    ],
+)
+def test_kernels_and_what_they_pass_on(model, count, numbers):
+    found = models.get(model)
+    assert kernels(found) == count
+    if numbers:  # of one token in one layer
+        assert between(found, 1) == 2 * 32 * numbers
+
+
+def test_few_tokens_on_many_chips_touch_an_expert_each():
+    found = account(
+        "deepseek-v3", "h200_sxm", "fp8", ep=64, batch=1.0, mode="calibrated"
+    )
+    assert 0 < found[PRODUCTS].time < found.total()
+
+
+def test_an_account_says_its_lines():
+    found = account(**CASE)
+    shown = repr(found)
+    for words in ("8 x H100, limit: 6.17 ms", "launches and pauses: 442", "not timed"):
+        assert words in shown
+    assert "6.17 ms" in found._repr_html_().replace("\u2009", " ").replace(
+        "&nbsp;", " "
+    )
+    assert [row["line"] for row in found.rows()] == [x.name for x in found.lines]
+    assert "no band" not in account(**CASE, mode="calibrated").band().words
+    strange = found.with_(replace(found[HEAD], family="Z"))
+    assert strange.band().words.endswith("no band for Z")
+    assert Line("a", "", t_bytes=2.0, t_arithmetic=2.0).bound == "bytes"
+    assert Line("a", "", t_bytes=2.0, t_arithmetic=3.0, t_fixed=1.0).time == 4.0
+
+
+def test_experts_and_latents_are_predicted_shape_by_shape():
+    def one(n: int, k: int, rows: int = 4, groups: int = 1) -> float:
+        work = product(m=rows, n=n, k=k, groups=groups)
+        found = gemm_time(work, "h200_sxm", "kernel")
+        return found.time - found.launch
+
+    found = account(
+        "deepseek-v3", "h200_sxm", tp=2, ep=16, batch=64.0, mode="calibrated"
+    )
+    touched = 256 * (1 - (1 - 8 / 256) ** 64)
+    experts = {"rows": round(64 * 8 / touched), "groups": round(touched / 16)}
+    latent = one(768, 7168) + one(12288, 1536) + one(288, 7168) + one(16384, 512)
+    latent += one(7168, 8192)
+    dense = one(18432, 7168) + one(7168, 9216)
+    mixture = one(128, 7168) + one(2048, 7168, **experts) + one(7168, 1024, **experts)
+    mixture += one(2048, 7168) + one(7168, 1024)
+    due = 61 * latent + 3 * dense + 58 * mixture
+    assert found[PRODUCTS].time == pytest.approx(due)
+    sizes = {"heads": 64, "kv_heads": 1, "queries": 1, "keys": 4097}
+    layer = attention_time("h200_sxm", batch=4, head_dim=576, value_dim=512, **sizes)
+    assert found[ATTENTION].time == pytest.approx(61 * (layer.time - layer.launch))
+    # and expanded in a prompt
+    prompt = account("deepseek-v2", "b300_sxm", tp=8, prompt=512, mode="calibrated")
+    sizes = {"heads": 16, "kv_heads": 16, "queries": 512, "keys": 512, "causal": True}
+    layer = attention_time("b300_sxm", batch=1, head_dim=192, value_dim=128, **sizes)
+    due = 60 * (layer.time - layer.launch)
+    assert prompt[ATTENTION].time.si == pytest.approx(due)
+
+
+def test_experts_pass_on_what_is_between_their_products():
+    rows = 1536 + 128 * 192 + 576 + 128 * 256
+    inner = 3 * 18432 + 58 * (8 * 2048 + 2048)
+    numbers = 61 * (2 * 4 * 7168 + 2 * rows) + 3 * inner
+    assert between(models.get("deepseek-v3"), 1) == 2 * numbers
+    assert line_work("llama-3-8b", HEAD).bytes == 2 * 128256 * 4096
+    assert account("llama-3-8b", "a100_sxm_80gb", "int8")[HEAD].joules is None

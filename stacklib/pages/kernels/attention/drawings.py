@@ -19,7 +19,7 @@ PART = 2  # keys of a tile
 def tiles_of_scores() -> d.Drawing:
     """One head by three kernels, and in tiles."""
     steps = [
-        ("three kernels", _way("three kernels", page.unfused(), written=True)),
+        ("three kernels", _way("three kernels", page.asked(), written=True)),
         ("in tiles", _way("in tiles", page.in_tiles(), written=False)),
     ]
     title = "In tiles one tile of the scores exists at a time, and none is written."
@@ -31,7 +31,7 @@ def _way(words: str, moved: Quantity, *, written: bool) -> d.Node:
         "global memory",
         "SM",
         moved,
-        page.unfused(),
+        page.asked(),
         [d.line(moved, bold=True)],
         both=True,
         least=60.0,
