@@ -101,7 +101,7 @@ def test_memory_does_not_grow_with_the_square():
 
 
 def test_the_drawings_say_what_the_page_says():
-    assert "138 MB" in (drawn := drawings.tiles_of_scores().html) and "69.2 MB" in drawn
+    assert "236 MB" in (drawn := drawings.tiles_of_scores().html) and "69.2 MB" in drawn
     steps = page.steps(drawings.SCORES, drawings.VALUES, drawings.PART)
     told = drawings.row_in_tiles().html
     for row in steps:
