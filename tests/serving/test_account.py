@@ -427,3 +427,19 @@ def test_experts_pass_on_what_is_between_their_products():
     assert between(models.get("deepseek-v3"), 1) == 2 * numbers
     assert line_work("llama-3-8b", HEAD).bytes == 2 * 128256 * 4096
     assert account("llama-3-8b", "a100_sxm_80gb", "int8")[HEAD].joules is None
+
+
+@pytest.mark.rows(
+    "case, at_limit",
+    [
+        # no 16-bit rate; layers without an MLP, states; tokens selected by an index
+        (("llama-3-8b", "dgx_spark_gb10", "nvfp4"), False),
+        (("nemotron-3-nano-30b-a3b", "h100_sxm"), True),
+        (("deepseek-v3.2", "h200_sxm", "fp8", 8), True),
+    ],
+)
+def test_what_no_family_predicts_stands_at_its_limit(case, at_limit):
+    limit, found = (account(*case, mode=mode) for mode in ("limit", "calibrated"))
+    assert (found[ATTENTION].time.si == limit[ATTENTION].time.si) == at_limit
+    assert ("at its limit" in found[ATTENTION].note) == at_limit
+    assert found[PRODUCTS].time.si > limit[PRODUCTS].time.si

@@ -17,6 +17,7 @@ from stacklib.kernels.schedule.attention_time import attention_time
 from stacklib.models import Attention, Experts, LatentAttention, Matrix
 from stacklib.quantity import Quantity, stamp
 from stacklib.quantity.dtypes import DTYPES
+from stacklib.quantity.stored import products
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.work.products import EXPAND, Product
 
@@ -44,7 +45,7 @@ def line(case: Case, found: Line, told: Callable[[Case, str], Quantity]) -> Line
         by = products_time
     elif found.name == ATTENTION:
         kinds = (a for _, a in case.frame.shape.attention)
-        if not all(isinstance(a, Attention | LatentAttention) for a in kinds):
+        if not all(map(_predicted, kinds)):
             return replace(found, note="at its limit: no family predicts its kernels")
         family, by = "B", cache_time
     else:
@@ -61,6 +62,13 @@ def line(case: Case, found: Line, told: Callable[[Case, str], Quantity]) -> Line
         family=family,
         regime=f"{case.frame.runs_in}, {rows}",
     )
+
+
+def _predicted(a: Any) -> bool:
+    """Whether family B has kernels like these: no states, no selection of tokens."""
+    if isinstance(a, LatentAttention):
+        return not a.selected
+    return isinstance(a, Attention) and a.plain
 
 
 def products_time(case: Case, name: str) -> float:
@@ -84,6 +92,8 @@ def products_of(case: Case, name: str) -> Iterator[tuple[int, Product]]:
     for kind, block in enumerate(model.kinds):
         for (_, _, routed), group in groupby(block.matrices(model.hidden), _input):
             listed = list(group)
+            if not listed[0].each:  # a layer without that part
+                continue
             if not routed:
                 yield model.count(kind), _product(case, listed, kind, rows)
             elif isinstance(block.mlp, Experts):
@@ -159,7 +169,7 @@ def _layer(case: Case, a: Any, batch: int) -> float:
         heads=a.heads // case.frame.tp,
         queries=queries,
         keys=keys,
-        dtype="bf16" if "bf16" in case.frame.device.formats else "fp16",
+        dtype=products("", case.frame.device.formats).name,
         causal=case.prompt is not None,
         kv_dtype=None if kept is None or isinstance(kept, Quantity) else kept,
         **sizes,
