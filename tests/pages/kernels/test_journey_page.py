@@ -2,11 +2,14 @@
 
 import pytest
 
+from stacklib import models
 from stacklib.kernels.launch.launches import Launches, run_launches
 from stacklib.pages.kernels import fusion, launches
 from stacklib.pages.kernels import journey as page
 from stacklib.pages.kernels.journey import drawings, live
 from stacklib.roofline import decode_step
+from stacklib.serving import account
+from stacklib.serving.token.work import kernels
 
 from ...programs import loop_of
 
@@ -79,3 +82,15 @@ def test_the_drawings_say_each_way_and_part():
     assert all(page.step(way, OLD).text("ms") in html for way in page.WAYS)
     html = drawings.prompt_before_and_after().html
     assert all(q.text("ms") in html for pair in page.prompt().values() for q in pair)
+
+
+def test_the_account_counts_what_the_page_counts():
+    token = account("llama-3-70b", "h100_sxm", tp=8)
+    assert token["launches and pauses"].time.si == pytest.approx(
+        (page.step(page.FASTEST, "h100_sxm") - page.reading("h100_sxm")).si
+    )
+    assert fusion.kernels().si == kernels(models.get("llama-3-70b"), 8)
+    # the graph's tables of angles and gains are a third of a per cent
+    prompt = account("llama-3-70b", "h100_sxm", tp=8, prompt=page.PROMPT)
+    between = fusion.between_time(fused=True).si
+    assert prompt["norms and the like"].time.si == pytest.approx(between, rel=4e-3)
