@@ -443,3 +443,13 @@ def test_what_no_family_predicts_stands_at_its_limit(case, at_limit):
     assert (found[ATTENTION].time.si == limit[ATTENTION].time.si) == at_limit
     assert ("at its limit" in found[ATTENTION].note) == at_limit
     assert found[PRODUCTS].time.si > limit[PRODUCTS].time.si
+
+
+@pytest.mark.rows("asked", [{"kv_dtype": Quantity(4, "bit")}, {"dtype": "int8"}])
+def test_a_narrow_cache_is_read_sooner_in_both_modes(asked):
+    for mode in ("limit", "calibrated"):
+        wide, narrow = (
+            account("llama-3-8b", "l40s", batch=32.0, mode=mode, **more)[ATTENTION].time
+            for more in ({}, asked)
+        )
+        assert 0.2 < narrow / wide < 0.6

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from stacklib import hardware
 from stacklib.gpu.issue.instructions import instruction
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import bytes_per_element, resolve
+from stacklib.quantity import Quantity, bytes_per_element, resolve
 from stacklib.quantity import dtype as find_dtype
 from stacklib.roofline.bound import gemm, hierarchy
 from stacklib.roofline.work.bounds import device_of
@@ -57,7 +57,9 @@ class Attention:
     dtype: str = "bf16"
     causal: bool = False
     value_dim: int | None = None  # of V, where it differs from K's
-    kv_dtype: str | None = None  # in which K and V are kept, where it differs
+    kv_dtype: str | Quantity | None = (
+        None  # in which K and V are kept, where it differs
+    )
     backward: bool = False
     warp_level: bool = False  # multiplied by mma.sync, also where something newer is
     software_exp: float = 0.0  # share of the exponentials made by multiply-adds
@@ -368,7 +370,7 @@ def attention_time(
     causal: bool = False,
     software: str = "tuned",
     value_dim: int | None = None,
-    kv_dtype: str | None = None,
+    kv_dtype: str | Quantity | None = None,
     backward: bool = False,
 ) -> AttentionTime:
     """Predicted time of one attention kernel.
@@ -379,8 +381,9 @@ def attention_time(
         Tokens; one query against many keys is decode.
     software : str
         ``naive``, ``library`` or ``tuned``.
-    kv_dtype : str, optional
-        Format in which K and V are kept; ``dtype`` where not given.
+    kv_dtype : str or Quantity, optional
+        Format in which K and V are kept, or the bits of a number; ``dtype`` where not
+        given.
     value_dim : int, optional
         Columns of V, where they are not those of K.
     backward : bool

@@ -162,7 +162,6 @@ def _layer(case: Case, a: Any, batch: int) -> float:
     elif a.window and case.prompt is None:
         keys = min(keys, a.window)
     sizes["kv_heads"] = max(1, sizes["kv_heads"] // case.frame.tp)
-    kept = case.frame.kv_dtype
     found = attention_time(
         case.frame.device,
         batch=batch,
@@ -171,7 +170,7 @@ def _layer(case: Case, a: Any, batch: int) -> float:
         keys=keys,
         dtype=products("", case.frame.device.formats).name,
         causal=case.prompt is not None,
-        kv_dtype=None if kept is None or isinstance(kept, Quantity) else kept,
+        kv_dtype=Quantity(8 * case.frame.shape.number, "bit"),
         **sizes,
     )
     return float(found.time - found.launch)
