@@ -35,6 +35,7 @@ LINK = re.compile(r"\]\([^()\s]*\)|\{[\w:]+\}(?=`)")
 RAIL = re.compile(r"^[ \t]*(?::[\w-]+:|[`:]{3,})[^\n]*$", re.M)
 WORD = re.compile(r"\S*[^\W_]\S*")
 DRAWING, FIGURE = "st-figure st-drawing", re.compile(r'class="st-(?:figure|live)\b')
+BAR = 'id="fig-token-'  # of the account, which is no drawing of the section's subject
 OPENED = re.compile(r'data-q="([^"]+)"')
 
 
@@ -129,7 +130,8 @@ def told(path: Path, root: Path = tree.ROOT) -> Told:
     parts = list(pieces(path))
     path_of = [p for p in parts if not p.folded]
     text = "\n".join(p.text for p in path_of if p.kind == "prose")
-    shown = [p.text for p in path_of if p.kind == "output"]
+    outputs = [p.text for p in path_of if p.kind == "output"]
+    shown = [html for html in outputs if BAR not in html]
     tables = [rows(html) for html in shown if "<tbody>" in html]
     tables += [0] * len(TABLE.findall(text))
     hidden = "\n".join(p.text for p in parts if p.folded and p.kind == "prose")
@@ -143,7 +145,7 @@ def told(path: Path, root: Path = tree.ROOT) -> Told:
         "loops": sum(looped(p) for p in path_of),
         "folds": sum(p.folded and p.kind != "output" for p in parts),
         "folded": count(hidden),
-        "numbers": len(prose.links(text)) + len(set(OPENED.findall("".join(shown)))),
+        "numbers": len(prose.links(text)) + len(set(OPENED.findall("".join(outputs)))),
     }
     return Told(**made, lacks=tuple(lacks(made, parts, path_of, text)))
 
@@ -175,6 +177,9 @@ def lacks(
         yield "the token's line does not stand under the title"
     if "token-after" not in kinds:
         yield "no changed line of the token at the foot"
+    bars = [p.text for p in path_of if p.kind == "output" and BAR in p.text]
+    if len(bars) < 2:
+        yield "no bar of the account at its head and at its foot"
     if late(path_of):
         yield "a chart stands before the first drawing"
     if kinds.count("claims-table"):
@@ -186,7 +191,7 @@ def lacks(
 
 def late(path_of: list[Piece]) -> bool:
     """Whether a chart is met before the first drawing."""
-    shown = [p.text for p in path_of if p.kind == "output"]
+    shown = [p.text for p in path_of if p.kind == "output" and BAR not in p.text]
     kinds = [DRAWING in html for html in shown if FIGURE.search(html)]
     return any(kinds) and not kinds[0]
 

@@ -9,11 +9,18 @@ import math
 
 from stacklib import evidence, hardware, models, roofline
 from stacklib.evidence import results
+from stacklib.pages import chain
 from stacklib.quantity import Quantity, chosen, counted, one_of, say
 from stacklib.quantity.say import Saying
 from stacklib.roofline.count.readiness import QUESTIONS
 
 MODEL, DEVICE, DTYPE, CHIPS, CONTEXT = "llama-3-70b", "h100-sxm", "bf16", 8, 4096
+COUNTED = "06-interconnect/journey"  # before weights get shorter
+SHARES = {
+    "memory": ("reading memory", chain.READ),
+    "kernels": ("norms, launches and sampling", chain.KERNELS),
+    "link": ("exchanges between the chips", (chain.EXCHANGES,)),
+}
 
 
 def full() -> Quantity:
@@ -63,6 +70,34 @@ def stack() -> Saying:
         ),
         transistors=(chip.transistors, "Transistors on the die of one H100", None, 2),
         die=(chip.die_area, "Area of the die of one H100", "mm2"),
+    )
+
+
+def token() -> Saying:
+    """The token's account as chapter 6 leaves it, by layers of the stack."""
+    own = chain.account(COUNTED, after=True)
+    whole = own.total()
+    hour = hardware.get(DEVICE).cloud_price.across(chosen(CHIPS, label="chips"))
+    million = 10**6 * one_of("token") / one_of("token")
+    shares = {
+        f"{layer}_share": (
+            chain.time(COUNTED, *names) / whole,
+            f"Share of the token's time that is {what}",
+            "%",
+            2,
+        )
+        for layer, (what, names) in SHARES.items()
+    }
+    return say(
+        "token",
+        time=(whole, "A token on eight H100s, every line of its account", "ms"),
+        cost=(
+            (hour * whole * million).named("price of a million tokens"),
+            "Rent of eight H100s while they make a million tokens for one reader",
+            "USD",
+            2,
+        ),
+        **shares,
     )
 
 
@@ -123,5 +158,5 @@ def readiness() -> Saying:
 
 def said() -> Saying:
     """Everything that pages without cells say."""
-    parts = (stack(), house(), peers(), readiness())
+    parts = (stack(), token(), house(), peers(), readiness())
     return Saying({name: one for part in parts for name, one in part.numbers.items()})

@@ -72,6 +72,7 @@ class Quantity:
     key: str
     family: str
     note: str  # the reason of an assumption, the call of a count
+    whole: str  # the account whose line it is, with which alone it is added up
 
     __array_ufunc__ = None  # NumPy arrays defer to us, and we refuse them
 
@@ -89,7 +90,7 @@ class Quantity:
             raise UnitError(f"unknown kind {kind!r}: use one of {', '.join(KINDS)}")
         shown = parse(unit or "1")
         si = finite(finite(value) * shown.factor)
-        _fill(self, si, shown, label, kind, source, "", (), key, "", "")
+        _fill(self, si, shown, label, kind, source, "", (), key, "", "", "")
 
     # -- views ---------------------------------------------------------------
 
@@ -330,7 +331,8 @@ def _computed(
     si: float, shown: Unit, op: str, inputs: tuple[Any, ...], label: str = ""
 ) -> Quantity:
     blank = object.__new__(Quantity)
-    values = (finite(si), shown, label, "computed", None, op, inputs, "", "", "")
+    texts = ("",) * 4
+    values = (finite(si), shown, label, "computed", None, op, inputs, *texts)
     return _fill(blank, *values)
 
 

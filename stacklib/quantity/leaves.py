@@ -184,6 +184,7 @@ def counted(
         "",
         "",
         call,
+        "",
     )
     return made.to(shown) if shown else made
 

@@ -17,7 +17,7 @@ from .core import Quantity
 from .files import held
 from .store import dump
 from .times import in_times
-from .told import refuse_bare
+from .told import refuse_bare, refuse_mixed
 
 MIME = "application/vnd.stacklib.numbers+json"
 _FILE = re.compile(r"\b(?:benchmarks|stacklib)/[\w./-]+\.(?:json|csv|toml)\b")
@@ -140,6 +140,7 @@ def _said(name: str, given: Any) -> Said:
             "assumed(why=), counted() or a quantity of a spec"
         )
     refuse_bare(name, quantity)
+    refuse_mixed(name, quantity)
     said = Said(*parts) if len(parts) > 1 else Said(quantity, quantity.label)
     what = said.what.strip() if isinstance(said.what, str) else ""
     if not what:

@@ -100,7 +100,7 @@ def load(
         made.append(_fill(
             object.__new__(Quantity), si, parse(node["unit"]), node.get("label", ""),
             kind, source, op, inputs, key, node.get("family", ""),
-            node.get("note", ""),
+            node.get("note", ""), "",
         ))  # fmt: skip
     return made
 

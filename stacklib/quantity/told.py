@@ -109,3 +109,30 @@ def refuse_bare(name: str, q: Quantity) -> None:
             f"{name}: {leaves}: a typed number; say what it is with chosen(), "
             "assumed(why=), counted() or constant()"
         )
+
+
+def wholes(q: Quantity) -> set[str]:
+    """The accounts whose lines a sum adds up."""
+    if q.whole or q.op != "+":
+        return {q.whole} - {""}
+    return {whole for part in parts(q) for whole in wholes(part)}
+
+
+def refuse_mixed(name: str, q: Quantity) -> None:
+    """ValueError, naming both, for a sum over lines of two accounts.
+
+    ``name``: what is shown, as the message calls it.
+    """
+    seen: set[int] = set()
+    todo = [q]
+    while todo:
+        part = todo.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if len(found := sorted(wholes(part))) > 1:
+            raise ValueError(
+                f"{name}: a sum over lines of two accounts, {found[0]!r} and "
+                f"{found[1]!r}: put the line into one of them with Account.with_()"
+            )
+        todo.extend(parts(part))

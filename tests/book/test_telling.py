@@ -48,6 +48,7 @@ Four.
 """
 DRAWN = '<figure class="st-figure st-drawing"><tspan data-q="a.d"></tspan></figure>'
 CHART = '<figure class="st-figure"></figure>'
+BAR = '<figure class="st-figure st-drawing" id="fig-token-03-memory-near"></figure>'
 LONG = "<table><tbody>" + "<tr><td>1</td></tr>" * 9 + "</tbody></table>"
 
 
@@ -66,6 +67,8 @@ def cells():
         cell("plotted()", CHART, ["hide-input"]),
         cell("for line in range(8):\n    print(line)"),
         cell("table()", LONG, ["hide-cell"]),
+        cell("before()", BAR, ["hide-input"]),
+        cell("after()", BAR, ["hide-input"]),
         v4.new_markdown_cell(FOOT),
     ]
 
@@ -107,6 +110,7 @@ FAULTS = {
     "under the title": lambda c: c.__setitem__(
         0, prose(HEAD.replace("\n\n:", "\n\nA\n:", 1))
     ),
+    "no bar of the account": lambda c: c.pop(-2),
     "no changed line": lambda c: swap(c, "{token-after}", "{note}"),
     "a table of claims": lambda c: c.append(prose(":::{claims-table} 1\n:::")),
     "'first review'": lambda c: c.append(prose("A first review called it so.")),

@@ -10,7 +10,7 @@ once, are in ``parts``, finished drawings in ``scenes``.
 
 from __future__ import annotations
 
-from .marks import Clip, Measured, Note, Opened, Pipe
+from .marks import Bar, Clip, Measured, Note, Opened, Pipe
 from .nodes import Box, Cells, Layers, Node, Nothing, Words, with_
 from .picture import Drawing, draw
 from .relate import Either, below, chain, flow, grid, right_of

@@ -285,3 +285,47 @@ class Clip(Node):
         wide, high = room_of(self.lines, sheet.narrow)
         left = min(max(busy.x, rect.x), rect.right - wide)
         sheet.write(self.lines, Rect(left, bar.foot + 3, wide, high), way, "start")
+
+
+@dataclass(frozen=True)
+class Bar(Node):
+    """Times one after the other on one scale, those in question lit.
+
+    ``parts``: what each is called, how long it takes, its colour, whether it is lit.
+    """
+
+    name: str
+    parts: tuple[tuple[str, Quantity, str, bool], ...]
+    whole: Quantity  # what the full width stands for
+    label: Any
+    high: float = 12.0
+    grow: float = 0.0
+    stretch: bool = True
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """Its words."""
+        return lines(self.label)
+
+    def size(self, narrow: bool) -> Size:
+        """Its words, the bar under them."""
+        wide, high = room_of(self.lines, narrow)
+        return wide, high + self.high + 3
+
+    def put(self, sheet: Sheet, rect: Rect, way: Way) -> None:
+        """The parts along the scale: each is seen, however short."""
+        total = sum(time.si for _, time, _, _ in self.parts)
+        if not 0 < total <= self.whole.si * (1 + 1e-9):
+            raise SpecError(f"{self.name}: longer than its scale, {self.whole.text()}")
+        _, high = room_of(self.lines, sheet.narrow)
+        sheet.write(self.lines, Rect(rect.x, rect.y, rect.w, high), way, "start")
+        bar = Rect(rect.x, rect.y + high + 3, rect.w, self.high)
+        told = ", ".join(f"{name} {t.text()}" for name, t, _, _ in self.parts)
+        sheet.add_part((*way, self.name), bar, told)
+        room = bar.w - THINNEST * len(self.parts)
+        x = bar.x
+        for _, time, role, lit in self.parts:
+            wide = THINNEST + room * time.si / self.whole.si
+            look = Look(role, 0.85 if lit else 0.3, "paper", 0.5)
+            sheet.rects(look, Rect(x, bar.y, wide, bar.h))
+            x += wide

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from stacklib.hardware.errors import error_band
 from stacklib.quantity import Quantity, maximum, resolve
+from stacklib.quantity.core import _make
 
 BYTES, ARITHMETIC = "bytes", "arithmetic"
 
@@ -63,6 +64,9 @@ class Line:
         What of ``models.operations`` it stands for.
     note : str
         What is left out, or who will count it.
+    whole : str
+        The account that it was taken out of: ``say`` refuses to add up its time and
+        that of a line of another.
     """
 
     name: str
@@ -78,6 +82,7 @@ class Line:
     regime: str = ""
     covers: frozenset[Cover] = frozenset()
     note: str = ""
+    whole: str = ""
 
     @property
     def time(self) -> Any:
@@ -92,7 +97,7 @@ class Line:
             moving = computing
         if moving is not None:
             time = moving if time is None else moving + time
-        return time.named(self.name) if isinstance(time, Quantity) else time
+        return _of(time, self.name, self.whole)
 
     @property
     def bound(self) -> str:
@@ -138,7 +143,12 @@ class Account:
     def __getitem__(self, name: str) -> Line:
         """The line of this name; ``UnknownName`` with the nearest for any other."""
         known = {line.name: line for line in self.lines}
-        return known[resolve(name, known, "line", exact=True)]
+        return replace(known[resolve(name, known, "line", exact=True)], whole=self.id)
+
+    @property
+    def id(self) -> str:
+        """What tells it from another: the account with the same lines has the same."""
+        return f"{self.title}, {self.mode}, {_text(self._sum(), 9)}"
 
     def total(self) -> Any:
         """Seconds of all lines, one after the other.
@@ -150,9 +160,11 @@ class Account:
         """
         if twice := _twice(tuple((line.name, line.covers) for line in self.lines)):
             raise DoubleCount(twice)
+        return _of(self._sum(), self.title, self.id)
+
+    def _sum(self) -> Any:
         times = [time for line in self.lines if (time := line.time) is not None]
-        total = sum(times[1:], times[0])
-        return total.named(self.title) if isinstance(total, Quantity) else total
+        return sum(times[1:], times[0])
 
     def missing(self) -> tuple[Cover, ...]:
         """What the step moves or multiplies and no line covers."""
@@ -168,6 +180,7 @@ class Account:
             When it has no line of this name.
         """
         self[line.name]
+        line = replace(line, whole="")
         new = tuple(line if x.name == line.name else x for x in self.lines)
         return replace(self, lines=new)
 
@@ -245,12 +258,19 @@ def _plain(value: Any) -> float:
     return float(value.si if isinstance(value, Quantity) else value)
 
 
-def _text(value: Any) -> str:
+def _of(time: Any, label: str, whole: str) -> Any:
+    """A time under its name, as a part of an account."""
+    if not isinstance(time, Quantity):
+        return time
+    return _make(time, label=label, whole=whole)
+
+
+def _text(value: Any, digits: int = 3) -> str:
     if value is None:
         return "not timed"
     if isinstance(value, Quantity):
-        return value.text()
-    return f"{1e3 * value:.4g} ms" if isinstance(value, float) else "a sweep"
+        return value.text(None, digits)
+    return f"{1e3 * value:.{digits}g} ms" if isinstance(value, float) else "a sweep"
 
 
 def covers(pairs: Iterable[tuple[str, str, bool, bool]]) -> frozenset[Cover]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from stacklib import hardware, roofline
-from stacklib.interconnect.selection.machine import fabric
-from stacklib.interconnect.selection.timed import Timed, collective_time
+from stacklib import hardware, roofline, serving
+from stacklib.pages import chain
 from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect import links, selection
 from stacklib.pages.kernels import journey as kernels
 from stacklib.quantity import Quantity, chosen, counted
+from stacklib.serving import Account
 
 MODEL, CONTEXT, TP = "llama-3-70b", 4096, 8
 OLD, NEW, RACK = "h100_sxm", "b200_sxm", "gb200"
@@ -28,6 +28,15 @@ A100 = {2: "E-0733", 4: "E-0735", 8: "E-0737"}  # the same steps on 2, 4 and 8 G
 # -- one token -------------------------------------------------------------------------
 
 
+@cache
+def account(device: str, tp: int = TP, way: str = LIBRARY) -> Account:
+    """A token's lines: attention as it is predicted, the rest at its limit."""
+    asked: dict[str, Any] = {"dtype": "bf16", "tp": tp, "context": CONTEXT}
+    asked["software"] = "library" if way == LIBRARY else "engine"
+    predicted = serving.account(MODEL, device, mode="calibrated", **asked)
+    return serving.account(MODEL, device, **asked).with_(predicted[chain.ATTENTION])
+
+
 def reading(device: str, tp: int = TP) -> Quantity:
     """Time in which each GPU reads its share of the model."""
     step = roofline.decode_step(MODEL, on=device, tp=tp, context=CONTEXT)
@@ -35,31 +44,16 @@ def reading(device: str, tp: int = TP) -> Quantity:
 
 
 def pauses(device: str) -> Quantity:
-    """What kernels add to their bytes: as many for any number of GPUs."""
-    like = NEW if device == RACK else device
-    rest = kernels.token(like) - kernels.reading(like)
+    """What kernels add to their bytes."""
+    rest = token(device) - reading(device) - exchanges(device)
     return rest.named(f"pauses, {hardware.get(device).short}").to("ms")
-
-
-@cache
-def once(device: str, tp: int, direct: bool) -> Timed | None:
-    """One exchange of a token's activations."""
-    if tp == 1:
-        return None
-    size = selection.size().si
-    return collective_time("all_reduce", size, fabric(device, tp), direct=direct)
-
-
-def _exchanges(device: str, tp: int, direct: bool) -> float:
-    found = once(device, tp, direct)
-    return 0.0 if found is None else found.time * selection.exchanges().si
 
 
 def exchanges(device: str, tp: int = TP, *, way: str = LIBRARY) -> Quantity:
     """All exchanges of a token."""
+    found: Quantity = account(device, tp, way)[chain.EXCHANGES].time
     label = f"exchanges {way}, {tp} x {hardware.get(device).short}"
-    found = counted(_exchanges, device, tp, way == OWN, unit="s", label=label)
-    return found.to("ms")
+    return found.named(label).to("ms")
 
 
 def bytes_alone(device: str) -> Quantity:
@@ -68,9 +62,16 @@ def bytes_alone(device: str) -> Quantity:
 
 
 def token(device: str, tp: int = TP, *, way: str = LIBRARY) -> Quantity:
-    """A token: reading, pauses, exchanges."""
-    whole = reading(device, tp) + pauses(device) + exchanges(device, tp, way=way)
-    return whole.named(f"token {way}, {tp} x {hardware.get(device).short}").to("ms")
+    """A token: all lines of its account."""
+    found: Quantity = account(device, tp, way).total()
+    return found.named(f"token {way}, {tp} x {hardware.get(device).short}").to("ms")
+
+
+def calibrated() -> Quantity:
+    """The same on H100s with every line as its family predicts it."""
+    asked: dict[str, Any] = {"dtype": "bf16", "tp": TP, "context": CONTEXT}
+    found: Quantity = serving.account(MODEL, OLD, mode="calibrated", **asked).total()
+    return found.named("a token, calibrated").to("ms")
 
 
 def share(device: str, tp: int = TP, *, way: str = LIBRARY) -> Quantity:

@@ -6,6 +6,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.kernels.launch.launches import launch_time, replay_time
+from stacklib.pages import chain
 from stacklib.pages.kernels import (
     attention,
     feed,
@@ -13,11 +14,10 @@ from stacklib.pages.kernels import (
     generations,
     launches,
     mla,
-    sampling,
     scaled,
 )
 from stacklib.pages.kernels.launches.claims import cost
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity
 
 DEVICES = ("h100_sxm", "b200_sxm")
 PROMPT = fusion.PROMPT
@@ -29,6 +29,7 @@ WAYS = {
     "fused, as a graph": (True, True),
 }
 FASTEST = "fused, as a graph"
+HERE = "04-kernels/journey"
 
 
 # -- a token ---------------------------------------------------------------------------
@@ -75,24 +76,27 @@ def promised() -> Quantity:
     return (old / new).named("H100 over B200, reading")
 
 
+def line(name: str, device: str) -> Quantity:
+    """A line of the token's account, as this chapter leaves it."""
+    found = chain.time(HERE, name, on=device)
+    return found.named(f"{name}, {hardware.get(device).short}")
+
+
 def caches(device: str) -> Quantity:
     """What attention in pieces takes beyond its bytes at the full bandwidth."""
-    rest = mla.all_layers(on=device) - mla.at_full(device)
+    rest = line(chain.ATTENTION, device) - mla.at_full(device)
     return rest.named(f"attention, rest, {hardware.get(device).short}")
 
 
-def drawing(device: str) -> Quantity:
-    """What sampling takes beyond the bytes of the output matrix."""
-    chip = hardware.get(device)
-    eight = chosen(sampling.TP, label="GPUs")
-    head = sampling.head() / (chip.memory_bandwidth * eight)
-    whole = sampling.took(fused=True, device=device)
-    return (whole - head).named(f"sampling, rest, {chip.short}")
+def inside(device: str) -> Quantity:
+    """Time of a token without its exchanges."""
+    rest = token(device) - line(chain.EXCHANGES, device)
+    return rest.named(f"a token, exchanges apart, {hardware.get(device).short}")
 
 
 def token(device: str) -> Quantity:
-    """Time of a token: the fastest step, with attention's and sampling's rest."""
-    whole = step(FASTEST, device) + caches(device) + drawing(device)
+    """Time of a token: every line that has been counted so far."""
+    whole = chain.time(HERE, on=device)
     return whole.named(f"token, {hardware.get(device).short}")
 
 

@@ -11,6 +11,7 @@ from stacklib.roofline.journey.events import Event
 from stacklib.roofline.journey.token_journey import Journey, journey
 
 MODEL, DEVICE, DTYPE, CHIPS, CONTEXT = "llama-3-70b", "h100-sxm", "bf16", 8, 4096
+ADDING = "the chips add up, after attention"
 
 
 @cache
@@ -70,6 +71,14 @@ def layers_of_model() -> Quantity:
 def exchanges() -> Quantity:
     """Exchanges of one token: two in each layer of the model."""
     return 2 * layers_of_model()
+
+
+def all_exchanges(on: str = DEVICE) -> Quantity:
+    """Time of all exchanges of one token."""
+    there = journey(MODEL, on=on, dtype=DTYPE, tp=CHIPS, context=CONTEXT)
+    each = next(e.time for e in there.events if e.what.startswith(ADDING))
+    assert each is not None
+    return (exchanges() * each).named("time of all exchanges")
 
 
 def ring_crossings() -> Quantity:

@@ -1,0 +1,92 @@
+"""The bar of a token's account, at the head of a section and at its foot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib.pages import chain
+from stacklib.pages.chain.posts import READ, TOKEN, WEIGHTS
+from stacklib.plots import drawing as d
+from stacklib.quantity import Quantity
+from stacklib.serving import Account, Line
+
+__all__ = ["after", "before"]
+# The layer of the stack that each line belongs to, and how it is called in a bar.
+ROLES = {
+    "products with the weights": ("weights", "layer-2"),
+    "attention over the cache": ("cache", "layer-2"),
+    "output matrix": ("output matrix", "layer-2"),
+    "norms and the like": ("norms", "layer-4"),
+    "launches and pauses": ("launches", "layer-4"),
+    "sampling": ("sampling", "layer-4"),
+    "exchanges": ("exchanges", "layer-5"),
+    "host": ("host", "layer-6"),
+}
+GROUPS = {READ: "reading", WEIGHTS: "weights"}
+
+
+def before(section: str) -> d.Drawing:
+    """The account as a section finds it, the lines that it is about lit."""
+    rows = _cases(section, after=False)
+    scale = max((a.total() for _, a in rows), key=lambda q: q.si)
+    bars = [_bar(section, case, a, scale, "so far") for case, a in rows]
+    return _draw(section, "before", "The token as this section finds it.", bars)
+
+
+def after(section: str) -> d.Drawing:
+    """The account as the section leaves it, over the one that it found."""
+    bars = []
+    for case, left in _cases(section, after=True):
+        found = chain.account(section, after=False, case=case)
+        scale = max(left.total(), found.total(), key=lambda q: q.si)
+        moved = left.total().text() != found.total().text()
+        bars.append(_bar(section, case, left, scale, "now" if moved else "still"))
+        if moved:
+            bars.append(_bar(section, case, found, scale, "before"))
+    return _draw(section, "after", "The token as this section leaves it.", bars)
+
+
+def _cases(section: str, *, after: bool) -> list[tuple[str, Account]]:
+    """The account that the section is about, and before it the token's."""
+    cases = dict.fromkeys((TOKEN, chain.post(section).case))
+    return [(case, chain.account(section, after=after, case=case)) for case in cases]
+
+
+def _bar(section: str, case: str, found: Account, scale: Quantity, when: str) -> d.Node:
+    """One account: its sum, and what the lit lines take of it."""
+    post = chain.post(section)
+    lit = post.lit if post.case == case and when != "before" else ()
+    whole = found.total().named(f"{case} {when}")
+    own = when if case == TOKEN else f"{case}, {when}"
+    told: list[Any] = [f"{own}: ", d.Shown(whole)]
+    if lit:
+        told += [*_lit([found[name] for name in lit], lit)]
+    words = d.line(*told, role="muted" if when == "before" else "ink")
+    high = 6.0 if when == "before" else 12.0
+    return d.Bar(f"{case} {when}", _parts(found, lit), scale, [words], high)
+
+
+def _lit(lines: list[Line], names: tuple[str, ...]) -> list[Any]:
+    """What the lit lines are called, and their time."""
+    name = GROUPS.get(names) or ", ".join(ROLES[n][0] for n in names)
+    timed = [line.time for line in lines if line.time is not None]
+    if not timed:
+        return [f"; {name}: not counted yet"]
+    time = sum(timed[1:], timed[0])
+    if len(timed) == 1:
+        name = ROLES[next(x.name for x in lines if x.time is not None)][0]
+    return [f"; {name} ", d.Shown(time.named(f"{name} of it"))]
+
+
+def _parts(found: Account, lit: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(
+        (*ROLES[line.name][:1], line.time, ROLES[line.name][1], line.name in lit)
+        for line in found.lines
+        if line.time is not None
+    )
+
+
+def _draw(section: str, which: str, title: str, bars: list[d.Node]) -> d.Drawing:
+    """Named by the section: numbers are told apart by it."""
+    name = f"token-{section.replace('/', '-')}-{which}"
+    return d.draw(d.below(*bars, gap=6), name=name, title=title, devices=[chain.DEVICE])

@@ -1,0 +1,214 @@
+"""What each section does to the token's account: the lines it lights and replaces.
+
+``POSTS`` is in the order of the book. A section's foot is the next one's head, because
+both are what the posts up to there make of one account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stacklib import serving
+from stacklib.serving.token.account import LAUNCHES
+from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
+from stacklib.serving.token.work import EXCHANGES, SAMPLING
+
+MODEL, DEVICE, OTHER, TP, CONTEXT = "llama-3-70b", "h100_sxm", "b200_sxm", 8, 4096
+TOKEN, PROMPT = "a token", "a prompt"
+READ, WEIGHTS = (PRODUCTS, ATTENTION, HEAD), (PRODUCTS, HEAD)
+KERNELS = (NORMS, LAUNCHES, SAMPLING)
+Put = Callable[[str], Any]  # a line or its seconds, on a device
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """The lines that a section is about, and what it replaces some of them by."""
+
+    lit: tuple[str, ...]
+    puts: Mapping[str, Put] = field(default_factory=dict)
+    case: str = TOKEN
+
+
+def lines(*names: str, tp: int = TP, **asked: Any) -> dict[str, Put]:
+    """Lines as ``serving.account`` has them."""
+    given: dict[str, Any] = {"dtype": "bf16", "context": CONTEXT} | asked
+
+    def put(name: str) -> Put:
+        return lambda on: serving.account(MODEL, on, tp=tp, **given)[name]
+
+    return {name: put(name) for name in names}
+
+
+def weights(dtype: str) -> dict[str, Put]:
+    """The lines of weights in another format; the cache stays as it is."""
+    return lines(*WEIGHTS, dtype=dtype, kv_dtype="bf16")
+
+
+def only(name: str, seconds: Callable[[], Any]) -> dict[str, Put]:
+    """Seconds that a section has for H100s alone."""
+
+    def put(on: str) -> Any:
+        if on != DEVICE:
+            raise ValueError(f"on = {on!r}: {name} is counted on {DEVICE} alone here")
+        return seconds()
+
+    return {name: put}
+
+
+# -- what sections find, by their pages ------------------------------------------------
+
+
+def _one_step(on: str) -> Any:
+    from stacklib.pages.roofline import journey
+
+    return journey.all_exchanges(on)
+
+
+def _unfused(on: str) -> Any:
+    from stacklib.pages.kernels import journey
+
+    return journey.step("operators, as a graph", on) - journey.reading(on)
+
+
+def _bytes_alone(on: str) -> Any:
+    from stacklib.pages.interconnect import links
+
+    return links.exchange({DEVICE: "nvlink4", OTHER: "nvlink5"}[on])
+
+
+def _ring() -> Any:
+    from stacklib.pages.interconnect import collectives
+
+    return collectives.token("ring")
+
+
+def _fewest() -> Any:
+    from stacklib.pages.interconnect import best
+
+    return best.exchange()
+
+
+def _products(what: str) -> Callable[[], Any]:
+    def seconds() -> Any:
+        from stacklib.pages.kernels import feed, scaled
+
+        return scaled.spent("product") if what == "fp8" else feed.spent(what)
+
+    return seconds
+
+
+def _attention(version: str) -> Callable[[], Any]:
+    def seconds() -> Any:
+        from stacklib.pages.kernels import attention, generations
+
+        return attention.naive() if not version else generations.prompt(version)
+
+    return seconds
+
+
+def _between() -> Any:
+    from stacklib.pages.kernels import fusion
+
+    return fusion.between_time(fused=True)
+
+
+def _sums() -> Any:
+    from stacklib.pages.interconnect import selection
+
+    return selection.prompt()
+
+
+def _narrow_cache(on: str) -> Any:
+    from stacklib.pages.quantizers import kv
+
+    put = lines(ATTENTION, kv_dtype=kv.stored_bits(4), mode="calibrated")
+    return put[ATTENTION](on)
+
+
+# What a case is before its first section: a token computes, and a prompt is as three
+# kernels for its attention, at the dense peak, leave it.
+START = {
+    TOKEN: {},
+    PROMPT: only(PRODUCTS, _products("peak"))
+    | only(ATTENTION, _attention(""))
+    | only(NORMS, _between),
+}
+POSTS: dict[str, Post] = {
+    "01-roofline/decode": Post(READ, lines(*READ)),
+    "01-roofline/counting": Post(READ),
+    "01-roofline/roofline": Post(READ),
+    "01-roofline/this-machine": Post(READ),
+    "01-roofline/cores": Post(READ),
+    "01-roofline/scaling": Post((EXCHANGES,), {EXCHANGES: _one_step}),
+    "01-roofline/timing": Post(READ),
+    "01-roofline/journey": Post(READ),
+    "02-gpu/hierarchy": Post(READ),
+    "02-gpu/simt": Post(READ),
+    "02-gpu/schedule": Post(READ),
+    "02-gpu/compile": Post(READ),
+    "02-gpu/tensor-cores": Post(READ),
+    "02-gpu/silicon": Post(READ),
+    "02-gpu/package": Post(READ),
+    "02-gpu/journey": Post(READ),
+    "03-memory/ladder": Post(READ),
+    "03-memory/coalescing": Post(READ),
+    "03-memory/banks": Post(READ),
+    "03-memory/caches": Post(READ),
+    "03-memory/tiling": Post(READ),
+    "03-memory/scratchpad": Post(READ),
+    "03-memory/hbm": Post(READ),
+    "03-memory/dram": Post(READ),
+    "03-memory/tiers": Post(READ),
+    "03-memory/price": Post(READ),
+    "03-memory/journey": Post(READ),
+    "04-kernels/launches": Post((LAUNCHES,), {LAUNCHES: _unfused}),
+    "04-kernels/fusion": Post((LAUNCHES,), lines(LAUNCHES)),
+    "04-kernels/norms": Post((NORMS,), lines(NORMS)),
+    "04-kernels/feed": Post((PRODUCTS,), only(PRODUCTS, _products("all")), PROMPT),
+    "04-kernels/attention": Post(
+        (ATTENTION,), only(ATTENTION, _attention("fa2")), PROMPT
+    ),
+    "04-kernels/generations": Post(
+        (ATTENTION,), only(ATTENTION, _attention("fa3")), PROMPT
+    ),
+    "04-kernels/mla": Post((ATTENTION,), lines(ATTENTION, mode="calibrated")),
+    "04-kernels/scaled": Post((PRODUCTS,), only(PRODUCTS, _products("fp8")), PROMPT),
+    "04-kernels/experts": Post((PRODUCTS,), case=PROMPT),
+    "04-kernels/sampling": Post((HEAD, SAMPLING), lines(SAMPLING)),
+    "04-kernels/search": Post((PRODUCTS,)),
+    "04-kernels/choose": Post((LAUNCHES,)),
+    "04-kernels/journey": Post(KERNELS),
+    "06-interconnect/links": Post((EXCHANGES,), {EXCHANGES: _bytes_alone}),
+    "06-interconnect/collectives": Post((EXCHANGES,), only(EXCHANGES, _ring)),
+    "06-interconnect/best": Post((EXCHANGES,), only(EXCHANGES, _fewest)),
+    "06-interconnect/selection": Post(
+        (EXCHANGES,), lines(EXCHANGES, software="library")
+    ),
+    "06-interconnect/wires": Post((EXCHANGES,)),
+    "06-interconnect/racks": Post((EXCHANGES,)),
+    "06-interconnect/fabrics": Post((EXCHANGES,)),
+    "06-interconnect/torus": Post((EXCHANGES,)),
+    "06-interconnect/lossless": Post((EXCHANGES,)),
+    "06-interconnect/rdma": Post((EXCHANGES,)),
+    "06-interconnect/optics": Post((EXCHANGES,)),
+    "06-interconnect/experts": Post((EXCHANGES,)),
+    "06-interconnect/sharding": Post((EXCHANGES,)),
+    "06-interconnect/pipelines": Post((EXCHANGES,)),
+    "06-interconnect/layouts": Post((EXCHANGES,)),
+    "06-interconnect/failures": Post((EXCHANGES,)),
+    "06-interconnect/journey": Post((EXCHANGES,), lines(EXCHANGES)),
+    "07-quantizers/formats": Post(WEIGHTS, weights("fp8")),
+    "07-quantizers/integers": Post(WEIGHTS, weights("int8")),
+    "07-quantizers/blocks": Post(WEIGHTS, weights("nvfp4")),
+    "07-quantizers/weights": Post(WEIGHTS, weights("gptq")),
+    "07-quantizers/files": Post(WEIGHTS, weights("q4_k_m")),
+    "07-quantizers/decode": Post(WEIGHTS, weights("gptq")),
+    "07-quantizers/kv": Post((ATTENTION,), {ATTENTION: _narrow_cache}),
+    "07-quantizers/training": Post(READ),
+    "07-quantizers/quality": Post(READ),
+    "07-quantizers/journey": Post(
+        WEIGHTS, weights("nvfp4") | lines(ATTENTION, mode="calibrated")
+    ),
+}
