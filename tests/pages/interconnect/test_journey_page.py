@@ -2,6 +2,7 @@
 
 import pytest
 
+from stacklib.pages import chain
 from stacklib.pages.interconnect import journey as page
 from stacklib.pages.interconnect.journey import drawings, live
 
@@ -11,7 +12,6 @@ loop = loop_of("06-interconnect/journey")
 
 
 def test_the_loop_finds_the_best_size_of_the_page():
-    pytest.importorskip("torch")
     said = loop.prints().splitlines()
     assert said[6].endswith(f"soonest with {page.fastest(page.OLD).si:.0f}")
     assert float(said[2].split()[3]) == pytest.approx(
@@ -22,7 +22,6 @@ def test_the_loop_finds_the_best_size_of_the_page():
 
 
 def test_a_token_is_the_sum_of_its_parts():
-    pytest.importorskip("torch")
     for device in (page.OLD, page.NEW):
         parts = page.reading(device) + page.pauses(device) + page.exchanges(device)
         assert page.token(device).si == pytest.approx(parts.si)
@@ -30,14 +29,22 @@ def test_a_token_is_the_sum_of_its_parts():
         assert page.exchanges(device, way=page.OWN).si < page.exchanges(device).si
 
 
+def test_the_token_is_the_account_that_the_chain_leaves():
+    here = "06-interconnect/journey"
+    for device in (page.OLD, page.NEW):
+        left = chain.time(here, on=device).si
+        assert page.token(device, way=page.OWN).si == pytest.approx(left)
+    found = chain.time(here, after=False).si
+    assert page.token(page.OLD).si == pytest.approx(found)
+    assert page.token(page.OLD, way=page.OWN).si < page.calibrated().si
+
+
 def test_the_new_chip_gains_less_than_it_reads_faster():
-    pytest.importorskip("torch")
     promised = page.reading(page.OLD).si / page.reading(page.NEW).si
     assert page.over().si < page.over(way=page.OWN).si < promised
 
 
 def test_the_best_size_has_no_better_neighbour():
-    pytest.importorskip("torch")
     for device in (page.OLD, page.NEW, page.RACK):
         best = int(page.fastest(device).si)
         for tp in page.SIZES[device]:
@@ -64,5 +71,4 @@ def test_the_live_figure_knows_what_does_not_fit():
 
 
 def test_the_drawing_has_room_for_the_longest_token():
-    pytest.importorskip("torch")
     assert page.token(page.OLD).si < drawings.CELLS * drawings.SLOT
