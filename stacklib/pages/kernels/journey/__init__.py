@@ -13,7 +13,6 @@ from stacklib.pages.kernels import (
     fusion,
     generations,
     launches,
-    mla,
     scaled,
 )
 from stacklib.pages.kernels.launches.claims import cost
@@ -84,7 +83,8 @@ def line(name: str, device: str) -> Quantity:
 
 def caches(device: str) -> Quantity:
     """What attention in pieces takes beyond its bytes at the full bandwidth."""
-    rest = line(chain.ATTENTION, device) - mla.at_full(device)
+    full = chain.time("04-kernels/mla", chain.ATTENTION, after=False, on=device)
+    rest = line(chain.ATTENTION, device) - full
     return rest.named(f"attention, rest, {hardware.get(device).short}")
 
 
