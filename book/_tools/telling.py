@@ -35,7 +35,8 @@ LINK = re.compile(r"\]\([^()\s]*\)|\{[\w:]+\}(?=`)")
 RAIL = re.compile(r"^[ \t]*(?::[\w-]+:|[`:]{3,})[^\n]*$", re.M)
 WORD = re.compile(r"\S*[^\W_]\S*")
 DRAWING, FIGURE = "st-figure st-drawing", re.compile(r'class="st-(?:figure|live)\b')
-BAR = 'id="fig-token-'  # of the account, which is no drawing of the section's subject
+# The account's bar, which is no drawing of the section's subject.
+BAR = re.compile(r'id="fig-token-\d')
 OPENED = re.compile(r'data-q="([^"]+)"')
 
 
@@ -131,7 +132,7 @@ def told(path: Path, root: Path = tree.ROOT) -> Told:
     path_of = [p for p in parts if not p.folded]
     text = "\n".join(p.text for p in path_of if p.kind == "prose")
     outputs = [p.text for p in path_of if p.kind == "output"]
-    shown = [html for html in outputs if BAR not in html]
+    shown = [html for html in outputs if not BAR.search(html)]
     tables = [rows(html) for html in shown if "<tbody>" in html]
     tables += [0] * len(TABLE.findall(text))
     hidden = "\n".join(p.text for p in parts if p.folded and p.kind == "prose")
@@ -177,7 +178,7 @@ def lacks(
         yield "the token's line does not stand under the title"
     if "token-after" not in kinds:
         yield "no changed line of the token at the foot"
-    bars = [p.text for p in path_of if p.kind == "output" and BAR in p.text]
+    bars = [p.text for p in path_of if p.kind == "output" and BAR.search(p.text)]
     if len(bars) < 2:
         yield "no bar of the account at its head and at its foot"
     if late(path_of):
@@ -191,7 +192,8 @@ def lacks(
 
 def late(path_of: list[Piece]) -> bool:
     """Whether a chart is met before the first drawing."""
-    shown = [p.text for p in path_of if p.kind == "output" and BAR not in p.text]
+    shown = [p.text for p in path_of if p.kind == "output"]
+    shown = [html for html in shown if not BAR.search(html)]
     kinds = [DRAWING in html for html in shown if FIGURE.search(html)]
     return any(kinds) and not kinds[0]
 

@@ -11,11 +11,11 @@ from stacklib.quantity import Quantity
 from stacklib.serving import Account, Line
 
 __all__ = ["after", "before"]
-# The layer of the stack that each line belongs to, and how it is called in a bar.
+# In the order of a bar: how each line is called there, and its layer of the stack.
 ROLES = {
     "products with the weights": ("weights", "layer-2"),
-    "attention over the cache": ("cache", "layer-2"),
     "output matrix": ("output matrix", "layer-2"),
+    "attention over the cache": ("cache", "layer-2"),
     "norms and the like": ("norms", "layer-4"),
     "launches and pauses": ("launches", "layer-4"),
     "sampling": ("sampling", "layer-4"),
@@ -57,7 +57,7 @@ def _bar(section: str, case: str, found: Account, scale: Quantity, when: str) ->
     post = chain.post(section)
     lit = post.lit if post.case == case and when != "before" else ()
     whole = found.total().named(f"{case} {when}")
-    own = when if case == TOKEN else f"{case}, {when}"
+    own = when if post.case == TOKEN else f"{case}, {when}"
     told: list[Any] = [f"{own}: ", d.Shown(whole)]
     if lit:
         told += [*_lit([found[name] for name in lit], lit)]
@@ -79,10 +79,11 @@ def _lit(lines: list[Line], names: tuple[str, ...]) -> list[Any]:
 
 
 def _parts(found: Account, lit: tuple[str, ...]) -> tuple[Any, ...]:
+    times = {name: found[name].time for name in ROLES}
     return tuple(
-        (*ROLES[line.name][:1], line.time, ROLES[line.name][1], line.name in lit)
-        for line in found.lines
-        if line.time is not None
+        (words, times[name], role, name in lit)
+        for name, (words, role) in ROLES.items()
+        if times[name] is not None
     )
 
 
