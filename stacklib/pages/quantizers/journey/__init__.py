@@ -74,7 +74,7 @@ def saved(first: str, then: str) -> Quantity:
 
 
 def rise(file: str) -> Quantity:
-    """Share by which the file's published perplexity exceeds that in 16 bits."""
+    """Share by which the file's published perplexity exceeds that in FP16."""
     return ladders.rise(FILES[file], LADDER).named(f"rise of perplexity, {file}")
 
 
