@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from stacklib.evidence.measurements import Measurement
     from stacklib.evidence.runs import Run
 
-SHORT, LONG = steps.CONTEXT, 32_768
+SHORT = steps.CONTEXT
 
 
 @dataclass(frozen=True, slots=True)

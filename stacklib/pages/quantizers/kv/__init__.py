@@ -41,9 +41,9 @@ def per_token() -> Quantity:
     return found.named("numbers of a token")
 
 
-def cached(context: int, bits: int, group: int = GROUP) -> Quantity:
+def cached(context: int, bits: int) -> Quantity:
     """Bytes of one sequence's cache."""
-    found = models.get(MODEL).kv_bytes(context, stored_bits(bits, group))
+    found = models.get(MODEL).kv_bytes(context, stored_bits(bits))
     return found.named(f"cache, {bits} bits")
 
 
