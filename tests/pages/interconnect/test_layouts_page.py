@@ -30,6 +30,14 @@ def test_what_sends_most_does_not_wait_most():
     assert page.gathering().si < page.working().si
 
 
+def test_states_are_those_of_the_step_and_differ_from_6_13s_in_the_gradient():
+    parts = ("weights", "gradients", "optimizer")
+    held = sum(page.of("sharded", f"memory.{part}").si for part in parts)
+    assert page.state().si == pytest.approx(held)
+    more = page.all_each(page.SUMMED) - page.all_each()
+    assert more.si == page.each(page.SUMMED).si - page.each("gradient").si == 2
+
+
 def test_the_best_is_the_best_of_the_page():
     best = page.ranking()[0].step
     for name in page.LAYOUTS:

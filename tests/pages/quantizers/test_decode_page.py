@@ -4,10 +4,11 @@ from functools import partial
 
 import pytest
 
+from stacklib import models
 from stacklib.pages.quantizers import decode as page
+from stacklib.pages.quantizers import steps
 from stacklib.pages.quantizers.decode import drawings, live
 from stacklib.quantizers import SCHEMES
-from stacklib.roofline import decode_step
 
 from ...live_figures import ask
 from ...programs import loop_of
@@ -33,26 +34,28 @@ def test_the_loop_is_the_page(batch: int):
 
 
 @pytest.mark.parametrize("batch", [1, 16, 200])
-def test_in_bf16_it_is_chapter_ones_step(batch: int):
-    mine = page.step("bf16", 4096, batch).si
-    theirs = decode_step("llama-3-70b", on="h100_sxm", tp=8, batch=batch, context=4096)
-    assert mine == pytest.approx(theirs.time.si, rel=1e-3)
+@pytest.mark.parametrize("way", ["bf16", "w8a8", "w4a16"])
+def test_where_a_chip_chooses_the_same_operand_it_is_the_chapters_step(way, batch):
+    theirs = steps.step(page.WAYS[way].dtype, batch=batch)
+    assert page.WAYS[way].peak == theirs.work.dtype
+    assert page.step(way, 4096, batch).si == theirs.time.si
+    assert page.work(way, 4096, batch).bytes.si == theirs.bytes.si
 
 
-def test_bits_are_those_of_the_schemes():
-    for way, scheme in (
-        ("w8a8", "fp8_128x128"),
-        ("w4a16", "int4_g128"),
-        ("w4a4", "nvfp4"),
-    ):
-        assert page.WAYS[way].bits == pytest.approx(SCHEMES[scheme].bits)
+def test_bits_are_those_of_the_schemes_and_parts_are_all_that_is_read():
+    for way in ("w8a8", "w4a16", "w4a4"):
+        dtype = page.WAYS[way].dtype
+        assert steps.bits(dtype).si == pytest.approx(SCHEMES[dtype].bits)
+    both = page.numbers_of("matrices") + page.numbers_of("head")
+    assert both.si == models.get(page.MODEL).streamed_parameters.si
+    whole, wide = steps.step("int4_g128").time, steps.line(steps.LAYERS, "int4_g128")
+    assert page.kept().si + wide.time.si == pytest.approx(whole.si, rel=1e-4)
 
 
 def test_a_gain_ends_where_products_bind():
     gains = [page.gain("w4a16", 1024, b).si for b in (1, 64, 512)]
     assert gains == sorted(gains, reverse=True)
-    by_bytes, by_work = page.times("w4a16", 1024, 512)
-    assert by_work.si > by_bytes.si
+    assert page.bound("w4a16", 1024, 512).bound == "compute"
     assert page.gain("w4a8", 1024, 512).si > gains[-1]
 
 
@@ -72,7 +75,7 @@ def test_the_live_figure_is_the_page_and_refuses_what_a_chip_lacks():
     assert "no products in fp4" in readouts(way="w4a4")[0]["message"]
     assert not readouts(way="w4a4", device="b200_sxm")[0].get("message")
     full, said = readouts(way="bf16", batch=1024, context=32_768)
-    assert "no room" in full["message"] and not said
+    assert "does not fit" in full["message"] and not said
 
 
 def test_runs_are_those_in_memory_and_the_drawing_names_peaks():

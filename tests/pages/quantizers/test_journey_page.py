@@ -1,50 +1,62 @@
 """Section 7.10: stations of the token, and the page's loop."""
 
-import pytest
+from itertools import pairwise
 
-from stacklib.pages.quantizers import decode, kv, quality
+import nbformat
+import pytest
+from _tools import tree
+
+from stacklib import models
 from stacklib.pages.quantizers import journey as page
+from stacklib.pages.quantizers import quality, steps
 from stacklib.pages.quantizers.journey import drawings
-from stacklib.roofline import decode_step
+from stacklib.pages.quantizers.quality import ladders
 
 from ...programs import loop_of
+
+NOTEBOOK = tree.ROOT / "chapters/07-quantizers/journey.ipynb"
 
 loop = loop_of("07-quantizers/journey")
 
 
 def test_the_loop_is_the_page():
     said = loop.prints().splitlines()
-    names = {
-        scheme: name for name, (scheme, bits) in page.STATIONS.items() if bits == 16
-    }
     assert len(said) == len(page.DEVICES) * 4
     for one in said:
         device, scheme, found, _ = one.replace(":", "").split()
-        mine = 1e3 * page.time(names[scheme], device).si
+        mine = 1e3 * steps.step(scheme, device=device).time.si
         assert float(found) == pytest.approx(mine, abs=0.0006)
 
 
-def test_in_bf16_it_is_chapter_ones_step():
-    for device in page.DEVICES:
-        step = decode_step("llama-3-70b", on=device, tp=8, context=page.CONTEXT)
-        assert page.time("BF16", device).si == pytest.approx(step.time.si, rel=1e-3)
-    assert page.moved("INT4 weights").si == pytest.approx(decode.moved("w4a16").si)
+def test_a_published_loss_is_of_the_model_and_of_the_file_that_is_read():
+    for name, id in page.FILES.items():
+        row = ladders._published()[id]
+        assert (row.subject, row.text("quant")) == ("Llama-3-70B", name)
+        size = models.get(page.MODEL).weight_bytes(name.lower()).si / 2**30
+        assert float(row.text("size_GiB")) == pytest.approx(size, rel=0.005)
+    prices = [page.price(a, b).si for a, b in pairwise(page.FILES)]
+    assert prices == sorted(prices)
 
 
-def test_losses_are_those_of_their_sections():
-    both = page.loss("INT4, and its cache").si
-    way = next(iter(kv.WAYS))
-    assert both == quality.difference("int4_g128").si + kv.loss(4, way).si
-    assert page.loss("Q2_K weights").si > 5 * page.loss("INT4 weights").si
+def test_no_loss_stands_beside_another_models_time():
+    """Neither in the drawing nor in a row of a table."""
+    assert "bit/B" not in drawings.stations().html
+    for cell in nbformat.read(NOTEBOOK, 4).cells:
+        if "plots.table" in cell.source:
+            of_tiny, of_large = "page.loss" in cell.source, "page.step" in cell.source
+            assert not (of_tiny and of_large), cell.source
 
 
 def test_fewer_bits_are_fewer_bytes_and_the_tiny_model_is_counted():
-    times = [page.time(s, "h100_sxm").si for s in page.STATIONS]
-    assert times == sorted(times, reverse=True)
-    assert page.tiny_bytes("fp32").si / page.tiny_bytes("q8_0").si == 32 / 8.5
+    for names in (page.STATIONS, page.FILES):
+        times = [page.step(name).time.si for name in names]
+        assert times == sorted(times, reverse=True)
+    for scheme in page.SCHEMES:
+        nbytes = quality.row(scheme).nbytes
+        assert page.tiny_bytes(scheme).si == pytest.approx(nbytes)
 
 
 def test_the_drawing_has_every_station():
     found = drawings.stations()
     for station in page.STATIONS:
-        assert page.time(station, "h100_sxm").text("ms") in found.html
+        assert page.step(station).time.text("ms") in found.html

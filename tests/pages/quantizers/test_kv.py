@@ -46,9 +46,24 @@ def test_a_page_has_the_bytes_of_a_packed_scheme():
     assert page.cached(16, 4).si == one * layers
 
 
-def test_the_cache_in_bf16_is_the_models():
+@pytest.mark.parametrize("context", [page.SHORT, page.LONG])
+@pytest.mark.rows("bits", page.WIDTHS)
+def test_a_step_reads_its_cache_and_every_weight(bits, context):
+    """All but the embedding, and the new token's keys and values."""
     model = models.get(page.MODEL)
-    assert page.cached(page.LONG, 16).si == model.kv_bytes(page.LONG, "bf16").si
+    weights = 2 * (model.parameters.si - model.vocab * model.hidden)
+    cache = (context + 1) * page.cached(1, bits).si
+    step = page.step(context, bits)
+    assert step.bytes.si == pytest.approx(weights + cache)
+    assert page.share(context, bits).si == pytest.approx(cache / (weights + cache))
+    assert page.cache_time(context, bits).si == pytest.approx(
+        step.time.si * cache / (weights + cache)
+    )
+
+
+def test_what_does_not_fit_has_no_time():
+    full, said = readouts(bits=16, context=131_072, batch=16)
+    assert "do not fit" in full["message"] and "step" not in said
 
 
 def test_keys_have_means_where_sharing_by_channel_helps():
@@ -80,7 +95,7 @@ def test_the_live_cache_says_what_the_page_computes():
     spec, said = readouts(bits=4, context=131_072, batch=1)
     assert said["share"] == page.share(131_072, 4).text("%")
     assert said["stored"] == "5 bit" and not spec.get("message")
-    assert "do not fit" in readouts(bits=16, context=131_072, batch=16)[0]["message"]
+    assert said["step"] == page.step(131_072, 4).time.text("ms")
 
 
 def test_a_smaller_cache_saves_less_energy_than_bytes():

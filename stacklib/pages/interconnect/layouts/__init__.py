@@ -16,6 +16,7 @@ from stacklib.interconnect.parallelism.megatron import PAPER, ROWS
 from stacklib.interconnect.parallelism.plan import Choice, plan, why
 from stacklib.interconnect.parallelism.rates import device_of
 from stacklib.interconnect.parallelism.step import Step, step_time
+from stacklib.pages.interconnect.sharding import SUMMED, all_each, each
 from stacklib.quantity import Quantity, Source, chosen, counted
 
 MODEL, DEVICE, CHIPS, BATCH, LENGTH = "llama-3-70b", "h100_sxm", 64, 512, 4096
@@ -152,10 +153,15 @@ def others() -> Quantity:
     return (one - one / chips()).named("share that others hold")
 
 
+def sent_bytes() -> Quantity:
+    """Bytes a weight sends in a microbatch under ZeRO 3: gathered twice, scattered."""
+    found = 2 * each("weight") + each(SUMMED)
+    return found.named("bytes that a weight sends, ZeRO 3")
+
+
 def gathering() -> Quantity:
     """Time in which ZeRO 3 gathers and scatters a microbatch's weights."""
-    each = chosen(8, "B", label="bytes that a weight sends, ZeRO 3")
-    found = parameters() * each * others()
+    found = parameters() * sent_bytes() * others()
     rate_ = ring(1, CHIPS).si
     return counted(_over, found.si, rate_, unit="s", label="gathering of a microbatch")
 
@@ -170,14 +176,11 @@ def working() -> Quantity:
     return found.named("computing of a microbatch, ZeRO 3")
 
 
-def state_bytes() -> Quantity:
-    """Bytes of state for each parameter."""
-    return chosen(18, "B", label="bytes of a parameter's states")
-
-
 def state() -> Quantity:
     """All states on one of the chips."""
-    return (parameters() * state_bytes() / chips()).named("states of a chip, all cut")
+    return (parameters() * all_each(SUMMED) / chips()).named(
+        "states of a chip, all cut"
+    )
 
 
 def computed_more() -> Quantity:

@@ -7,7 +7,11 @@ from typing import Any
 
 from stacklib import hardware, models
 from stacklib.evidence import runs
+from stacklib.interconnect.parallelism.memory import GRADIENTS
 from stacklib.interconnect.sharding.held import (
+    GRADIENT,
+    STATE,
+    WEIGHT,
     Held,
     kept_activations,
     shard_bytes,
@@ -22,7 +26,8 @@ from stacklib.quantity import Quantity, chosen, counted
 
 RUN, MODEL, TP, RANKS, DEVICE = "sharded_training", "llama-3-70b", 8, 64, "h100_sxm"
 SEQUENCE = 4096  # tokens of a training sequence
-BYTES = {"weight": 2, "gradient": 2, "state": 12}
+BYTES = {"weight": WEIGHT, "gradient": GRADIENT, "state": STATE}
+SUMMED = "gradient, summed in fp32"  # over the microbatches of a step
 STAGES = {"data parallel": 0, "ZeRO-1": 1, "ZeRO-2": 2, "ZeRO-3, FSDP": 3}
 CASES = ("ddp-2", "ddp-4", "ours-2", "ours-4", "fsdp-2", "fsdp-4", "tensor-2")
 WAYS = {
@@ -48,12 +53,13 @@ def ranks() -> Quantity:
 
 def each(what: str) -> Quantity:
     """Bytes of a parameter's weight, gradient or optimizer state."""
-    return chosen(BYTES[what], "B", label=f"bytes of a parameter, {what}")
+    sizes = BYTES | {SUMMED: GRADIENTS}
+    return chosen(sizes[what], "B", label=f"bytes of a parameter, {what}")
 
 
-def all_each() -> Quantity:
-    """Bytes that a parameter needs in training."""
-    total = each("weight") + each("gradient") + each("state")
+def all_each(gradient: str = "gradient") -> Quantity:
+    """Bytes that a parameter needs in training, its gradient in bf16 or ``SUMMED``."""
+    total = each("weight") + each(gradient) + each("state")
     return total.named("bytes of a parameter in training")
 
 

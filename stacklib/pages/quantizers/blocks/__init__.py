@@ -7,7 +7,6 @@ from typing import Any
 
 from stacklib.quantity import Quantity, chosen, counted, log2
 from stacklib.quantizers import SCHEMES, Format
-from stacklib.roofline import decode_step
 
 SEED, DRAWN = 5, 1 << 19  # of the drawn numbers
 PHASES = tuple(2 ** (k / 8) for k in range(8))  # sizes of numbers within an octave
@@ -19,15 +18,6 @@ WAYS = {
     "mxfp4": ("e2m1", 32, "floor"),
     "nvfp4": ("e2m1", 16, "e4m3"),
 }
-
-
-def reading(scheme: str) -> Quantity:
-    """Time in which eight H100s read the weights for a token in a scheme."""
-    wide = decode_step("llama-3-70b", on="h100_sxm", tp=8, context=4096).time
-    share = SCHEMES[scheme].bits / 16
-    return (wide * chosen(share, label=f"bits of {scheme} over 16")).named(
-        f"reading in {scheme}"
-    )
 
 
 def bits(scheme: str) -> Quantity:

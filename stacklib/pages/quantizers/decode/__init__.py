@@ -1,58 +1,59 @@
-"""Section 7.6: When does a shorter weight make a faster token?"""
+"""Section 7.6: When does a shorter weight make a faster token?
+
+A step is chapter 1's, with the operand told in which the products run.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stacklib import gpu, hardware, models
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, maximum
+from stacklib import gpu, models
+from stacklib.models.weights.kept import numbers_in
+from stacklib.pages.quantizers import steps
+from stacklib.pages.quantizers.steps import CHIP, CHIPS, MODEL
+from stacklib.quantity import Quantity, chosen, counted, stamp
+from stacklib.roofline import Work, bound_on, fit_memory
+from stacklib.roofline.bound.decode import FAMILY, decode_work
+from stacklib.roofline.work.bounds import Bound
+from stacklib.roofline.work.fit import Fit
 
 if TYPE_CHECKING:
     from stacklib.evidence.measurements import Measurement
     from stacklib.evidence.runs import Run
 
-MODEL, CHIP, CHIPS = "llama-3-70b", "h100_sxm", 8
-SHORT, LONG = 4096, 32_768
+SHORT = steps.CONTEXT
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Weights in so many bits, scales counted, multiplied as another format."""
+    """Matrices of the layers in one format, multiplied as another."""
 
     words: str
-    bits: float
+    dtype: str
     peak: str
 
 
 # torchao's groups of 128 with a scale in fp16; DeepSeek-V3's tiles; NVFP4
 WAYS = {
-    "bf16": Way("BF16", 16, "bf16"),
-    "w8a8": Way("W8A8, FP8", 8 + 32 / 128**2, "fp8"),
-    "w4a16": Way("W4A16, INT4", 4 + 16 / 128, "bf16"),
-    "w4a8": Way("W4A8, INT4", 4 + 16 / 128, "fp8"),
-    "w4a4": Way("W4A4, NVFP4", 4.5, "fp4"),
+    "bf16": Way("BF16", "bf16", "bf16"),
+    "w8a8": Way("W8A8, FP8", "fp8_128x128", "fp8"),
+    "w4a16": Way("W4A16, INT4", "int4_g128", "bf16"),
+    "w4a8": Way("W4A8, INT4", "int4_g128", "fp8"),
+    "w4a4": Way("W4A4, NVFP4", "nvfp4", "fp4"),
 }
 
 
 def numbers_of(part: str) -> Quantity:
     """Weights that a token reads: ``matrices`` of the layers, or the output ``head``.
 
-    The input embedding is a table; a token reads one row of it.
+    The norms are with the head, in bf16. The input embedding is a table; a token reads
+    one row of it.
     """
-    model = models.get(MODEL)
-    head = model.size("vocab", "vocabulary") * model.size("hidden", "hidden size")
-    if part == "head":
-        return head.named("weights of the output head")
-    return (model.parameters - head - head).named("weights of the layers")
-
-
-def weights(way: str) -> Quantity:
-    """Bytes of all weights that a token reads; the head stays in bf16."""
-    bits = chosen(WAYS[way].bits, "bit", label=f"bits of a weight, {WAYS[way].words}")
-    layers = (numbers_of("matrices") * bits).to("B")
-    head = (numbers_of("head") * bytes_per_element("bf16")).to("B")
-    return (layers + head).named(f"weights, {WAYS[way].words}")
+    dtype = WAYS["w4a16"].dtype
+    held = {"matrices": dtype, "head": "bf16"}[part]
+    given = models.get(MODEL), dtype, held, 1
+    return counted(numbers_in, *given, label=f"weights of the {part}")
 
 
 def cached(context: int, batch: int) -> Quantity:
@@ -61,9 +62,19 @@ def cached(context: int, batch: int) -> Quantity:
     return (each * chosen(batch, label="sequences of a step")).named("caches")
 
 
-def moved(way: str, context: int = SHORT, batch: int = 1) -> Quantity:
-    """Bytes of a step."""
-    return (weights(way) + cached(context, batch)).named(f"bytes, {WAYS[way].words}")
+def work(way: str, context: int = SHORT, batch: int = 1) -> Work:
+    """Bytes and operations of a step; head and cache stay in bf16."""
+    held, case = WAYS[way], {"tp": CHIPS, "batch": batch, "context": context}
+    shape, runs = models.get(MODEL), held.peak
+    return decode_work(shape, dtype=held.dtype, kv_dtype="bf16", runs_in=runs, **case)
+
+
+def bound(way: str, context: int = SHORT, batch: int = 1, device: str = CHIP) -> Bound:
+    """Time of a step's bytes, and of its operations, on eight chips.
+
+    ``LookupError`` on a device that has no products in the format of the way.
+    """
+    return bound_on(work(way, context, batch), device, chips=CHIPS)
 
 
 def peak(way: str, device: str = CHIP) -> Quantity:
@@ -71,39 +82,19 @@ def peak(way: str, device: str = CHIP) -> Quantity:
     return gpu.peak_of(device, WAYS[way].peak).built
 
 
-def times(
-    way: str, context: int = SHORT, batch: int = 1, device: str = CHIP
-) -> tuple[Quantity, Quantity]:
-    """Time of a step's bytes, and of its multiply-adds, on eight chips."""
-    chips = chosen(CHIPS, label="chips")
-    bandwidth = hardware.get(device).memory_bandwidth * chips
-    return (
-        (moved(way, context, batch) / bandwidth).named("time of the bytes"),
-        (work(batch) / (peak(way, device) * chips)).named("time of the products"),
-    )
-
-
-def kept(device: str = CHIP) -> Quantity:
+def kept() -> Quantity:
     """Time in which one step reads what stays in bf16: the head, and a cache."""
-    head = (numbers_of("head") * bytes_per_element("bf16")).to("B")
-    bandwidth = hardware.get(device).memory_bandwidth * chosen(CHIPS, label="chips")
-    return ((head + cached(SHORT, 1)) / bandwidth).named("time of head and cache")
-
-
-def work(batch: int) -> Quantity:
-    """Operations of a step."""
-    every = numbers_of("matrices") + numbers_of("head")
-    each = chosen(2 * batch, "FLOP", label="operations of a weight in a step")
-    return (every * each).named("operations of a step")
+    head, cache = (steps.line(x).time for x in (steps.HEAD, steps.CACHE))
+    both: Quantity = head + cache
+    return both.named("time of head and cache")
 
 
 def step(
     way: str, context: int = SHORT, batch: int = 1, device: str = CHIP
 ) -> Quantity:
     """Time of a step: its bytes or its products, whichever takes longer."""
-    return maximum(*times(way, context, batch, device)).named(
-        f"step, {WAYS[way].words}"
-    )
+    found = bound(way, context, batch, device).time
+    return stamp(found, FAMILY).named(f"step, {WAYS[way].words}")
 
 
 def gain(
@@ -115,16 +106,10 @@ def gain(
     return found.named(f"{WAYS[way].words} over BF16, {batch} x {context}, {device}")
 
 
-def room(device: str = CHIP) -> Quantity:
-    """Memory of eight chips."""
-    chips = chosen(CHIPS, label="chips")
-    return (hardware.get(device).memory_capacity * chips).named("memory of the chips")
-
-
-def fits(way: str, context: int, batch: int, device: str = CHIP) -> bool:
+def fit(way: str, context: int, batch: int, device: str = CHIP) -> Fit:
     """Whether weights, the input embedding among them, and caches fit."""
-    table = (numbers_of("head") * bytes_per_element("bf16")).to("B")
-    return (moved(way, context, batch) + table).si <= room(device).si
+    case = {"tp": CHIPS, "batch": batch, "context": context}
+    return fit_memory(MODEL, on=device, dtype=WAYS[way].dtype, kv_dtype="bf16", **case)
 
 
 def claimed_gain(equal_bits: bool = False) -> Quantity:

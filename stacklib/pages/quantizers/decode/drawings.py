@@ -1,13 +1,13 @@
 """The drawing of section 7.6: where a weight is expanded, and what multiplies."""
 
 from stacklib.pages.quantizers import decode as page
+from stacklib.pages.quantizers import steps
 from stacklib.plots import drawing as d
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, bytes_per_element, chosen, maximum
 
 __all__ = ["way_of_a_weight"]
 DEVICE = "b200_sxm"
 FULL = chosen(16, "bit", label="bits of the widest weight")
-OPERAND = {"bf16": 16, "fp8": 8, "fp4": 4}
 SHOWN = ("bf16", "w4a16", "w4a8", "w4a4")
 EXPANDED = {
     "bf16": "nothing to expand",
@@ -31,9 +31,9 @@ def way_of_a_weight() -> d.Drawing:
 
 def _way(key: str) -> d.Node:
     way = page.WAYS[key]
-    bits = chosen(way.bits, "bit", label=f"bits of a weight, {way.words}")
-    wide = chosen(
-        max(way.bits, OPERAND[way.peak]), "bit", label=f"bits at the core, {way.words}"
+    bits = steps.bits(way.dtype)
+    wide = maximum(bits, bytes_per_element(way.peak).to("bit")).named(
+        f"bits at the core, {way.words}"
     )
     peak = page.peak(key, DEVICE)
     memory = d.Box(

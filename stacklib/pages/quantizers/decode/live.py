@@ -41,7 +41,7 @@ def explore(*, device: str, way: str, batch: int, context: int) -> Spec:
     marks = []
     for key, made in page.WAYS.items():
         if has(key, device):
-            held = [b for b in BATCHES if page.fits(key, context, b, device)]
+            held = [b for b in BATCHES if page.fit(key, context, b, device).fits]
             rates = [b / page.step(key, context, b, device).si for b in held]
             if held:
                 marks.append(line(held, rates, made.words, "predicted", at="key"))
@@ -49,23 +49,21 @@ def explore(*, device: str, way: str, batch: int, context: int) -> Spec:
     said = []
     message: str | None = f"An {name} has no products in {page.WAYS[way].peak}."
     title = f"{page.WAYS[way].words} on eight {name}"
-    if has(way, device) and not page.fits(way, context, batch, device):
-        need, have = page.moved(way, context, batch), page.room(device)
-        message = (
-            f"{need:.3 GB} of weights and caches, {have:.3 GB} of memory: no room."
-        )
+    mine = page.fit(way, context, batch, device)
+    if has(way, device) and not mine.fits:
+        message = f"{mine.explanation}."
     elif has(way, device):
         message = None
-        mine = page.step(way, context, batch, device)
-        by_bytes, by_work = page.times(way, context, batch, device)
-        limit = "bytes" if by_bytes.si > by_work.si else "multiply-adds"
-        marks.append(here(batch, batch / mine.si, "your step"))
+        step = page.step(way, context, batch, device)
+        by_bytes = page.bound(way, context, batch, device).bound == "memory"
+        limit = "bytes" if by_bytes else "multiply-adds"
+        marks.append(here(batch, batch / step.si, "your step"))
         title = f"{title}: limited by {limit}."
         said = [
-            readout("bytes", "Bytes of a step", page.moved(way, context, batch)),
-            readout("step", "Step", mine, unit="ms"),
+            readout("bytes", "Bytes of a step", page.work(way, context, batch).bytes),
+            readout("step", "Step", step, unit="ms"),
         ]
-        if page.fits("bf16", context, batch, device):
+        if page.fit("bf16", context, batch, device).fits:
             gain = page.gain(way, context, batch, device)
             said.append(readout("gain", "Tokens a second over BF16", gain, "ratio"))
     return chart(

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from stacklib import models
+from stacklib.pages.quantizers.steps import MODEL
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantizers import Quantized
 from stacklib.quantizers.layouts import BLOCKS
-from stacklib.roofline import decode_step
 
-MODEL, CHIP, CHIPS = "llama-3-70b", "h100_sxm", 8
 SCHEME, SCALES, SCALE_BITS, CODE_BITS = "q4_k", 8, 6, 4
 PROMPT, TOKENS = "A warp", 24  # of the text that is continued here
 
@@ -62,21 +61,9 @@ def ends_bytes() -> Quantity:
 # -- large models ----------------------------------------------------------------------
 
 
-def reading() -> Quantity:
-    """Time in which eight H100s read the weights for a token, in bf16."""
-    return decode_step(MODEL, on=CHIP, tp=CHIPS, context=4096).time
-
-
-def reading_packed() -> Quantity:
-    """The same with as many bits as a weight of Q4_K has."""
-    wide = chosen(16, "bit", label="bits of bf16")
-    return (reading() * block_bits() / wide).named("reading, Q4_K")
-
-
-def large_file() -> Quantity:
-    """Bytes of a large model with every weight in Q4_K."""
-    held = models.get(MODEL).parameters * block_bits()
-    return held.to("B").named("70B in Q4_K")
+def large_file(dtype: str | Quantity) -> Quantity:
+    """Bytes of the weights of a large model."""
+    return models.get(MODEL).weight_bytes(dtype)
 
 
 # -- the file of the book's model ------------------------------------------------------

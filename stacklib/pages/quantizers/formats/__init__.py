@@ -12,7 +12,6 @@ from stacklib import gpu
 from stacklib.evidence import results
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantizers import FORMATS, Format
-from stacklib.roofline import decode_step
 
 SHOWN = ("fp32", "bf16", "fp16", "e5m2", "e4m3fn", "e3m2", "e2m3", "e2m1")
 LADDER = ("h100_sxm", "b200_sxm")
@@ -28,14 +27,6 @@ SPECIAL = {
     "integer": "none",
     "table": "a table",
 }
-
-
-def reading(bits: int) -> Quantity:
-    """Time in which eight H100s read the weights for a token in so many bits."""
-    wide = decode_step("llama-3-70b", on="h100_sxm", tp=8, context=4096).time
-    return (wide * chosen(bits / 16, label=f"{bits} bits over those of bf16")).named(
-        f"reading in {bits} bits"
-    )
 
 
 # -- a format, as its row says ---------------------------------------------------------

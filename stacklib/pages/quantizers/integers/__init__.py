@@ -12,7 +12,6 @@ from stacklib.evidence import ledger
 from stacklib.pages.quantizers.integers import claims
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantizers import Format, dequantize, quantize, schemes
-from stacklib.roofline import decode_step
 
 LAYER = 2
 MATRIX = f"model.layers.{LAYER}.mlp.up_proj.weight"
@@ -24,12 +23,6 @@ WAYS = {
     "FP8, one for 128 of a token": ("fp8_1x128", False),
     "FP8, one for a tile": ("fp8_128x128", False),
 }
-
-
-def reading() -> Quantity:
-    """Time in which eight H100s read the weights for a token in INT8."""
-    wide = decode_step("llama-3-70b", on="h100_sxm", tp=8, context=4096).time
-    return (wide / 2).named("reading in INT8")
 
 
 def claimed() -> Quantity:

@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-from stacklib import hardware, models, serving
-from stacklib.pages.quantizers import decode, kv, quality
+from stacklib import models, serving
+from stacklib.pages.quantizers import kv, quality, steps
+from stacklib.pages.quantizers.quality import ladders
 from stacklib.quantity import Quantity, bytes_per_element, chosen
-from stacklib.quantizers import SCHEMES
+from stacklib.roofline import DecodeStep
 
-MODEL, CONTEXT = decode.MODEL, 4096
-DEVICES = ("h100_sxm", "b200_sxm")
-# stations of the token: scheme of the weights, bits of a code of the cache
+MODEL, CONTEXT = steps.MODEL, steps.CONTEXT
+DEVICES = (steps.CHIP, "b200_sxm")
+# stations of the token: format of the weights, bits of a code of the cache
 STATIONS = {
     "BF16": ("bf16", 16),
     "INT8 weights": ("int8_channel", 16),
     "NVFP4 weights": ("nvfp4", 16),
     "INT4 weights": ("int4_g128", 16),
     "INT4, and its cache": ("int4_g128", 4),
-    "Q2_K weights": ("q2_k", 16),
 }
+LADDER = "llama.cpp, Llama-3-70B"
+# files of that model whose perplexity is published, and the row that has it
+FILES = {
+    "Q8_0": "G-0068",
+    "Q6_K": "G-0067",
+    "Q5_K_S": "G-0065",
+    "Q4_K_S": "G-0063",
+    "Q3_K_S": "G-0056",
+    "Q2_K": "G-0053",
+}
+SCHEMES = ("int8_channel", "q4_k", "nvfp4", "int4_g128", "q2_k")  # of the small model
 
 
-def bits(station: str) -> Quantity:
-    """Bits of a weight, scales counted."""
-    scheme = STATIONS[station][0]
-    width = 16.0 if scheme == "bf16" else SCHEMES[scheme].bits
-    return chosen(width, "bit", label=f"bits of a weight at {station}")
-
-
-def moved(station: str) -> Quantity:
-    """Bytes of a step of one sequence; the output head stays in bf16."""
-    layers = (decode.numbers_of("matrices") * bits(station)).to("B")
-    head = (decode.numbers_of("head") * bytes_per_element("bf16")).to("B")
-    cache = kv.cached(CONTEXT, STATIONS[station][1])
-    return (layers + head + cache).named(f"bytes, {station}")
-
-
-def time(station: str, device: str) -> Quantity:
-    """Time in which eight chips read them."""
-    chips = chosen(decode.CHIPS, label="chips of the journey")
-    rate = hardware.get(device).memory_bandwidth * chips
-    return (moved(station) / rate).named(f"time, {station}, {device}")
+def step(station: str, device: str = steps.CHIP) -> DecodeStep:
+    """The step of one sequence at a station, or with the weights of a file."""
+    dtype, cache = STATIONS.get(station, (station.lower(), 16))
+    return steps.step(dtype, kv.stored_bits(cache), device=device)
 
 
 def whole(dtype: str, software: str) -> Quantity:
@@ -49,14 +44,14 @@ def whole(dtype: str, software: str) -> Quantity:
             MODEL,
             DEVICES[0],
             dtype,
-            decode.CHIPS,
+            steps.CHIPS,
             context=CONTEXT,
             software=software,
             mode=mode,
         )
         for mode in ("limit", "calibrated")
     )
-    found: Quantity = limit.with_(kernels["attention over the cache"]).total()
+    found: Quantity = limit.with_(kernels[steps.CACHE]).total()
     return found.named(f"a token in {dtype}, exchanges by the {software}")
 
 
@@ -73,46 +68,35 @@ def smaller() -> Quantity:
     return ratio.named("weights in BF16 over NVFP4")
 
 
-def part(name: str, station: str = "NVFP4 weights") -> Quantity:
-    """Bytes of a part of a step: ``layers``, ``head`` or ``cache``."""
-    if name == "cache":
-        return kv.cached(CONTEXT, STATIONS[station][1])
-    of_head = name == "head"
-    width = chosen(16, "bit", label="bits of bf16") if of_head else bits(station)
-    count = decode.numbers_of("head" if of_head else "matrices")
-    return (count * width).to("B").named(f"bytes of {name}, {station}")
-
-
 def saved(first: str, then: str) -> Quantity:
-    """Time that the way from one station to another saves, on H100s."""
-    return (time(first, DEVICES[0]) - time(then, DEVICES[0])).named("time saved")
+    """Time that the way from one station or file to another saves, on H100s."""
+    return (step(first).time - step(then).time).named(f"time saved, {first} to {then}")
+
+
+def rise(file: str) -> Quantity:
+    """Share by which the file's published perplexity exceeds that in FP16."""
+    return ladders.rise(FILES[file], LADDER).named(f"rise of perplexity, {file}")
 
 
 def price(first: str, then: str) -> Quantity:
-    """Loss for each millisecond that the way saves."""
-    lost = loss(then) if first == "BF16" else loss(then) - loss(first)
+    """Rise of perplexity for each millisecond that the way saves."""
     millisecond = chosen(1, "ms", label="a millisecond")
-    return (lost * (millisecond / saved(first, then))).named("loss of a millisecond")
+    more = rise(then) - rise(first)
+    return (more * (millisecond / saved(first, then))).named("rise for a millisecond")
 
 
-def loss(station: str) -> Quantity:
-    """Bits a byte that the book's own model loses by such weights, and such a cache.
-
-    Both were measured by themselves; together they are taken to add up.
-    """
-    scheme, cache = STATIONS[station]
-    found = quality.difference(scheme)
-    if cache == 4:
-        found = found + kv.loss(4, next(iter(kv.WAYS)))
-    return found.named(f"loss, {station}")
+# -- the book's own model --------------------------------------------------------------
 
 
 def tiny_bytes(scheme: str) -> Quantity:
-    """Bytes of the book's own model, every weight in a scheme."""
+    """Bytes of its weights in a scheme, as they were packed."""
     from stacklib.tinylm.model import architecture
 
     count = architecture("tiny").parameters
-    if scheme == "fp32":
-        return (count * bytes_per_element("fp32")).named("the book's model in fp32")
-    width = chosen(SCHEMES[scheme].bits, "bit", label=f"bits of {scheme}, journey")
+    width = bytes_per_element("fp32") if scheme == "fp32" else quality.bits(scheme)
     return (count * width).to("B").named(f"the book's model in {scheme}")
+
+
+def loss(scheme: str) -> Quantity:
+    """Bits a byte of text that it loses in a scheme."""
+    return quality.difference(scheme)

@@ -3,36 +3,26 @@
 from typing import Any
 
 from stacklib.pages.quantizers import journey as page
+from stacklib.pages.quantizers.steps import CHIP
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
 
 __all__ = ["stations"]
-DEVICE = "h100_sxm"
 
 
 def stations() -> d.Drawing:
     """A bar for each way to store the model, as long as its reads take."""
-    whole = page.time("BF16", DEVICE)
+    whole = page.step("BF16").time
     zero = chosen(0, "s", "begin of a step")
     rows: list[d.Node] = []
     for station, (_, cache) in page.STATIONS.items():
-        told: list[Any] = [f"{station}: ", d.Shown(page.time(station, DEVICE), "ms")]
-        if station != "BF16":
-            told += [", loses ", d.Shown(page.loss(station), "bit/B", 2)]
+        time = page.step(station).time
+        told: list[Any] = [f"{station}: ", d.Shown(time, "ms")]
         role = "layer-2" if cache == 16 else "layer-4"
-        rows.append(
-            d.Clip(
-                station,
-                zero,
-                page.time(station, DEVICE),
-                whole,
-                [tuple(told)],
-                role=role,
-                grow=0,
-            )
-        )
-    note = d.Words([d.line("eight H100s; lost by the book's own model", role="muted")])
-    title = "Each bit less makes the token shorter, and each costs more than the last."
+        clip = d.Clip(station, zero, time, whole, [tuple(told)], role=role, grow=0)
+        rows.append(clip)
+    note = d.Words([d.line("eight H100s", role="muted")])
+    title = "A token is as long as its bytes: each bit less makes it shorter."
     return d.draw(
-        d.below(*rows, note, gap=7), name="q-stations", title=title, devices=[DEVICE]
+        d.below(*rows, note, gap=7), name="q-stations", title=title, devices=[CHIP]
     )

@@ -7,11 +7,12 @@ from typing import Any
 
 from stacklib import hardware, models
 from stacklib.evidence import ledger
+from stacklib.pages.quantizers import steps
+from stacklib.pages.quantizers.steps import CHIP, CHIPS, MODEL
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
-from stacklib.roofline import decode_step
+from stacklib.roofline import DecodeStep
 
-MODEL, CHIP, CHIPS = "llama-3-70b", "h100_sxm", 8
-SHORT, LONG = 4096, 131_072  # tokens that are cached
+SHORT, LONG = steps.CONTEXT, 131_072  # tokens that are cached
 GROUP, WIDE = 32, 16  # numbers that share a scale; bits of a number left alone
 PAGE = 16  # tokens of a page, by default, in vLLM
 WIDTHS = (16, 8, 4, 3, 2)
@@ -40,40 +41,28 @@ def per_token() -> Quantity:
     return found.named("numbers of a token")
 
 
-def cached(context: int, bits: int, group: int = GROUP) -> Quantity:
+def cached(context: int, bits: int) -> Quantity:
     """Bytes of one sequence's cache."""
-    numbers = per_token() * chosen(context, label="tokens cached")
-    return (numbers * stored_bits(bits, group)).to("B").named(f"cache, {bits} bits")
+    found = models.get(MODEL).kv_bytes(context, stored_bits(bits))
+    return found.named(f"cache, {bits} bits")
 
 
-def weights() -> Quantity:
-    """Bytes of weights that a step reads."""
-    step = decode_step(MODEL, on=CHIP, tp=CHIPS, context=SHORT)
-    read = step.bytes - models.get(MODEL).kv_read_bytes(SHORT, "bf16")
-    return read.named("weights read")
+def step(context: int, bits: int, batch: int = 1) -> DecodeStep:
+    """The step with weights in bf16 and such a cache."""
+    return steps.step(kv_dtype=stored_bits(bits), batch=batch, context=context)
 
 
-def bandwidth() -> Quantity:
-    """Of all chips together."""
-    chips = chosen(CHIPS, label="chips")
-    return (hardware.get(CHIP).memory_bandwidth * chips).named("bandwidth of all chips")
-
-
-def cache_time(context: int, bits: int, batch: int = 1) -> Quantity:
-    """Time in which the caches of a batch are read."""
-    many = chosen(batch, label="sequences")
-    return (many * cached(context, bits) / bandwidth()).named("reading the cache")
-
-
-def step_time(context: int, bits: int, batch: int = 1) -> Quantity:
-    """Time in which weights and caches are read."""
-    return (weights() / bandwidth() + cache_time(context, bits, batch)).named("step")
+def cache_time(context: int, bits: int) -> Quantity:
+    """Time in which it reads the cache of one sequence."""
+    found: Quantity = steps.line(steps.CACHE, "bf16", stored_bits(bits), context).time
+    return found.named("reading the cache")
 
 
 def share(context: int, bits: int, batch: int = 1) -> Quantity:
     """Share of a step's bytes that is cache."""
-    mine = chosen(batch, label="sequences") * cached(context, bits)
-    return (mine / (weights() + mine)).named("share of the cache")
+    weights = models.get(MODEL).read_bytes(batch, "bf16")
+    left = 1 - weights / step(context, bits, batch).bytes
+    return left.named("share of the cache")
 
 
 def room() -> Quantity:
@@ -176,9 +165,7 @@ def energy_saved(bits: int, account: str, context: int = LONG) -> Quantity:
     """
     from stacklib.memory import decode_energy
 
-    step = decode_energy(MODEL, on=CHIP, tp=CHIPS, account=account, context=context)
-    fewer = (cached(context, WIDE) - cached(context, bits)) / (
-        weights() + cached(context, WIDE)
-    )
-    with_bytes = 1 - step.share("arithmetic")
+    energy = decode_energy(MODEL, on=CHIP, tp=CHIPS, account=account, context=context)
+    fewer = 1 - step(context, bits).bytes / step(context, WIDE).bytes
+    with_bytes = 1 - energy.share("arithmetic")
     return (fewer * with_bytes).named(f"energy saved by the cache, {account}")

@@ -28,7 +28,9 @@ def explore(*, bits: int, context: int, batch: int) -> Spec:
     """Share of a step's bytes that is cache, against the tokens of a sequence."""
     shares = {b: [100 * page.share(c, b, batch).si for c in CONTEXTS] for b in DRAWN}
     mine = page.share(context, bits, batch)
-    fits = batch <= page.fitting(context, bits).si
+    step = page.step(context, bits, batch)
+    fits = step.fit.fits
+    times = [readout("step", "Step", step.time, unit="ms")] if fits else []
     return chart(
         f"{bits} bits, {batch} x {context} tokens: {mine.text('%', 2)} of the bytes.",
         x=axis("Tokens cached in each sequence", log=True, limits=[900, 150_000]),
@@ -41,7 +43,7 @@ def explore(*, bits: int, context: int, batch: int) -> Spec:
             readout("stored", "Bits of a number", page.stored_bits(bits), unit="bit"),
             readout("cache", "Cache of a sequence", page.cached(context, bits)),
             readout("share", "Share of the bytes", mine, "share", unit="%"),
-            readout("step", "Step", page.step_time(context, bits, batch), unit="ms"),
+            *times,
             readout("fits", "Sequences that fit", page.fitting(context, bits)),
         ],
         message=None if fits else "These caches do not fit eight H100s.",

@@ -7,7 +7,6 @@ from math import log
 from typing import Any
 
 from stacklib.quantity import Quantity, counted
-from stacklib.roofline import decode_step
 
 from . import statistics
 
@@ -24,11 +23,6 @@ SHOWN = (
     ("q3_k", "round"),
     ("q2_k", "round"),
 )
-
-
-def reading() -> Quantity:
-    """Time in which eight H100s read the weights for a token."""
-    return decode_step("llama-3-70b", on="h100_sxm", tp=8, context=4096).time
 
 
 # -- stored: sums of every scheme ------------------------------------------------------

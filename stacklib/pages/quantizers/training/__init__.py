@@ -9,7 +9,6 @@ from typing import Any
 from stacklib import hardware
 from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantizers import Format
-from stacklib.roofline import decode_step
 from stacklib.tinylm.low_precision import runs
 
 FORMATS = {"fp16": "FP16", "bf16": "BF16", "e5m2": "E5M2", "e4m3fn": "E4M3"}
@@ -31,11 +30,6 @@ PARTS = {
     "adapters, gradients, moments": ("adapters", "gradients", "optimizer"),
     "inputs of layers": ("checkpoints",),
 }
-
-
-def reading() -> Quantity:
-    """Time in which eight H100s read the weights for a token."""
-    return decode_step("llama-3-70b", on="h100_sxm", tp=8, context=4096).time
 
 
 def mean_over() -> Quantity:

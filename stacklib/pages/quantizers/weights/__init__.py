@@ -6,9 +6,7 @@ import math
 from functools import cache
 from typing import Any
 
-from stacklib.quantity import Quantity, chosen, counted
-from stacklib.quantizers import SCHEMES
-from stacklib.roofline import decode_step
+from stacklib.quantity import Quantity, counted
 
 LAYER = 2
 MATRIX = f"model.layers.{LAYER}.mlp.up_proj.weight"
@@ -18,13 +16,6 @@ NARROW = ("int4_g128", "q3_k", "q2_k")
 TOKENS = 16  # of a sample
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # samples
 FACTOR, CHANNELS, ALPHA = 64.0, (7, 100), 0.5  # of the outliers, and of SmoothQuant
-
-
-def reading() -> Quantity:
-    """Time in which eight H100s read the weights for a token in INT4."""
-    wide = decode_step("llama-3-70b", on="h100_sxm", tp=8, context=4096).time
-    share = chosen(SCHEMES[SCHEME].bits / 16, label="bits of int4_g128 over 16")
-    return (wide * share).named("reading in int4_g128")
 
 
 # -- a layer of the book's own model ---------------------------------------------------
