@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.pages import chain
-from stacklib.pages.chain.posts import READ, TOKEN, WEIGHTS
+from stacklib.pages.chain.posts import READ, TOKEN
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity
 from stacklib.serving import Account, Line
@@ -22,7 +22,7 @@ ROLES = {
     "exchanges": ("exchanges", "layer-5"),
     "host": ("host", "layer-6"),
 }
-GROUPS = {READ: "reading", WEIGHTS: "weights"}
+GROUPS = {READ: "reading"}
 
 
 def before(section: str) -> d.Drawing:
@@ -63,7 +63,7 @@ def _bar(section: str, case: str, found: Account, scale: Quantity, when: str) ->
         told += [*_lit([found[name] for name in lit], lit)]
     words = d.line(*told, role="muted" if when == "before" else "ink")
     high = 6.0 if when == "before" else 12.0
-    return d.Bar(f"{case} {when}", _parts(found, lit), scale, [words], high)
+    return d.Bar(f"{case} {when}", parts(found, lit), scale, [words], high)
 
 
 def _lit(lines: list[Line], names: tuple[str, ...]) -> list[Any]:
@@ -78,7 +78,8 @@ def _lit(lines: list[Line], names: tuple[str, ...]) -> list[Any]:
     return [f"; {name} ", d.Shown(time.named(f"{name} of it"))]
 
 
-def _parts(found: Account, lit: tuple[str, ...]) -> tuple[Any, ...]:
+def parts(found: Account, lit: tuple[str, ...]) -> tuple[Any, ...]:
+    """Of a bar: its lines that are counted, some of them lit."""
     times = {name: found[name].time for name in ROLES}
     return tuple(
         (words, times[name], role, name in lit)

@@ -199,16 +199,16 @@ POSTS: dict[str, Post] = {
     "06-interconnect/layouts": Post((EXCHANGES,)),
     "06-interconnect/failures": Post((EXCHANGES,)),
     "06-interconnect/journey": Post((EXCHANGES,), lines(EXCHANGES)),
-    "07-quantizers/formats": Post(WEIGHTS, weights("fp8")),
-    "07-quantizers/integers": Post(WEIGHTS, weights("int8")),
-    "07-quantizers/blocks": Post(WEIGHTS, weights("nvfp4")),
-    "07-quantizers/weights": Post(WEIGHTS, weights("gptq")),
-    "07-quantizers/files": Post(WEIGHTS, weights("q4_k_m")),
-    "07-quantizers/decode": Post(WEIGHTS, weights("gptq")),
+    "07-quantizers/formats": Post(READ, weights("fp8_128x128")),
+    "07-quantizers/integers": Post(READ, weights("int8_channel")),
+    "07-quantizers/blocks": Post(READ, weights("nvfp4")),
+    "07-quantizers/weights": Post(READ, weights("int4_g128")),
+    "07-quantizers/files": Post(READ, weights("q4_k_m")),
+    "07-quantizers/decode": Post(READ, weights("int4_g128")),
     "07-quantizers/kv": Post((ATTENTION,), {ATTENTION: _narrow_cache}),
     "07-quantizers/training": Post(READ),
     "07-quantizers/quality": Post(READ),
     "07-quantizers/journey": Post(
-        WEIGHTS, weights("nvfp4") | lines(ATTENTION, mode="calibrated")
+        READ, weights("nvfp4") | lines(ATTENTION, mode="calibrated")
     ),
 }

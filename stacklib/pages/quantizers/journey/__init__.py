@@ -7,6 +7,7 @@ from stacklib.pages.quantizers import kv, quality, steps
 from stacklib.pages.quantizers.quality import ladders
 from stacklib.quantity import Quantity, bytes_per_element, chosen
 from stacklib.roofline import DecodeStep
+from stacklib.serving import Account
 
 MODEL, CONTEXT = steps.MODEL, steps.CONTEXT
 DEVICES = (steps.CHIP, "b200_sxm")
@@ -18,6 +19,7 @@ STATIONS = {
     "INT4 weights": ("int4_g128", 16),
     "INT4, and its cache": ("int4_g128", 4),
 }
+HERE = "07-quantizers/journey"
 LADDER = "llama.cpp, Llama-3-70B"
 # files of that model whose perplexity is published, and the row that has it
 FILES = {
@@ -37,21 +39,21 @@ def step(station: str, device: str = steps.CHIP) -> DecodeStep:
     return steps.step(dtype, kv.stored_bits(cache), device=device)
 
 
-def whole(dtype: str, software: str) -> Quantity:
+def account(dtype: str, cache: int = 16, software: str = "engine") -> Account:
     """A token on H100s with its pauses, attention in pieces and exchanges."""
+    asked = {"context": CONTEXT, "kv_dtype": kv.stored_bits(cache)}
     limit, kernels = (
         serving.account(
-            MODEL,
-            DEVICES[0],
-            dtype,
-            steps.CHIPS,
-            context=CONTEXT,
-            software=software,
-            mode=mode,
+            MODEL, DEVICES[0], dtype, steps.CHIPS, software=software, mode=mode, **asked
         )
         for mode in ("limit", "calibrated")
     )
-    found: Quantity = limit.with_(kernels[steps.CACHE]).total()
+    return limit.with_(kernels[steps.CACHE])
+
+
+def whole(dtype: str, software: str) -> Quantity:
+    """Its time."""
+    found: Quantity = account(dtype, software=software).total()
     return found.named(f"a token in {dtype}, exchanges by the {software}")
 
 
