@@ -109,7 +109,7 @@ def loss(station: str) -> Quantity:
 
 def tiny_bytes(scheme: str) -> Quantity:
     """Bytes of the book's own model, every weight in a scheme."""
-    from stacklib.tinylm.model import architecture
+    from stacklib.tinylm.config import architecture
 
     count = architecture("tiny").parameters
     if scheme == "fp32":
