@@ -110,7 +110,8 @@ assert quantizers.Format("e4m3fn").encode(1.0) is not None""",
     "serving": """
 from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")
-assert found.total().si > 0 and not found.missing()""",
+assert found.total().si > 0 and not found.missing()
+assert serving.account("tiny", on="this-machine").total().si > 0""",
     "diy": "from stacklib import diy\ndiy.plan, diy.verify",
 }
 

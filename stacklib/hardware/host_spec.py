@@ -13,10 +13,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stacklib.quantity.files import held
+
 from .accelerator import FIELDS, RARE
 
 BOOK = Path(__file__).parent / "data" / "this_machine.json"
-BOOK_TITLE = "Roofline of this machine, benchmarks/results/host_roofline.json"
+RESULTS, ROOFLINE = "benchmarks/results", "host_roofline.json"
+BOOK_TITLE = f"Roofline of this machine, {RESULTS}/{ROOFLINE}"
 
 
 def user_file() -> Path:
@@ -25,10 +28,21 @@ def user_file() -> Path:
     return Path(state) / "stacklib" / "this_machine.json"
 
 
+def roofline_file() -> Path:
+    """Where the roofline of *this machine* is kept, of which its row is a summary."""
+    if _measured_here():
+        return user_file().with_name(ROOFLINE)
+    return held(RESULTS) / RESULTS / ROOFLINE
+
+
+def _measured_here() -> bool:
+    """Whether *this machine* is the reader's."""
+    return os.environ.get("STACKLIB_THIS_MACHINE") != "book" and user_file().exists()
+
+
 def book_machine() -> dict[str, Any]:
     """*This machine* as a device's TOML reads, all unknown before a measurement."""
-    own = os.environ.get("STACKLIB_THIS_MACHINE") != "book" and user_file().exists()
-    path = user_file() if own else BOOK
+    path = user_file() if _measured_here() else BOOK
     nothing = _identity("unknown", "", "1970-01-01", BOOK_TITLE)
     unknown = dict.fromkeys(FIELDS, "unknown")
     if not path.exists():
@@ -47,10 +61,15 @@ def store_machine(result: str) -> Path:
     spec = host_spec(json.loads(result), title)
     path = user_file()
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    _write(path.with_name(ROOFLINE), result)
+    _write(path, json.dumps(spec, indent=1) + "\n")
     return path
+
+
+def _write(path: Path, text: str) -> None:
+    partial = path.with_suffix(".partial")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, path)
 
 
 def host_spec(result: Mapping[str, Any], title: str = BOOK_TITLE) -> dict[str, Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from stacklib.models import ConfigError
+from stacklib.models import ConfigError, LanguageModel, from_hf_config
+from stacklib.quantity import Source
 from stacklib.quantity.bounds import is_whole
 
 DATA = Path(__file__).parent / "data"
@@ -75,6 +77,16 @@ def read_config(path: Path) -> Config:
             "heads must divide evenly and be even in size"
         )
     return config
+
+
+@cache
+def architecture(name: str) -> LanguageModel:
+    """One of the book's models, its config read as every other model's is."""
+    source = Source(
+        "the book's own model", f"stacklib/tinylm/data/{name}", "2026-11-21", "vendor"
+    )
+    path = DATA / name / "config.json"
+    return from_hf_config(path, key=f"tinylm-{name}", source=source)
 
 
 def shapes(config: Config) -> dict[str, tuple[int, ...]]:

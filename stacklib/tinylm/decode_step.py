@@ -1,8 +1,9 @@
 """One decode step of the tiny model on this machine, predicted.
 
-    t = sum over products of max(FLOPs / peak, bytes / bandwidth) + calls x overhead
+    t = max(FLOPs / peak, bytes / bandwidth) + calls x overhead
 
-The products are matrix times vector, so each weight is read once for two operations.
+over all products together. They are matrix times vector, so each weight is read once
+for two operations.
 Everything else is small: what it costs is the calls. A call of NumPy takes about a
 microsecond whatever it does, and a step makes some two hundred of them. Left out: the
 Python between the calls, sampling, and weights that another program pushed out.
@@ -10,6 +11,7 @@ Python between the calls, sampling, and weights that another program pushed out.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stacklib.quantity import Quantity, counted, stamp
@@ -36,6 +38,8 @@ class DecodeTime:
     products: Quantity  # seconds of the products
     calls: Quantity  # of calling NumPy
     time: Quantity
+    peak: Quantity  # rates that the products were timed with
+    bandwidth: Quantity
 
     @property
     def bound(self) -> str:
@@ -58,7 +62,14 @@ def prefill_time(config: Config, tokens: int, host: HostRoofline) -> DecodeTime:
     return _time(config, tokens, 0, host)
 
 
-def _time(config: Config, tokens: int, past: int, host: HostRoofline) -> DecodeTime:
+def products_of(
+    config: Config, tokens: int, past: int
+) -> Iterator[tuple[str, float, float, float]]:
+    """Products of a pass over ``tokens`` with ``past`` cached.
+
+    Each is its name, its operations, bytes of its weights or of the cache, and bytes of
+    activations; those of attention are one.
+    """
     if tokens < 1 or past < 0 or tokens + past > config.max_position_embeddings:
         raise ValueError(
             f"{past} cached and {tokens} new tokens: 1 to "
@@ -67,16 +78,22 @@ def _time(config: Config, tokens: int, past: int, host: HostRoofline) -> DecodeT
     seen = tokens * past + tokens * tokens  # a mask does not spare NumPy the work
     width = config.num_attention_heads * config.head_dim
     kept = (past + tokens) * 2 * config.num_key_value_heads * config.head_dim
-    flops = [4.0 * seen * width * config.num_hidden_layers]
-    moved = [1.0 * SIZE * kept * config.num_hidden_layers]
-    for _, n, k, count in linear_layers(config):
-        flops.append(2.0 * tokens * n * k * count)
-        moved.append(SIZE * (n * k + tokens * (n + k)) * count)
+    layers = config.num_hidden_layers
+    yield "attention", 4.0 * seen * width * layers, 1.0 * SIZE * kept * layers, 0
+    for name, n, k, count in linear_layers(config):
+        flops = 2.0 * tokens * n * k * count
+        yield name, flops, SIZE * n * k * count, SIZE * tokens * (n + k) * count
+
+
+def _time(config: Config, tokens: int, past: int, host: HostRoofline) -> DecodeTime:
+    products_ = list(products_of(config, tokens, past))
+    flops = [flops for _, flops, _, _ in products_]
+    moved = [kept + passed for _, _, kept, passed in products_]
     work = counted(sum, flops, unit="FLOP", label="operations of the products")
     bytes_ = counted(sum, moved, unit="B", label="bytes of the products")
     # All weights are the working set: a step reads each once and comes back to it.
-    bandwidth = host.bandwidth_at(bytes_, "read")
-    products = bound_time(work, bytes_, host.peak("fp32"), bandwidth)
+    bandwidth, peak = host.bandwidth_at(bytes_, "read"), host.peak("fp32")
+    products = bound_time(work, bytes_, peak, bandwidth)
     number = counted(calls_of_step, config, label="NumPy calls")
     calls = number * host.overhead("gemv")
     return DecodeTime(
@@ -85,4 +102,6 @@ def _time(config: Config, tokens: int, past: int, host: HostRoofline) -> DecodeT
         stamp(products.named("time of the products"), "host"),
         stamp(calls.named("time of calling"), "host"),
         (products + calls).named("time of the step"),
+        peak,
+        bandwidth,
     )

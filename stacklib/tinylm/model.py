@@ -9,25 +9,15 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stacklib.models import LanguageModel, from_hf_config
-from stacklib.quantity import Source
+from stacklib.models import LanguageModel
 from stacklib.quantity.bounds import whole
 from stacklib.quantity.names import resolve
 
-from .config import DATA, NAMES, Config, read_config, shapes
+from .config import DATA, NAMES, Config, architecture, read_config, shapes
 from .forward import KVCache, forward
 from .sampling import Sampling, draw, probabilities
 from .tokenizer import Tokenizer, load_tokenizer
 from .weights import read_weights
-
-
-def architecture(name: str) -> LanguageModel:
-    """One of the book's models, its config read as every other model's is."""
-    source = Source(
-        "the book's own model", f"stacklib/tinylm/data/{name}", "2026-11-21", "vendor"
-    )
-    path = DATA / name / "config.json"
-    return from_hf_config(path, key=f"tinylm-{name}", source=source)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,16 @@ import pytest
 
 from stacklib import hardware
 from stacklib.hardware import this_machine
-from stacklib.hardware.host_spec import BOOK, book_machine, host_spec, store_machine
+from stacklib.hardware.host_spec import (
+    BOOK,
+    book_machine,
+    host_spec,
+    roofline_file,
+    store_machine,
+)
 from stacklib.hardware.load import from_dict
 from stacklib.hardware.this_machine import CacheLevel, read_machine
+from stacklib.roofline import HostRoofline
 
 CPUINFO = """\
 processor\t: {i}
@@ -186,8 +193,13 @@ def test_a_stored_machine_replaces_the_books_unless_the_book_is_built(
     path = store_machine(json.dumps(result))
     assert path.is_relative_to(tmp_path)
     assert book_machine()["name"] == "This machine (Planted CPU 9000)"
+    assert json.loads(roofline_file().read_text()) == result
+    roofline_file().unlink()  # as a measurement of an earlier version left it
+    with pytest.raises(ValueError, match=r"host_roofline\.json is missing: .* measure"):
+        HostRoofline.of_this_machine()
     monkeypatch.setenv("STACKLIB_THIS_MACHINE", "book")
     assert book_machine()["name"] != "This machine (Planted CPU 9000)"
+    assert HostRoofline.of_this_machine().machine["cpu"] in book_machine()["name"]
 
 
 def test_a_damaged_stored_machine_names_the_file(tmp_path, monkeypatch):

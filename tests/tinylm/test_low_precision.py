@@ -8,8 +8,8 @@ import pytest
 from stacklib import models
 from stacklib.quantity import Quantity
 from stacklib.quantizers import Format
+from stacklib.tinylm.config import architecture
 from stacklib.tinylm.low_precision import runs as lp
-from stacklib.tinylm.model import architecture
 
 from ..rows import refusals
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from stacklib.hardware.host_spec import roofline_file
 from stacklib.quantity import Quantity, Source
 from stacklib.quantity.bounds import is_whole
 
@@ -251,6 +252,20 @@ class HostRoofline:
     def load(cls, path: str | Path) -> HostRoofline:
         """Read a result file written by ``benchmarks/host.py roofline``."""
         return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+    @classmethod
+    def of_this_machine(cls) -> HostRoofline:
+        """What was measured of the device ``this_machine``.
+
+        Raises
+        ------
+        ValueError
+            Where its row is that of an earlier measurement, which kept no more.
+        """
+        path = roofline_file()
+        if not path.exists():
+            raise ValueError(f"{path} is missing: run stacklib measure again")
+        return cls.load(path)
 
 
 def _point(row: Any) -> Point:

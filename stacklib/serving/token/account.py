@@ -37,28 +37,18 @@ from stacklib.roofline.work.fit import (
     Infeasible,
     fit_memory,
     fit_with_copies,
-    model_of,
     split,
 )
 
-from . import calibrated, work
+from . import calibrated, host, work
 from .exchanges import exchange_time, family_of, link_rate, sampling_time
 from .lines import Account, Line
 from .shape import ATTENTION, HEAD, NORMS, PRODUCTS, Shape, shape_of
-from .work import EXCHANGES, HOST, LAUNCHES, SAMPLING, line_work
+from .work import EXCHANGES, HOST, LAUNCHES, SAMPLING, SECTIONS, counted_work, line_work
 
 MODES = ("limit", "calibrated")
 SOFTWARE = ("engine", "library")
-SECTIONS = {
-    PRODUCTS: "01-roofline/decode",
-    ATTENTION: "04-kernels/mla",
-    NORMS: "04-kernels/norms",
-    LAUNCHES: "04-kernels/launches",
-    EXCHANGES: "06-interconnect/selection",
-    HEAD: "01-roofline/decode",
-    SAMPLING: "04-kernels/sampling",
-    HOST: "",
-}
+CONTEXT = 4096  # tokens cached where none are named
 COVERING = (PRODUCTS, ATTENTION, NORMS, HEAD)
 NODE, REPLAY = COSTS["node"].low, COSTS["replay"].low
 LOSSES = "without the engine's own losses (family E)"
@@ -107,7 +97,7 @@ def account(
     dtype: str | Quantity | None = None,
     tp: int = 1,
     batch: Any = 1,
-    context: Any = 4096,
+    context: Any = None,
     *,
     ep: int = 1,
     prompt: int | None = None,
@@ -124,15 +114,16 @@ def account(
     Parameters
     ----------
     model : str or LanguageModel
-        A model, or how ``models.get`` names it.
+        A model, or how ``models.get`` or ``tinylm.load`` names it.
     on : str or Accelerator
-        The chip.
+        The chip; *this machine* runs the book's own models, as NumPy does.
     dtype, kv_dtype : str, Quantity or None
         How weights and cache are kept, as ``roofline.decode_step`` takes them.
     tp : int
         Chips that share every matrix; divides the query heads.
     batch, context : int, float or array
-        Sequences, and tokens cached in each.
+        Sequences, and tokens cached in each: 4,096, or as many as a model of the book
+        reads on this machine.
     ep : int
         Groups of ``tp`` chips that share the experts, each with its part of the batch;
         all else every group holds whole.
@@ -151,7 +142,8 @@ def account(
         ``tp`` or ``ep`` one whose links are unknown.
     ValueError
         For sizes that make no sense, ``tp`` that does not divide the heads, ``ep``
-        that does not divide the experts, or a sweep that is to be calibrated.
+        that does not divide the experts, a sweep that is to be calibrated, or what
+        NumPy does not do on this machine.
     Infeasible
         When it does not fit, with the sum.
 
@@ -163,6 +155,11 @@ def account(
     """
     if mode not in MODES:
         mode = resolve(mode, MODES, "mode", exact=True)
+    if software not in SOFTWARE:
+        software = resolve(software, SOFTWARE, "software", exact=True)
+    here = device_of(on).key == hardware.THIS_MACHINE
+    if context is None:
+        context = (here and host.longest(model)) or CONTEXT
     keys = [
         v if v is None or isinstance(v, str) else Same(v)
         for v in (model, on, dtype, kv_dtype)
@@ -175,11 +172,17 @@ def account(
     else:
         whole(batch=batch)
         whole(0, context=context)
-    frame = _frame(*keys, tp, ep, software, not plain)
     rows = batch
     if prompt is not None:
         whole(prompt=prompt)
         rows = batch * prompt
+    if here:
+        single = {"tp": tp, "ep": ep, "batch": batch}
+        formats = {"dtype": dtype, "kv_dtype": kv_dtype}
+        return host.account_here(
+            model, context, prompt, mode, not plain, single=single, formats=formats
+        )
+    frame = _frame(*keys, tp, ep, software, not plain)
     case = Case(frame, batch, context, prompt, rows, not plain)
     uneven = _fitting(case)
     if ep > 1:
@@ -210,8 +213,7 @@ def _frame(
     model, on, dtype, kv_dtype = (
         v.value if isinstance(v, Same) else v for v in (model, on, dtype, kv_dtype)
     )
-    model, device = model_of(model), device_of(on)
-    software = resolve(software, SOFTWARE, "software", exact=True)
+    model, device = host.named(model), device_of(on)
     chips = split(model, tp) * ep
     for experts in (b.mlp for b in model.kinds if isinstance(b.mlp, Experts)):
         if experts.experts % ep:
@@ -328,24 +330,9 @@ def _traced(case: Case, name: str) -> tuple[Quantity, ...]:
     asked = {"tp": frame.tp, "batch": case.batch, "context": case.context}
     asked |= {"dtype": frame.dtype, "kv_dtype": frame.kv_dtype}
     asked |= {"ep": frame.ep, "prompt": case.prompt}
-    work_ = [
-        counted(
-            line_work,
-            frame.model,
-            name,
-            **asked,
-            take=take,
-            unit=unit,
-            label=f"{words}, {name}",
-        )
-        for take, unit, words in (
-            ("bytes", "B", "bytes"),
-            ("operations", operation, "operations"),
-            ("beside", "B", "activations"),
-        )
-    ]
+    both = counted_work(line_work, name, operation, frame.model, name, **asked)
     rate, peak = frame.device.memory_bandwidth, frame.device.peak(frame.runs_in)
-    return (*work_, rate.across(chips), peak.across(chips))
+    return (*both, rate.across(chips), peak.across(chips))
 
 
 def _joules(frame: Frame, moved: Quantity, flops: Quantity) -> Quantity | None:

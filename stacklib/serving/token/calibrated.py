@@ -1,9 +1,10 @@
 """Lines of an account as the models predict them that were fitted on measurements.
 
-Products and output matrix by ``roofline.bound.gemm`` (family A), attention by
-``kernels.schedule`` (family B). Matrices with the same input are one product, as
-engines join them; chips share the columns of the first matrix of a part and the rows of
-the last. What a kernel costs to start stands in the line of launches, not in these.
+Products and output matrix by ``roofline.bound.gemm`` (family A), or by ``few_rows``
+where that is faster; attention by ``kernels.schedule`` (family B). Matrices with the
+same input are one product, as engines join them; chips share the columns of the first
+matrix of a part and the rows of the last. What a kernel costs to start stands in the
+line of launches, not in these.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from stacklib.quantity import Quantity, stamp
 from stacklib.quantity.dtypes import DTYPES
 from stacklib.quantity.stored import products
 from stacklib.roofline.bound import gemm
+from stacklib.roofline.bound.few_rows import kernel_time
 from stacklib.roofline.work.products import EXPAND, Product
 
 from .lines import Line
@@ -73,12 +75,8 @@ def _predicted(a: Any) -> bool:
 
 def products_time(case: Case, name: str) -> float:
     """Seconds of all products of a line, one after the other, without their starts."""
-    return sum(often * _seconds(case, work) for often, work in products_of(case, name))
-
-
-def _seconds(case: Case, work: Product) -> float:
-    found = gemm.gemm_time(work, case.frame.device, "kernel")
-    return float(found.time - found.launch)
+    on = case.frame.device
+    return sum(often * kernel_time(work, on) for often, work in products_of(case, name))
 
 
 def products_of(case: Case, name: str) -> Iterator[tuple[int, Product]]:

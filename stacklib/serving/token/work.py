@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from stacklib.models import Block, Experts, LanguageModel
-from stacklib.quantity import maximum
+from stacklib.quantity import Quantity, counted, maximum
 from stacklib.roofline.work.fit import model_of
 
 from .shape import ATTENTION, HEAD, NORMS, PRODUCTS, Shape, shape_of
@@ -15,6 +16,16 @@ LAUNCHES = "launches and pauses"
 EXCHANGES = "exchanges"
 SAMPLING = "sampling"
 HOST = "host"
+SECTIONS = {
+    PRODUCTS: "01-roofline/decode",
+    ATTENTION: "04-kernels/mla",
+    NORMS: "04-kernels/norms",
+    LAUNCHES: "04-kernels/launches",
+    EXCHANGES: "06-interconnect/selection",
+    HEAD: "01-roofline/decode",
+    SAMPLING: "04-kernels/sampling",
+    HOST: "",
+}
 ACTIVATION = 2  # bytes of a number between kernels
 # Kernels of a layer once fused, as section 4.2 counts them: a norm with its residual
 # before each part; queries, keys and values; their rotation and the cache; attention;
@@ -54,6 +65,21 @@ def line_work(
     tokens = batch if prompt is None else batch * prompt
     both = of_line(shape, line, copies(model, tp), ep, batch, context, prompt)
     return LineWork(*both, between(model, tp) * tokens if line == NORMS else 0.0)
+
+
+def counted_work(
+    work: Callable[..., LineWork], line: str, operation: str, *args: Any, **asked: Any
+) -> tuple[Quantity, Quantity, Quantity]:
+    """Bytes, operations and bytes beside of a line, as runs of ``work`` count them."""
+    moved, flops, beside = (
+        counted(work, *args, **asked, take=take, unit=unit, label=f"{words}, {line}")
+        for take, unit, words in (
+            ("bytes", "B", "bytes"),
+            ("operations", operation, "operations"),
+            ("beside", "B", "activations"),
+        )
+    )
+    return moved, flops, beside
 
 
 def of_line(

@@ -7,8 +7,7 @@ from functools import cache
 from stacklib.pages.roofline.roofline.five_operations import ceilings
 from stacklib.quantity import Quantity, Source, chosen, counted
 from stacklib.tinylm import decode_step, plan
-from stacklib.tinylm.config import DATA, Config, read_config
-from stacklib.tinylm.model import architecture
+from stacklib.tinylm.config import DATA, Config, architecture, read_config
 from stacklib.tinylm.recipes import RECIPES
 from stacklib.tinylm.record import TAILS, quality
 

@@ -92,7 +92,7 @@ def price(first: str, then: str) -> Quantity:
 
 def tiny_bytes(scheme: str) -> Quantity:
     """Bytes of its weights in a scheme, as they were packed."""
-    from stacklib.tinylm.model import architecture
+    from stacklib.tinylm.config import architecture
 
     count = architecture("tiny").parameters
     width = bytes_per_element("fp32") if scheme == "fp32" else quality.bits(scheme)

@@ -1,0 +1,48 @@
+"""A product of few rows: vector instructions multiply it, and no tile pads it.
+
+A tile of the matrix units has 16 rows at the least, so that one token costs as much as
+16; ``gemm`` has no kernel but those. Libraries keep others for few rows: each weight is
+read once, made ready to multiply once, and multiplied by every row that there is.
+"""
+
+from __future__ import annotations
+
+import math
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.quantity import DTYPES
+
+from ..work.bounds import device_of
+from ..work.products import Product
+from . import gemm
+
+# llama.cpp's last number of rows before it turns to tiles, on NVIDIA and Apple alike:
+# ggml-cuda/mmvq.cuh MMVQ_MAX_BATCH_SIZE, ggml-metal-ops.cpp ne11_mm_min.
+FEW = 8
+_LANES = "fp32"  # in which lanes multiply what has 16 bits or is widened to them
+
+
+def kernel_time(work: Product, on: str | Accelerator) -> float:
+    """Seconds of a product by the faster of both kinds of kernel, without its start."""
+    found = gemm.gemm_time(work, on, "kernel")
+    return min(float(found.time - found.launch), few_rows_time(work, on))
+
+
+def few_rows_time(work: Product, on: str | Accelerator) -> float:
+    """Seconds of a product by vector instructions, without its start.
+
+    Infinite where no such kernel is known: for more than ``FEW`` rows, for formats that
+    only matrix units multiply, and on chips that are no GPU or print no rate of fp32.
+    """
+    device = device_of(on)
+    narrow = DTYPES[work.dtype].bits < 16 or work.promote > 0
+    if work.m > FEW or narrow or device.peaks.get(_LANES) is None:
+        return math.inf
+    chip, factor = gemm.chip_of(device, _LANES), hardware.efficiency
+    if not chip.tiled:
+        return math.inf
+    instructions = (work.m + work.expand) * work.n * work.k * work.groups
+    arithmetic = 2 * instructions / (chip.peak * factor(chip.issue))
+    moving = work.bytes / (chip.bandwidth * factor("dram_gemm"))
+    return float(gemm.join(arithmetic, moving))
