@@ -91,7 +91,7 @@ def test_the_counts_of_a_small_section(write):
     found = write(*cells())
     assert found.lacks == ()
     assert (found.section, found.drawings, found.tables) == ("3.4", 1, 0)
-    assert (found.equations, found.loops, found.folds) == (1, 1, 4)
+    assert (found.equations, found.loops, found.folds) == (1, 1, 6)
     # Title, token's line twice, question and its link, box, napkin and the boxes.
     assert (found.words, found.folded, found.numbers) == (29, 1, 3)
 

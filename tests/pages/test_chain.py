@@ -8,7 +8,7 @@ from _tools import said, telling, tree
 
 from stacklib import hardware, serving
 from stacklib.pages import chain
-from stacklib.pages.chain import drawings
+from stacklib.pages.chain import bars
 from stacklib.pages.chain.posts import POSTS, PROMPT, READ, START, TOKEN
 from stacklib.quantity import UnknownName
 
@@ -85,25 +85,18 @@ def test_the_bars_stand_under_their_boxes():
             assert cells[at - 1].source.rstrip().endswith(":::")
 
 
-def test_a_head_speaks_of_a_number_of_its_bar(numbers):
-    """The lit line, the sum, or what the section before closed with."""
-    silent = []
-    for path in telling.sections():
+def test_both_boxes_say_the_sum_in_words(numbers):
+    """What a reader without the drawings follows: the same number, foot to head."""
+    for path in telling.sections()[1:]:
         section = str(path.relative_to(tree.ROOT / "chapters")).removesuffix(".ipynb")
-        text = "\n".join(c.source for c in tree.read_notebook(path).cells[:1])
-        bar = {n.text for name, n in numbers.items() if name in _of(section, numbers)}
-        if not any(f"[{number}]" in text for number in bar | {_read(numbers)}):
-            silent.append(section)
-    assert silent == []
-
-
-def _of(section: str, numbers: dict) -> list[str]:
-    start = key(section, "before", "")
-    return [name for name in numbers if name.startswith(start)]
-
-
-def _read(numbers: dict) -> str:
-    return numbers["stack.read"].text
+        for which in ("before", "after"):
+            (box,) = (
+                cell.source
+                for cell in tree.read_notebook(path).cells
+                if f"{{token-{which}}}" in cell.source
+            )
+            text = box[box.index(f"{{token-{which}}}") :]
+            assert f"[{printed(numbers, section, which, TOKEN)}](#q:" in text, section
 
 
 def test_only_a_section_that_puts_a_line_moves_the_sum():
@@ -150,12 +143,12 @@ def test_what_is_not_there_is_refused():
 
 
 def test_a_bar_lights_what_the_section_is_about():
-    found = drawings.before("04-kernels/fusion")
+    found = bars.before("04-kernels/fusion")
     assert [n.text for n in found.numbers.values()] == ["7.04 ms", "1.68 ms"]
     assert "launches 1.68 ms" in found.html
-    late = drawings.before("04-kernels/launches")
+    late = bars.before("04-kernels/launches")
     assert "launches: not counted yet" in late.html
-    left = drawings.after("04-kernels/fusion")
+    left = bars.after("04-kernels/fusion")
     assert [n.text for n in left.numbers.values()] == ["5.8 ms", "442 µs", "7.04 ms"]
 
 

@@ -64,24 +64,10 @@ def account(
 ) -> Account:
     """The account as a section finds it, or leaves it.
 
-    Parameters
-    ----------
-    section : str
-        Folder and file, ``04-kernels/launches``.
-    after : bool
-        Whether as it leaves it.
-    case : str
-        ``"a token"``, of one sequence with 4,096 tokens cached, or ``"a prompt"`` of
-        as many.
-    on : str
-        The device, eight of them; of some lines H100s alone are counted.
-
-    Raises
-    ------
-    UnknownName
-        For a section that the book has not.
-    ValueError
-        For a device on which a line was not counted.
+    - ``section``: folder and file, ``04-kernels/launches``
+    - ``after``: as it leaves it
+    - ``case``: ``"a token"`` of one sequence with 4,096 cached, ``"a prompt"`` of them
+    - ``on``: eight of this device; some lines are counted on H100s alone
     """
     post(section)
     if case == TOKEN and section == FIRST and not after:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stacklib import models, serving
 from stacklib.pages.quantizers import kv, quality, steps
 from stacklib.pages.quantizers.quality import ladders
@@ -41,7 +43,7 @@ def step(station: str, device: str = steps.CHIP) -> DecodeStep:
 
 def account(dtype: str, cache: int = 16, software: str = "engine") -> Account:
     """A token on H100s with its pauses, attention in pieces and exchanges."""
-    asked = {"context": CONTEXT, "kv_dtype": kv.stored_bits(cache)}
+    asked: dict[str, Any] = {"context": CONTEXT, "kv_dtype": kv.stored_bits(cache)}
     limit, kernels = (
         serving.account(
             MODEL, DEVICES[0], dtype, steps.CHIPS, software=software, mode=mode, **asked

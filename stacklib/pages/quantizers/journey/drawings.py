@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stacklib.pages.chain.drawings import parts
+from stacklib.pages.chain.bars import parts
 from stacklib.pages.chain.posts import WEIGHTS
 from stacklib.pages.quantizers import journey as page
 from stacklib.pages.quantizers.steps import CHIP

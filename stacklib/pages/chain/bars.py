@@ -22,7 +22,7 @@ ROLES = {
     "exchanges": ("exchanges", "layer-5"),
     "host": ("host", "layer-6"),
 }
-GROUPS = {READ: "reading"}
+GROUPS: dict[tuple[str, ...], str] = {READ: "reading"}
 
 
 def before(section: str) -> d.Drawing:
