@@ -18,7 +18,8 @@ SECTIONS = list(POSTS)
 
 def key(section: str, which: str, word: str) -> str:
     """What a bar's number is called."""
-    return f"token_{section.replace('/', '_').replace('-', '_')}_{which}.{word}"
+    own = f"token_{section.replace('/', '_').replace('-', '_')}_{which}."
+    return f"{own}{word}_{chain.number(section).replace('.', '_')}"
 
 
 def printed(numbers: dict, section: str, which: str, case: str) -> str:
@@ -54,6 +55,8 @@ def numbers():
 def test_the_posts_are_the_sections_in_the_order_of_the_book():
     names = [str(p.relative_to(tree.ROOT / "chapters")) for p in telling.sections()]
     assert [name.removesuffix(".ipynb") for name in names] == SECTIONS
+    numbers = [".".join(map(str, telling.number(p))) for p in telling.sections()]
+    assert [chain.number(section) for section in SECTIONS] == numbers
 
 
 def test_each_section_opens_where_the_last_one_closed(numbers):

@@ -45,6 +45,7 @@ __all__ = [
     "READ",
     "SAMPLING",
     "account",
+    "number",
     "post",
     "time",
 ]
@@ -56,6 +57,13 @@ FIRST = next(iter(POSTS))
 def post(section: str) -> Post:
     """What a section does; UnknownName with the nearest for any other."""
     return POSTS[resolve(section, POSTS, "section", exact=True)]
+
+
+def number(section: str) -> str:
+    """The number of a section, ``4.1``."""
+    folder = section.partition("/")[0]
+    beside = [name for name in POSTS if name.startswith(folder)]
+    return f"{int(folder[:2])}.{beside.index(section) + 1}"
 
 
 @cache

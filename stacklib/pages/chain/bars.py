@@ -56,17 +56,18 @@ def _bar(section: str, case: str, found: Account, scale: Quantity, when: str) ->
     """One account: its sum, and what the lit lines take of it."""
     post = chain.post(section)
     lit = post.lit if post.case == case and when != "before" else ()
-    whole = found.total().named(f"{case} {when}")
+    whole = found.total().named(f"{case} {when}, {chain.number(section)}")
     own = when if post.case == TOKEN else f"{case}, {when}"
     told: list[Any] = [f"{own}: ", d.Shown(whole)]
     if lit:
-        told += [*_lit([found[name] for name in lit], lit)]
+        lines = [found[name] for name in lit]
+        told += _lit(lines, lit, chain.number(section))
     words = d.line(*told, role="muted" if when == "before" else "ink")
     high = 6.0 if when == "before" else 12.0
     return d.Bar(f"{case} {when}", parts(found, lit), scale, [words], high)
 
 
-def _lit(lines: list[Line], names: tuple[str, ...]) -> list[Any]:
+def _lit(lines: list[Line], names: tuple[str, ...], number: str) -> list[Any]:
     """What the lit lines are called, and their time."""
     name = GROUPS.get(names) or ", ".join(ROLES[n][0] for n in names)
     timed = [line.time for line in lines if line.time is not None]
@@ -75,7 +76,7 @@ def _lit(lines: list[Line], names: tuple[str, ...]) -> list[Any]:
     time = sum(timed[1:], timed[0])
     if len(timed) == 1:
         name = ROLES[next(x.name for x in lines if x.time is not None)][0]
-    return [f"; {name} ", d.Shown(time.named(f"{name} of it"))]
+    return [f"; {name} ", d.Shown(time.named(f"{name} of it, {number}"))]
 
 
 def parts(found: Account, lit: tuple[str, ...]) -> tuple[Any, ...]:

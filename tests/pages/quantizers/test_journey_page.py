@@ -7,6 +7,7 @@ import pytest
 from _tools import tree
 
 from stacklib import models
+from stacklib.pages import chain
 from stacklib.pages.quantizers import journey as page
 from stacklib.pages.quantizers import quality, steps
 from stacklib.pages.quantizers.journey import drawings
@@ -57,6 +58,7 @@ def test_fewer_bits_are_fewer_bytes_and_the_tiny_model_is_counted():
 
 
 def test_the_drawing_has_every_station():
-    found = drawings.stations()
-    for station in page.STATIONS:
-        assert page.step(station).time.text("ms") in found.html
+    found = drawings.stations().html
+    for dtype, cache in page.STATIONS.values():
+        assert page.account(dtype, cache).total().text("ms") in found
+    assert page.whole("nvfp4", "engine").si == chain.time(page.HERE).si

@@ -7,14 +7,13 @@ from stacklib.pages.quantizers import steps
 
 # what pages say of one case: format of the matrices, and bits of a weight
 CASES = {
-    "bf16": (16, "formats.wide files.reading quality.reading training.reading"),
+    "bf16": (16, "formats.wide quality.reading training.reading widths.wide worth.bf16"),
     "fp8_128x128": (8 + 32 / 128**2, "formats.narrow"),
-    "int8_channel": (8, "integers.narrow worth.int8"),
+    "int8_channel": (8, "integers.narrow"),
     "mxfp4": (4.25, "blocks.read"),
     "nvfp4": (4.5, "blocks.nv_read worth.nvfp4"),
     "int4_g128": (4.125, "gptq.read widths.step worth.int4"),
 }
-CASES["bf16"] = (16, f"{CASES['bf16'][1]} kv.step_short widths.wide worth.bf16")
 LAYER = 2 * 8192 * 8192 + 2 * 8192 * 1024 + 3 * 8192 * 28672
 HEAD, TOKEN = 128256 * 8192, 2 * 2 * 8 * 128 * 80  # numbers; bytes of a token's cache
 
