@@ -149,6 +149,7 @@ def test_a_bar_lights_what_the_section_is_about():
     found = bars.before("04-kernels/fusion")
     assert [n.text for n in found.numbers.values()] == ["7.04 ms", "1.68 ms"]
     assert "launches 1.68 ms" in found.html
+    assert "; arithmetic " in bars.before(SECTIONS[0]).html
     late = bars.before("04-kernels/launches")
     assert "launches: not counted yet" in late.html
     left = bars.after("04-kernels/fusion")

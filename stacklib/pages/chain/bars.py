@@ -74,6 +74,8 @@ def _lit(lines: list[Line], names: tuple[str, ...], number: str) -> list[Any]:
     if not timed:
         return [f"; {name}: not counted yet"]
     time = sum(timed[1:], timed[0])
+    if all(x.t_bytes is None and x.t_fixed is None for x in lines):
+        name = "arithmetic"
     if len(timed) == 1:
         name = ROLES[next(x.name for x in lines if x.time is not None)][0]
     return [f"; {name} ", d.Shown(time.named(f"{name} of it, {number}"))]
