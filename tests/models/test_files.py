@@ -455,7 +455,7 @@ def test_experts_in_one_tensor_are_read_as_far_as_tokens_choose(tmp_path):
     [
         (b"", "a header of 0 bytes"),
         (struct.pack("<Q", 1 << 63), f"a header of {1 << 63} bytes"),
-        (struct.pack("<Q", 9) + b'{"a": NaN', "no JSON"),
+        (struct.pack("<Q", 9) + b'{"a": NaN', "not readable JSON"),
         (struct.pack("<Q", 2) + b"[]", "a JSON object is needed"),
         (struct.pack("<Q", 9) + b'{"t":{}} ', "tensor 't' has dtype None"),
         (struct.pack("<Q", 9) + b'{"t":NaN}', "tensor 't' has dtype None"),

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from stacklib.quantity import Quantity, counted
+from stacklib.quantity.keys import Same
 from stacklib.quantity.stored import HALF, Stored, size_of_number
 
 from ..parts import Experts
@@ -125,27 +126,12 @@ def kept(model: LanguageModel, dtype: str | None = None) -> Kept:
     """
     if dtype is None and model.kept is not None:
         return model.kept
-    return _kept(_Same(model), dtype or HALF)
-
-
-class _Same:
-    """A model as a key: its name and sizes are equal far sooner than its parts."""
-
-    __slots__ = ("model",)
-
-    def __init__(self, model: LanguageModel) -> None:
-        self.model = model
-
-    def __hash__(self) -> int:
-        return id(self.model)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.model is self.model
+    return _kept(Same(model), dtype or HALF)
 
 
 @lru_cache(maxsize=64)
-def _kept(key: _Same, dtype: str) -> Kept:
-    rows = ((t, row, size_of(t, row)) for t, row in placed(key.model, dtype))
+def _kept(key: Same, dtype: str) -> Kept:
+    rows = ((t, row, size_of(t, row)) for t, row in placed(key.value, dtype))
     return Kept(way(dtype), tuple(rows))
 
 

@@ -21,6 +21,7 @@ from stacklib.models.weights.kept import kept, way_of
 from stacklib.models.weights.mixtures import cache_number
 from stacklib.quantity import Quantity, where
 from stacklib.quantity.bounds import is_whole, whole, whole_floats
+from stacklib.quantity.keys import Same
 from stacklib.quantity.stored import products
 
 from ..work.bounds import bound_time, device_of
@@ -147,21 +148,6 @@ class Terms:
             need=need,
             fits=need <= self.capacity,
         )
-
-
-class Same:
-    """A key that is equal to itself alone: comparing whole models takes longer."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.value is self.value
 
 
 def is_plain(value: Any) -> bool:
