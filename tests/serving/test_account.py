@@ -398,7 +398,8 @@ def test_experts_and_latents_are_predicted_shape_by_shape():
         return found.time - found.launch
 
     found = account(
-        "deepseek-v3", "h200_sxm", tp=2, ep=16, batch=64.0, mode="calibrated"
+        *("deepseek-v3", "h200_sxm", "bf16"),
+        **{"tp": 2, "ep": 16, "batch": 64.0, "mode": "calibrated"},
     )
     touched = 256 * (1 - (1 - 8 / 256) ** 64)
     experts = {"rows": round(64 * 8 / touched), "groups": round(touched / 16)}

@@ -111,17 +111,17 @@ def size_of(tensor: Tensor, row: Stored) -> float:
 
 
 def way_of(model: LanguageModel, dtype: str | Quantity | None) -> Way:
-    """How weights are kept under a name; None: as the file has them, or in bf16."""
+    """How weights are kept under a name; None: see ``kept``."""
     if dtype is None and model.kept is not None:
         return model.kept.way
     return way(HALF if dtype is None else dtype)
 
 
 def kept(model: LanguageModel, dtype: str | None = None) -> Kept:
-    """Every tensor of a model in its format, under a name or as its file has them.
+    """Every tensor of a model in its format, under a name or as it was released.
 
-    - ``dtype``: a format or a mixture; None: as the file has them, or bf16 where the
-      model is not from a file that says so
+    - ``dtype``: a format or a mixture; None: as the model's file or its release's
+      config says, or bf16 where neither does
     - raises ``UnknownName`` for a name that is neither, with the nearest
     """
     if dtype is None and model.kept is not None:

@@ -118,7 +118,7 @@ def fit_memory(
     dtype : str, Quantity or None
         How the weights are kept: a plain format, a mixture by tensor such as
         ``"q4_k_m"`` or ``"awq"``, the bits of one number; None: as the model's file
-        has them, or bf16.
+        or release has them, or bf16.
     kv_dtype : str, Quantity or None
         Format of the KV cache; None: the weights' own where it is plain and the chip
         multiplies in it, else 16 bits (``Way.cache_on``).
