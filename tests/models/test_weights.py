@@ -7,7 +7,7 @@ import pytest
 
 from stacklib import models
 from stacklib.models.weights.ggml_files import FILES, more_bits, types
-from stacklib.models.weights.kept import kept
+from stacklib.models.weights.kept import bytes_beside, kept, numbers_in
 from stacklib.models.weights.mixtures import NAMES, way
 from stacklib.models.weights.tensors import tensors
 from stacklib.quantity import UnknownName, explain
@@ -112,5 +112,8 @@ def test_a_mixture_is_no_format_of_a_number():
         models.operations(model, "decode", context=9, kv_dtype="q4_k_q")
     with pytest.raises(UnknownName):
         kept(model, "q4")
+    for of in (numbers_in, bytes_beside):
+        with pytest.raises(UnknownName, match="did you mean: q6_k"):
+            of(model, "q4_k_m", "q6")
     # beside a mixture the cache is in 16 bits
     assert model.kv_bytes_per_token("q4_k_m").si == model.kv_bytes_per_token("bf16").si
