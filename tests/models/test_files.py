@@ -1,6 +1,7 @@
 """Models as files have them: headers alone, written by others' libraries."""
 
 import json
+import math
 import os
 import shutil
 import struct
@@ -77,18 +78,23 @@ def written(path, model, arch, file, vocabulary=0, part=None, **other):
     if vocabulary:
         writer.add_array("tokenizer.ggml.tokens", ["token"] * vocabulary)
         writer.add_array("tokenizer.ggml.scores", [0.5] * vocabulary)
-    seen = set()
-    for number, (t, row) in enumerate(types(model, file)):
+    listed, seen = [], set()
+    for t, row in types(model, file):
         name, shape = _name(t, row, seen), (t.many, t.outputs, t.inputs)
         seen.add(name)
-        if part not in (None, number % 2):
-            continue
         shape = shape[1:] if t.many == 1 else shape
         shape = shape[-1:] if t.part == "vectors" and t.many == 1 else shape
-        kind = gguf.GGMLQuantizationType(row.ggml)
+        listed.append((name, shape, row.ggml))
+    return closed(path, writer, listed if part is None else listed[part::2])
+
+
+def closed(path, writer, listed):
+    """The file with these tensors: name, sizes (slowest first) and type."""
+    for name, shape, ggml in listed:
+        kind = gguf.GGMLQuantizationType(ggml)
         block, size = gguf.GGML_QUANT_SIZES[kind]
         wide = (*shape[:-1], shape[-1] // block * size)
-        nbytes = t.numbers // block * size
+        nbytes = math.prod(wide)
         writer.add_tensor_info(name, wide, numpy.uint8, nbytes, raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()

@@ -21,6 +21,7 @@ from ..config import from_hf_config
 from ..language_model import LanguageModel
 from ..parts import Experts
 from ..reading import ConfigError, shown
+from ..recurrent import Recurrent
 from ..weights.kept import Kept
 from ..weights.mixtures import Way
 from ..weights.tensors import OUTSIDE, Tensor
@@ -45,6 +46,10 @@ _SETS: dict[str, dict[str, str]] = {
     },
     "small": {"expert_feed_forward_length": "moe_intermediate_size"},
     "as mlp": {"expert_feed_forward_length": "intermediate_size"},
+    "besides": {
+        "feed_forward_length": "intermediate_size_mlp",
+        "interleave_moe_layer_step": "interleave_moe_layer_step",
+    },
     "shared": {"expert_shared_feed_forward_length": "shared_expert_intermediate_size"},
     "some shared": {"expert_shared_count": "n_shared_experts"},
     "dense first": {"leading_dense_block_count": "first_k_dense_replace"},
@@ -66,6 +71,7 @@ _NO_WINDOW: dict[str, Any] = {"sliding_window": None}
 ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "llama": ("llama", "kv,head", {}),
     "mixtral": ("mixtral", "kv,experts", _NO_WINDOW),  # llama with experts
+    "llama4": ("llama4_text", "kv,head,experts,as mlp,besides", {}),
     "mistral3": ("ministral3", "kv,head", _NO_WINDOW),
     "qwen2": ("qwen2", "kv", {}),
     "qwen2moe": ("qwen2_moe", "kv,experts,small,shared", {}),
@@ -75,6 +81,8 @@ ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "qwen3vl": ("qwen3", "kv,head", {}),
     "qwen3vlmoe": ("qwen3_moe", "kv,head,experts,small", {}),
     "qwen3next": ("qwen3_next", "kv,head,experts,small,shared,delta", {}),
+    "qwen35": ("qwen3_5_text", "kv,head,delta", {}),
+    "qwen35moe": ("qwen3_5_moe_text", "kv,head,experts,small,shared,delta", {}),
     "gemma": ("gemma", "kv,head", {}),
     "gemma2": ("gemma2", "kv,head,window", {}),
     "gemma3": ("gemma3_text", "kv,head,window", {}),
@@ -112,7 +120,8 @@ _LAYER = dict(
         "ffn_up_exps: expert up, ffn_down_exps: expert down, "
         "ffn_gate_shexp: shared gate, ffn_up_shexp: shared up, "
         "ffn_down_shexp: shared down, ffn_gate_inp_shexp: shared weight, "
-        "ssm_in: qkvz, ssm_ba: beta and decay, ssm_conv1d: convolution, ssm_out: o"
+        "ssm_in: qkvz, ssm_ba: beta and decay, ssm_conv1d: convolution, ssm_out: o, "
+        "attn_gate: qkvz, ssm_beta: beta and decay, ssm_alpha: beta and decay"
     ).split(", ")
 )
 _WHOLE = {
@@ -209,6 +218,8 @@ def _tensor(model: LanguageModel, p: Piece) -> Tensor:
             experts = block.mlp
         if name == "q" and getattr(block.attention, "gate", False):
             name = "q and gate"
+        if name == "qkv" and isinstance(block.attention, Recurrent):
+            name = "qkvz"
     read = p.part not in ("positions", "vision", "tables")
     if p.part == "embedding":
         read = model.tied
@@ -281,7 +292,7 @@ def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
         value = _fact(header, f"{arch}.{key}")
         if value is not None:
             config[field] = value
-        elif key in _ALWAYS:
+        elif key in _ALWAYS and not (key == "feed_forward_length" and "small" in sets):
             raise ConfigError(f"{header.path}: the file lacks {arch}.{key}")
     table = shapes.get("token_embd.weight")
     if not table or len(table) != 2:
@@ -296,8 +307,7 @@ def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
         config["num_hidden_layers"] -= later
     if kind == "deepseek_v3":
         config |= _latent(header, arch, config, shapes)
-    if kind == "qwen3_next":
-        heads = config.get("linear_num_value_heads") or 1
+    if heads := config.get("linear_num_value_heads"):
         wide = _fact(header, f"{arch}.ssm.inner_size") or 0
         config["linear_value_head_dim"] = wide // heads
     if kind == "glm4_moe":
