@@ -60,6 +60,17 @@ _SETS: dict[str, dict[str, str]] = {
         "ssm.conv_kernel": "linear_conv_kernel_dim",
         "full_attention_interval": "full_attention_interval",
     },
+    "mamba": {
+        "ssm.group_count": "n_groups",
+        "ssm.time_step_rank": "mamba_num_heads",
+        "ssm.state_size": "ssm_state_size",
+        "ssm.conv_kernel": "conv_kernel",
+    },
+    "routed": {
+        "expert_count": "n_routed_experts",
+        "expert_shared_feed_forward_length": "moe_shared_expert_intermediate_size",
+        "moe_latent_size": "moe_latent_size",
+    },
     "latent": {
         "attention.q_lora_rank": "q_lora_rank",
         "attention.kv_lora_rank": "kv_lora_rank",
@@ -107,6 +118,11 @@ ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "exaone4": ("exaone4", "kv,window", {}),
     "internlm2": ("internlm2", "kv", {}),
     "arcee": ("arcee", "kv,head", {}),
+    "nemotron_h": ("nemotron_h", "kv,head,mamba", {}),
+    "nemotron_h_moe": (
+        *("nemotron_h", "kv,head,mamba,experts,small,some shared,routed"),
+        {},
+    ),
     "gpt2": ("gpt2", "", {}),
 }
 # what llama.cpp calls the matrices of a layer
@@ -218,8 +234,8 @@ def _tensor(model: LanguageModel, p: Piece) -> Tensor:
             experts = block.mlp
         if name == "q" and getattr(block.attention, "gate", False):
             name = "q and gate"
-        if name == "qkv" and isinstance(block.attention, Recurrent):
-            name = "qkvz"
+        if name in ("qkv", "qkvz") and isinstance(block.attention, Recurrent):
+            name = block.attention.inputs[0][0]
     read = p.part not in ("positions", "vision", "tables")
     if p.part == "embedding":
         read = model.tied
@@ -289,7 +305,7 @@ def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
     for name in filter(None, sets.split(",")):
         wanted |= _SETS[name]
     for key, field in wanted.items():
-        value = _fact(header, f"{arch}.{key}")
+        value = _fact(header, f"{arch}.{key}", kind == "nemotron_h")
         if value is not None:
             config[field] = value
         elif key in _ALWAYS and not (key == "feed_forward_length" and "small" in sets):
@@ -310,6 +326,11 @@ def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
     if heads := config.get("linear_num_value_heads"):
         wide = _fact(header, f"{arch}.ssm.inner_size") or 0
         config["linear_value_head_dim"] = wide // heads
+    if kind == "nemotron_h":
+        config["hybrid_override_pattern"] = _letters(header, arch, config)
+        config["mamba_head_dim"] = (_fact(header, f"{arch}.ssm.inner_size") or 0) // (
+            config.get("mamba_num_heads") or 1
+        )
     if kind == "glm4_moe":
         config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in shapes
     return config
@@ -338,6 +359,22 @@ def _latent(
     }
 
 
+def _letters(header: Header, arch: str, config: Mapping[str, Any]) -> str:
+    """What each layer of Nemotron-H is: a state where it has neither heads nor MLP."""
+    kinds = []
+    for key in ("feed_forward_length", "attention.head_count_kv"):
+        listed = header.facts.get(f"{arch}.{key}")
+        layers = config["num_hidden_layers"]
+        if not isinstance(listed, list) or len(listed) < layers:
+            need = f"an entry for each of {layers} layers is needed"
+            raise ConfigError(f"{header.path}: {arch}.{key} = {shown(listed)}: {need}")
+        kinds.append(listed[:layers])
+    mlp = "E" if "n_routed_experts" in config else "-"
+    return "".join(
+        mlp if ff else "*" if kv else "M" for ff, kv in zip(*kinds, strict=True)
+    )
+
+
 def _by_key(message: str, config: Mapping[str, Any]) -> str:
     """A message with the file's keys where the config's fields stand."""
     named = {**_ALWAYS, **{k: f for facts in _SETS.values() for k, f in facts.items()}}
@@ -347,13 +384,18 @@ def _by_key(message: str, config: Mapping[str, Any]) -> str:
     return message
 
 
-def _fact(header: Header, key: str) -> int | None:
-    """A whole number; of a list with an entry a layer the one that all have."""
+def _fact(header: Header, key: str, some: bool = False) -> int | None:
+    """A whole number; of a list with an entry a layer the one that all, or some, have.
+
+    ``some``: whether layers without it have a 0 there.
+    """
     value = header.facts.get(key)
     if value is None:
         return None
-    if isinstance(value, list) and value and all(v == value[0] for v in value):
-        value = value[0]
+    if isinstance(value, list) and value:
+        first = next(filter(None, value), 0) if some else value[0]
+        if all(v == first or (some and v == 0) for v in value):
+            value = first
     if isinstance(value, bool) or not isinstance(value, int):
         need = "one whole number for all layers is needed"
         raise ConfigError(f"{header.path}: {key} = {shown(value)}: {need}")
