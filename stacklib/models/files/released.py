@@ -149,7 +149,8 @@ def _keep(model: LanguageModel, name: str, rule: Rule, cache: str) -> Kept:
     most = max(inside, key=lambda row: inside[row])
     names = " and ".join(dict.fromkeys(row.name for row in inside))
     words = f"as {FIELD} says: {names}, the rest in {HALF}"
-    way = Way(f"{name} ({names})", words, most.numbers, cache)
+    title = name if name == names else f"{name} ({names})"
+    way = Way(title, words, most.numbers, cache)
     return Kept(way, tuple((t, row, size_of(t, row)) for t, row in rows))
 
 
