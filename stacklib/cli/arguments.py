@@ -72,7 +72,7 @@ def add_dtype(parser: argparse.ArgumentParser) -> None:
         "--dtype",
         type=weights,
         help="a format or a mixture of the weights: bf16, int4, q4_k_m, awq (as the "
-        "model's file has them, or bf16)",
+        "model's file or release has them, or bf16)",
     )
 
 

@@ -21,7 +21,7 @@ from .measurements import Refusal
 # Words that make another product of the name beside them.
 VARIANTS = frozenset(
     "ultra max pro plus ti super d nvl pcie sxm oam mobile laptop gre xt xtx ada "
-    "lite mini nano maxq".split()
+    "lite mini nano maxq sff dual serveredition".split()
 )
 FORMS = frozenset("sxm pcie oam nvl".split())  # how a GPU is built in
 # Words that say nothing about which product it is.
@@ -45,7 +45,8 @@ class DeviceRefusal(Refusal):
 def words(text: str) -> Words:
     """A text as the words that are compared: lower case, split, sizes apart."""
     found: list[str] = []
-    raw = _WORD.findall(text.lower())
+    # one word: a server beside a name is the machine it stands in
+    raw = _WORD.findall(text.lower().replace("server edition", "serveredition"))
     for word, after in zip(raw, [*raw[1:], ""], strict=False):
         size, glued = _SIZE.fullmatch(word), _GLUED.fullmatch(word)
         if size and not (size[2] == "g" and after.startswith(_NETWORK)):

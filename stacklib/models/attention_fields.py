@@ -21,7 +21,6 @@ _RATES = {
     "compressed_sparse_attention": 4,
     "heavily_compressed_attention": 128,
 }
-_INDEXED = _RATES["compressed_sparse_attention"]
 
 
 def attention_kinds(

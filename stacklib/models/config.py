@@ -60,9 +60,8 @@ def from_hf_config(
 
     Fields that a type's own class has a value for may be absent where releases
     leave them out; the rest may not. ``quantization_config`` changes how numbers
-    are stored, not how many there are: it is named in ``left_out``, as are
-    multi-token-prediction layers (``num_nextn_predict_layers``), which no count
-    includes.
+    are stored, not how many there are (``kept``). Multi-token-prediction layers
+    (``num_nextn_predict_layers``), which no count includes, are named in ``left_out``.
 
     Parameters
     ----------
@@ -213,8 +212,6 @@ def _left_out(reader: Reader) -> tuple[str, ...]:
         reader.get(detail)
     if any(counts):
         found.append("multi-token-prediction layers")
-    if reader.get("quantization_config")[1]:
-        found.append("block scales of the quantized release")
     return tuple(found)
 
 

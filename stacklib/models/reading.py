@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,30 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__} that cannot be printed"
 
 
-def load(config: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """The config as a dict, and where it came from."""
+@contextmanager
+def reads(path: Path) -> Iterator[None]:
+    """What goes wrong with a file as an error that names it; a device is refused."""
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise ConfigError(f"{path}: not a file")
+        yield
+    except ConfigError:
+        raise
+    except OSError as wrong:
+        raise ConfigError(f"{path}: {wrong.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: not UTF-8 text") from None
+    except ValueError as wrong:  # a NUL in the name
+        raise ConfigError(f"{shown(str(path))}: {wrong}") from None
+
+
+def load(
+    config: str | Path | Mapping[str, Any], most: int = _FILE_LIMIT
+) -> tuple[dict[str, Any], str]:
+    """The config as a dict, and where it came from.
+
+    - ``most``: bytes of the largest file that is read
+    """
     if isinstance(config, Mapping):
         try:
             raw = dict(config)
@@ -40,41 +63,28 @@ def load(config: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     if not isinstance(config, (str, Path)):
         raise ConfigError(f"a path or a dict is needed, not {shown(config)}")
     path = Path(config)
-    try:
+    with reads(path):
         folder = path.is_dir()
-    except (OSError, ValueError):  # told by what follows
-        folder = False
     named = path.resolve().name if folder else path.name
     path = path / "config.json" if folder else path
-    return _named(_parse(_text(path), path), str(path)), named
+    with reads(path):
+        if path.stat().st_size > most:
+            raise ConfigError(f"{path}: larger than {most} bytes")
+        text = path.read_text(encoding="utf-8-sig")
+    return parse(text, path), named
 
 
-def _text(path: Path) -> str:
-    try:
-        if path.exists() and not path.is_file():
-            raise ConfigError(f"{path}: not a file")
-        if path.stat().st_size > _FILE_LIMIT:
-            raise ConfigError(f"{path}: larger than {_FILE_LIMIT} bytes")
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as wrong:
-        raise ConfigError(f"{shown(str(path))}: {wrong.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: not UTF-8 text") from None
-    except ConfigError:
-        raise
-    except ValueError as wrong:  # a NUL in the name
-        raise ConfigError(f"{shown(str(path))}: {wrong}") from None
-
-
-def _parse(text: str, path: Path) -> Any:
+def parse(text: str | bytes, path: Path) -> dict[str, Any]:
+    """A JSON object of a file; one that names a field twice is refused."""
     try:
         # Infinity and NaN pass: releases have them in fields that no count reads
-        return json.loads(text, object_pairs_hook=_once)
+        raw = json.loads(text, object_pairs_hook=_once)
     except ConfigError as wrong:
         raise ConfigError(f"{path}: {wrong}") from None
     except (ValueError, RecursionError) as wrong:
         reason = "nested too deeply" if isinstance(wrong, RecursionError) else wrong
         raise ConfigError(f"{path}: not readable JSON: {reason}") from None
+    return _named(raw, str(path))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

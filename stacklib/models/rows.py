@@ -2,7 +2,8 @@
 
 A row is a file of ``data``. ``ids`` are the names under which releases of that shape
 are downloaded, tuned ones among them; ``like`` names the row whose config it shares
-but for the fields that it gives itself.
+but for the fields that it gives itself. A release in other than 16 bits says so in its
+config's ``quantization_config``; one in another format is another row.
 """
 
 from __future__ import annotations
@@ -100,6 +101,7 @@ def key_of(name: str) -> str:
         )
         listed = ", ".join([*open_][:FEW])
         raise UnknownName(f"model {name!r} {several}\ndid you mean: {listed}")
-    if typed and (same := known.get(fold(name.split("/")[-1]))):
+    last = name.split("/")[-1] if typed else name  # the organisation is like nothing
+    if typed and (same := known.get(fold(last))):
         raise UnknownName(f"unknown model {name!r}\ndid you mean: {same}")
-    return resolve(name, names(), "model")  # says what is like it
+    return resolve(last, names(), "model", exact=True)  # says what is like it

@@ -55,6 +55,9 @@ def test_every_reviewed_device_is_in_the_database():
         ("MI300X SXM", "sxm"),
         ("H20 PCIe", "pcie"),
         ("B200 NVL", "nvl"),
+        ("RTX 4000 SFF Ada", "sff"),
+        ("RTX PRO 4500 Blackwell Server Edition", "serveredition"),
+        ("Arc Pro B60 Dual", "dual"),
         ("1 GCD of H100", "gcd"),
         ("H100 MIG 1g.10gb", "mig"),
         ("H100-40G", "40 GB where"),
@@ -96,6 +99,8 @@ def test_every_variant_word_beside_a_name_is_foreign_or_its_own(key, suffix):
         ("p5.48xlarge (8x H100)", "h100_sxm"),
         ("AMD Instinct MI300X VF", "mi300x"),
         ("Quadro RTX 6000", "quadro_rtx_6000"),
+        ("H100 server", "h100_sxm"),
+        ("RTX PRO 6000 Blackwell Server Edition", "rtx_pro_6000_server"),
     ],
 )
 def test_other_ways_of_writing(text, key):

@@ -366,7 +366,7 @@ def test_hostile_json_is_an_error_not_a_crash(text, message, tmp_path):
 def test_paths_that_are_no_files(tmp_path):
     with pytest.raises(ConfigError, match="No such file"):
         from_hf_config(tmp_path / "absent.json")
-    with pytest.raises(ConfigError, match=r"config\.json': No such file"):
+    with pytest.raises(ConfigError, match=r"config\.json: No such file"):
         from_hf_config(tmp_path)
     with pytest.raises(ConfigError, match="null"):
         from_hf_config("config\x00.json")

@@ -1,7 +1,9 @@
 """Models as files have them: headers alone, written by others' libraries."""
 
 import json
+import math
 import os
+import shutil
 import struct
 import time
 import tracemalloc
@@ -76,18 +78,23 @@ def written(path, model, arch, file, vocabulary=0, part=None, **other):
     if vocabulary:
         writer.add_array("tokenizer.ggml.tokens", ["token"] * vocabulary)
         writer.add_array("tokenizer.ggml.scores", [0.5] * vocabulary)
-    seen = set()
-    for number, (t, row) in enumerate(types(model, file)):
+    listed, seen = [], set()
+    for t, row in types(model, file):
         name, shape = _name(t, row, seen), (t.many, t.outputs, t.inputs)
         seen.add(name)
-        if part not in (None, number % 2):
-            continue
         shape = shape[1:] if t.many == 1 else shape
         shape = shape[-1:] if t.part == "vectors" and t.many == 1 else shape
-        kind = gguf.GGMLQuantizationType(row.ggml)
+        listed.append((name, shape, row.ggml))
+    return closed(path, writer, listed if part is None else listed[part::2])
+
+
+def closed(path, writer, listed):
+    """The file with these tensors: name, sizes (slowest first) and type."""
+    for name, shape, ggml in listed:
+        kind = gguf.GGMLQuantizationType(ggml)
         block, size = gguf.GGML_QUANT_SIZES[kind]
         wide = (*shape[:-1], shape[-1] // block * size)
-        nbytes = t.numbers // block * size
+        nbytes = math.prod(wide)
         writer.add_tensor_info(name, wide, numpy.uint8, nbytes, raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -378,7 +385,8 @@ def test_safetensors_have_the_bytes_that_the_name_says(how, tmp_path):
     index = folder / "model.safetensors.index.json"
     index.write_text(json.dumps({"weight_map": places}))
     named = models.from_hf_config(TINY).weight_bytes(how).si
-    for path in (folder, index):
+    shutil.copy(index, folder / "places.json")  # told by what it holds
+    for path in (folder, index, folder / "places.json"):
         found = from_file(path)
         assert found.weight_bytes().si == named
         moved = models.operations(found, "decode", context=0)
@@ -455,7 +463,7 @@ def test_experts_in_one_tensor_are_read_as_far_as_tokens_choose(tmp_path):
     [
         (b"", "a header of 0 bytes"),
         (struct.pack("<Q", 1 << 63), f"a header of {1 << 63} bytes"),
-        (struct.pack("<Q", 9) + b'{"a": NaN', "no JSON"),
+        (struct.pack("<Q", 9) + b'{"a": NaN', "not readable JSON"),
         (struct.pack("<Q", 2) + b"[]", "a JSON object is needed"),
         (struct.pack("<Q", 9) + b'{"t":{}} ', "tensor 't' has dtype None"),
         (struct.pack("<Q", 9) + b'{"t":NaN}', "tensor 't' has dtype None"),

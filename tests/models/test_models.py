@@ -215,6 +215,17 @@ def test_a_recurrent_state_does_not_grow(kind):
     assert plain.state_bytes("bf16").si == 0
 
 
+def test_a_step_of_mamba2_adds_to_a_state_and_reads_it():
+    """Dao and Gu 2024: h = a h + x B, y = h C, in 12 heads of 32 by 16."""
+    cases = [c["config"] for c in LIBRARY["parameters"]]
+    case = next(c for c in cases if c["model_type"] == "mamba2")
+    model = from_hf_config(case)
+    assert (model.attention.key_dim, model.attention.value_dim) == (32, 16)
+    assert model.attention_flops(9).si == 5 * 2 * (2 * 12 * 32 * 16)
+    short = {k: v for k, v in case.items() if k != "conv_kernel"}  # the class has 4
+    assert from_hf_config(short).parameters.si == model.parameters.si
+
+
 @pytest.mark.rows(
     "config, field",
     [

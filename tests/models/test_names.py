@@ -75,6 +75,7 @@ def test_a_word_not_begun_is_not_left_open(monkeypatch):
         ("glm-4.", "glm-4.5, glm-4.5-air, glm-4.6, glm-4.7"),
         ("somebody/Llama-3.1-8B-Instruct", "llama-3.1-8b"),
         ("lama-3.1-8b", "llama-3.1-8b"),
+        ("moonshotai/Kimi-K2-Thinking", "kimi-k2"),  # in INT4, and kimi-k2 in FP8
     ],
 )
 def test_what_leaves_release_or_size_open_is_refused_with_candidates(name, offered):

@@ -7,10 +7,11 @@ import pytest
 
 from stacklib import models
 from stacklib.models.weights.ggml_files import FILES, more_bits, types
-from stacklib.models.weights.kept import kept
+from stacklib.models.weights.kept import bytes_beside, kept, numbers_in
 from stacklib.models.weights.mixtures import NAMES, way
 from stacklib.models.weights.tensors import tensors
 from stacklib.quantity import UnknownName, explain
+from stacklib.roofline import decode_step
 
 RELEASED = [*csv.DictReader(Path(__file__).with_name("file_sizes.csv").open())]
 
@@ -30,7 +31,7 @@ def test_the_tensors_of_a_model_add_up_to_it(name):
 
 @pytest.mark.rows("row", RELEASED)
 def test_a_name_has_the_size_of_the_released_file(row):
-    found = models.get(row["model"]).weight_bytes(row["dtype"]).si
+    found = models.get(row["model"]).weight_bytes(row["dtype"] or None).si
     assert found == pytest.approx(int(row["bytes"]), rel=5e-3), row["file"]
     assert row["source"]
 
@@ -39,6 +40,19 @@ def test_the_sizes_are_those_of_many_kinds_of_file():
     assert len(RELEASED) >= 20
     kinds = {row["dtype"] for row in RELEASED}
     assert {"awq", "fp8_channel", "mxfp4", "nvfp4", "gptq", "q4_k_m"} <= kinds
+
+
+@pytest.mark.rows(
+    "name, dtype",
+    [
+        *(("gpt-oss-20b", "mxfp4"), ("minimax-m2.5", "fp8_128x128")),
+        *(("deepseek-r1", "fp8_128x128"), ("llama-3-8b", "bf16")),
+    ],
+)
+def test_without_a_name_the_format_is_that_of_the_release(name, dtype):
+    model = models.get(name)
+    assert model.weight_bytes().si == pytest.approx(model.weight_bytes(dtype).si)
+    assert decode_step(model, on="b200", tp=8).fit.cache == "bf16"
 
 
 # llama-quantize prints the type of each tensor; of Llama 3.1 8B in Q4_K_M
@@ -98,5 +112,8 @@ def test_a_mixture_is_no_format_of_a_number():
         models.operations(model, "decode", context=9, kv_dtype="q4_k_q")
     with pytest.raises(UnknownName):
         kept(model, "q4")
+    for of in (numbers_in, bytes_beside):
+        with pytest.raises(UnknownName, match="did you mean: q6_k"):
+            of(model, "q4_k_m", "q6")
     # beside a mixture the cache is in 16 bits
     assert model.kv_bytes_per_token("q4_k_m").si == model.kv_bytes_per_token("bf16").si

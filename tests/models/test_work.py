@@ -34,7 +34,8 @@ def test_decode_is_two_a_parameter_and_the_scores(model, batch, context):
 
 
 def decode_is_two_a_parameter_and_the_scores(model, batch, context):
-    found = models.operations(model, "decode", context=context, batch=batch)
+    shape = {"context": context, "batch": batch, "dtype": "bf16"}
+    found = models.operations(model, "decode", **shape)
     flops = 2 * model.streamed_parameters.si + model.attention_flops(context + 1).si
     assert total(found, "flops") == pytest.approx(batch * flops, rel=1e-12)
     moved = 2 * model.read_parameters(batch).si

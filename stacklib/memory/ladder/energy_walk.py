@@ -12,7 +12,7 @@ from stacklib import hardware
 from stacklib.models import LanguageModel, Matrix
 from stacklib.quantity import dtype as find_dtype
 from stacklib.roofline.count.matrices import Tally
-from stacklib.roofline.work.fit import kv_copies, model_of
+from stacklib.roofline.work.fit import copies_of, model_of
 
 from .energy import ACCOUNTS, PATHS, die_area, operation_energy, wire_energy
 
@@ -89,7 +89,6 @@ def count_energy(
         raise ValueError(f"account {account!r}: {', '.join(ACCOUNTS)}")
     shape, device, bits = model_of(model), hardware.get(on), find_dtype(dtype).bits
     count = EventCount(ways_across(grid))
-    copies = int(kv_copies(shape, tp).si)  # chips that hold and read the same keys
     for block in shape.blocks:
         for m in block.matrices(shape.hidden):
             count.matrix(m, batch, bits)
@@ -97,7 +96,7 @@ def count_energy(
         cache = Tally()
         cache.cache(block.attention, context + 1)
         for _ in range(batch):  # each sequence reads its own
-            for _ in range(copies):
+            for _ in range(int(copies_of(block.attention, tp))):  # chips read the same
                 count.read(cache.numbers, bits)
             count.flops += 2 * cache.macs
     norms = (shape.final_norm + shape.embedding_norm) * shape.hidden

@@ -21,6 +21,7 @@ from ..config import from_hf_config
 from ..language_model import LanguageModel
 from ..parts import Experts
 from ..reading import ConfigError, shown
+from ..recurrent import Recurrent
 from ..weights.kept import Kept
 from ..weights.mixtures import Way
 from ..weights.tensors import OUTSIDE, Tensor
@@ -45,6 +46,10 @@ _SETS: dict[str, dict[str, str]] = {
     },
     "small": {"expert_feed_forward_length": "moe_intermediate_size"},
     "as mlp": {"expert_feed_forward_length": "intermediate_size"},
+    "besides": {
+        "feed_forward_length": "intermediate_size_mlp",
+        "interleave_moe_layer_step": "interleave_moe_layer_step",
+    },
     "shared": {"expert_shared_feed_forward_length": "shared_expert_intermediate_size"},
     "some shared": {"expert_shared_count": "n_shared_experts"},
     "dense first": {"leading_dense_block_count": "first_k_dense_replace"},
@@ -54,6 +59,17 @@ _SETS: dict[str, dict[str, str]] = {
         "ssm.state_size": "linear_key_head_dim",
         "ssm.conv_kernel": "linear_conv_kernel_dim",
         "full_attention_interval": "full_attention_interval",
+    },
+    "mamba": {
+        "ssm.group_count": "n_groups",
+        "ssm.time_step_rank": "mamba_num_heads",
+        "ssm.state_size": "ssm_state_size",
+        "ssm.conv_kernel": "conv_kernel",
+    },
+    "routed": {
+        "expert_count": "n_routed_experts",
+        "expert_shared_feed_forward_length": "moe_shared_expert_intermediate_size",
+        "moe_latent_size": "moe_latent_size",
     },
     "latent": {
         "attention.q_lora_rank": "q_lora_rank",
@@ -66,6 +82,7 @@ _NO_WINDOW: dict[str, Any] = {"sliding_window": None}
 ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "llama": ("llama", "kv,head", {}),
     "mixtral": ("mixtral", "kv,experts", _NO_WINDOW),  # llama with experts
+    "llama4": ("llama4_text", "kv,head,experts,as mlp,besides", {}),
     "mistral3": ("ministral3", "kv,head", _NO_WINDOW),
     "qwen2": ("qwen2", "kv", {}),
     "qwen2moe": ("qwen2_moe", "kv,experts,small,shared", {}),
@@ -75,6 +92,8 @@ ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "qwen3vl": ("qwen3", "kv,head", {}),
     "qwen3vlmoe": ("qwen3_moe", "kv,head,experts,small", {}),
     "qwen3next": ("qwen3_next", "kv,head,experts,small,shared,delta", {}),
+    "qwen35": ("qwen3_5_text", "kv,head,delta", {}),
+    "qwen35moe": ("qwen3_5_moe_text", "kv,head,experts,small,shared,delta", {}),
     "gemma": ("gemma", "kv,head", {}),
     "gemma2": ("gemma2", "kv,head,window", {}),
     "gemma3": ("gemma3_text", "kv,head,window", {}),
@@ -99,6 +118,11 @@ ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "exaone4": ("exaone4", "kv,window", {}),
     "internlm2": ("internlm2", "kv", {}),
     "arcee": ("arcee", "kv,head", {}),
+    "nemotron_h": ("nemotron_h", "kv,head,mamba", {}),
+    "nemotron_h_moe": (
+        *("nemotron_h", "kv,head,mamba,experts,small,some shared,routed"),
+        {},
+    ),
     "gpt2": ("gpt2", "", {}),
 }
 # what llama.cpp calls the matrices of a layer
@@ -112,7 +136,8 @@ _LAYER = dict(
         "ffn_up_exps: expert up, ffn_down_exps: expert down, "
         "ffn_gate_shexp: shared gate, ffn_up_shexp: shared up, "
         "ffn_down_shexp: shared down, ffn_gate_inp_shexp: shared weight, "
-        "ssm_in: qkvz, ssm_ba: beta and decay, ssm_conv1d: convolution, ssm_out: o"
+        "ssm_in: qkvz, ssm_ba: beta and decay, ssm_conv1d: convolution, ssm_out: o, "
+        "attn_gate: qkvz, ssm_beta: beta and decay, ssm_alpha: beta and decay"
     ).split(", ")
 )
 _WHOLE = {
@@ -209,6 +234,8 @@ def _tensor(model: LanguageModel, p: Piece) -> Tensor:
             experts = block.mlp
         if name == "q" and getattr(block.attention, "gate", False):
             name = "q and gate"
+        if name in ("qkv", "qkvz") and isinstance(block.attention, Recurrent):
+            name = block.attention.inputs[0][0]
     read = p.part not in ("positions", "vision", "tables")
     if p.part == "embedding":
         read = model.tied
@@ -278,10 +305,10 @@ def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
     for name in filter(None, sets.split(",")):
         wanted |= _SETS[name]
     for key, field in wanted.items():
-        value = _fact(header, f"{arch}.{key}")
+        value = _fact(header, f"{arch}.{key}", kind == "nemotron_h")
         if value is not None:
             config[field] = value
-        elif key in _ALWAYS:
+        elif key in _ALWAYS and not (key == "feed_forward_length" and "small" in sets):
             raise ConfigError(f"{header.path}: the file lacks {arch}.{key}")
     table = shapes.get("token_embd.weight")
     if not table or len(table) != 2:
@@ -296,10 +323,14 @@ def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
         config["num_hidden_layers"] -= later
     if kind == "deepseek_v3":
         config |= _latent(header, arch, config, shapes)
-    if kind == "qwen3_next":
-        heads = config.get("linear_num_value_heads") or 1
+    if heads := config.get("linear_num_value_heads"):
         wide = _fact(header, f"{arch}.ssm.inner_size") or 0
         config["linear_value_head_dim"] = wide // heads
+    if kind == "nemotron_h":
+        config["hybrid_override_pattern"] = _letters(header, arch, config)
+        config["mamba_head_dim"] = (_fact(header, f"{arch}.ssm.inner_size") or 0) // (
+            config.get("mamba_num_heads") or 1
+        )
     if kind == "glm4_moe":
         config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in shapes
     return config
@@ -328,6 +359,22 @@ def _latent(
     }
 
 
+def _letters(header: Header, arch: str, config: Mapping[str, Any]) -> str:
+    """What each layer of Nemotron-H is: a state where it has neither heads nor MLP."""
+    kinds = []
+    for key in ("feed_forward_length", "attention.head_count_kv"):
+        listed = header.facts.get(f"{arch}.{key}")
+        layers = config["num_hidden_layers"]
+        if not isinstance(listed, list) or len(listed) < layers:
+            need = f"an entry for each of {layers} layers is needed"
+            raise ConfigError(f"{header.path}: {arch}.{key} = {shown(listed)}: {need}")
+        kinds.append(listed[:layers])
+    mlp = "E" if "n_routed_experts" in config else "-"
+    return "".join(
+        mlp if ff else "*" if kv else "M" for ff, kv in zip(*kinds, strict=True)
+    )
+
+
 def _by_key(message: str, config: Mapping[str, Any]) -> str:
     """A message with the file's keys where the config's fields stand."""
     named = {**_ALWAYS, **{k: f for facts in _SETS.values() for k, f in facts.items()}}
@@ -337,13 +384,18 @@ def _by_key(message: str, config: Mapping[str, Any]) -> str:
     return message
 
 
-def _fact(header: Header, key: str) -> int | None:
-    """A whole number; of a list with an entry a layer the one that all have."""
+def _fact(header: Header, key: str, some: bool = False) -> int | None:
+    """A whole number; of a list with an entry a layer the one that all, or some, have.
+
+    ``some``: whether layers without it have a 0 there.
+    """
     value = header.facts.get(key)
     if value is None:
         return None
-    if isinstance(value, list) and value and all(v == value[0] for v in value):
-        value = value[0]
+    if isinstance(value, list) and value:
+        first = next(filter(None, value), 0) if some else value[0]
+        if all(v == first or (some and v == 0) for v in value):
+            value = first
     if isinstance(value, bool) or not isinstance(value, int):
         need = "one whole number for all layers is needed"
         raise ConfigError(f"{header.path}: {key} = {shown(value)}: {need}")

@@ -16,7 +16,7 @@ from typing import Any
 
 from stacklib.quantity.stored import STORED, Stored
 
-from ..reading import ConfigError, shown
+from ..reading import ConfigError, reads, shown
 
 MAGIC, ALIGNMENT = b"GGUF", 32
 # gguf.h, enum gguf_type
@@ -159,22 +159,13 @@ def read_header(path: str | Path, lists: bool = False) -> Header:
       tensor is named
     """
     path = Path(path)
-    try:
-        if not path.is_file():
-            raise ConfigError(f"{path}: no such file")
-        with path.open("rb") as file:
-            size = path.stat().st_size
-            if file.read(4) != MAGIC:
-                raise ConfigError(f"{path}: it does not begin with {MAGIC.decode()}")
-            length = min(size, _LONGEST)
-            with mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ) as data:
-                return _header(_Cursor(data, path, lists), size)
-    except OSError as wrong:
-        raise ConfigError(f"{path}: {wrong.strerror}") from None
-    except ConfigError:
-        raise
-    except ValueError as wrong:  # a NUL in the name
-        raise ConfigError(f"{shown(str(path))}: {wrong}") from None
+    with reads(path), path.open("rb") as file:
+        size = path.stat().st_size
+        if file.read(4) != MAGIC:
+            raise ConfigError(f"{path}: it does not begin with {MAGIC.decode()}")
+        length = min(size, _LONGEST)
+        with mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ) as data:
+            return _header(_Cursor(data, path, lists), size)
 
 
 def _header(cursor: _Cursor, size: int) -> Header:

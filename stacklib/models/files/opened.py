@@ -8,7 +8,7 @@ from stacklib.quantity import UnknownName
 
 from ..database import get
 from ..language_model import LanguageModel
-from ..reading import ConfigError, load, shown
+from ..reading import ConfigError, load, reads
 from .gguf import from_gguf
 from .gguf_header import MAGIC
 from .safetensors import INDEX, from_config, from_safetensors
@@ -52,17 +52,11 @@ def from_file(path: str | Path) -> LanguageModel:
         As the reader of that kind does, and for a folder that holds none.
     """
     path = Path(path)
-    try:
+    with reads(path):
         if path.is_dir():
             return _from_folder(path)
         with path.open("rb") as file:
             first = file.read(4)
-    except OSError as wrong:
-        raise ConfigError(f"{path}: {wrong.strerror}") from None
-    except ConfigError:
-        raise
-    except ValueError as wrong:  # a NUL in the name
-        raise ConfigError(f"{shown(str(path))}: {wrong}") from None
     if first == MAGIC or path.suffix == ".gguf":
         return from_gguf(path)
     if path.suffix == ".safetensors":

@@ -23,7 +23,6 @@ from ..weights.module_names import Picked
 from ..weights.tensors import Tensor, tensors
 
 FIELD = "quantization_config"
-SCALES = "block scales of the quantized release"  # as ``left_out`` names them
 # ModelOpt's names of what it does to a matrix, and whether its products run in that
 _MODELOPT = {
     "FP8": ("fp8_tensor", True),
@@ -130,11 +129,8 @@ def as_released(model: LanguageModel, raw: Mapping[str, Any]) -> LanguageModel:
     if not isinstance(found, Mapping):
         raise ConfigError(f"{FIELD} = {shown(found)}: a JSON object is needed")
     name, rule = _rule(_Fields(found, FIELD), raw)
-    return replace(
-        model,
-        kept=_keep(model, name, rule, _cache(_Fields(found, FIELD))),
-        left_out=tuple(words for words in model.left_out if words != SCALES),
-    )
+    kept = _keep(model, name, rule, _cache(_Fields(found, FIELD)))
+    return replace(model, kept=kept)
 
 
 def _keep(model: LanguageModel, name: str, rule: Rule, cache: str) -> Kept:
@@ -149,7 +145,8 @@ def _keep(model: LanguageModel, name: str, rule: Rule, cache: str) -> Kept:
     most = max(inside, key=lambda row: inside[row])
     names = " and ".join(dict.fromkeys(row.name for row in inside))
     words = f"as {FIELD} says: {names}, the rest in {HALF}"
-    way = Way(f"{name} ({names})", words, most.numbers, cache)
+    title = name if name == names else f"{name} ({names})"
+    way = Way(title, words, most.numbers, cache)
     return Kept(way, tuple((t, row, size_of(t, row)) for t, row in rows))
 
 

@@ -7,7 +7,6 @@ the ``config.json`` beside the files.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import struct
@@ -23,7 +22,7 @@ from stacklib.quantity.stored import HALF, STORED, Stored
 
 from ..config import from_hf_config
 from ..language_model import LanguageModel
-from ..reading import ConfigError, load, shown
+from ..reading import ConfigError, load, parse, reads, shown
 from ..weights.mixtures import Way
 from ..weights.module_names import names_of
 from ..weights.tensors import OUTSIDE, tensors
@@ -62,32 +61,19 @@ def header_of(path: Path) -> dict[str, tuple[str, tuple[int, ...], int]]:
       of a type that is not known, of a shape that is no size, or beyond the end; it is
       named
     """
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            first = file.read(8)
-            length = struct.unpack("<Q", first)[0] if len(first) == 8 else 0
-            if not 2 <= length <= min(_LONGEST, size - 8):
-                raise ConfigError(
-                    f"{path}: a header of {length} bytes in a file of {size}; "
-                    "it is cut off or is not safetensors"
-                )
-            text = file.read(length)
-        raw = json.loads(text)
-    except OSError as wrong:
-        raise ConfigError(f"{path}: {wrong.strerror}") from None
-    except ConfigError:
-        raise
-    except (ValueError, RecursionError) as wrong:
-        raise ConfigError(f"{path}: the header is no JSON: {shown(wrong)}") from None
-    if not isinstance(raw, dict):
-        raise ConfigError(
-            f"{path}: the header is {shown(raw)}: a JSON object is needed"
-        )
+    with reads(path), path.open("rb") as file:
+        size, first = path.stat().st_size, file.read(8)
+        length = struct.unpack("<Q", first)[0] if len(first) == 8 else 0
+        if not 2 <= length <= min(_LONGEST, size - 8):
+            raise ConfigError(
+                f"{path}: a header of {length} bytes in a file of {size}; "
+                "it is cut off or is not safetensors"
+            )
+        text = file.read(length)
     room = size - 8 - length
     return {
         name: _entry(path, name, told, room)
-        for name, told in raw.items()
+        for name, told in parse(text, path).items()
         if name != "__metadata__"
     }
 
@@ -156,7 +142,7 @@ def _held_to(model: LanguageModel, index: Path) -> LanguageModel:
 
     What is left out of the model (layers that predict further tokens) may be besides.
     """
-    told = _index(index).get("metadata")
+    told = load(index, _LONGEST)[0].get("metadata")
     total: Any = told.get("total_size") if isinstance(told, Mapping) else None
     if not is_whole(total) or total <= 0:
         raise ConfigError(f"{index}: metadata.total_size = {shown(total)}: no size")
@@ -167,23 +153,6 @@ def _held_to(model: LanguageModel, index: Path) -> LanguageModel:
             f"{ours:,.0f} bytes; its shards are not there to be looked at"
         )
     return model
-
-
-def _index(path: Path) -> dict[str, Any]:
-    """An index of shards: of a large mixture it has many times the size of a config."""
-    try:
-        if path.stat().st_size > _LONGEST:
-            raise ConfigError(f"{path}: larger than {_LONGEST} bytes")
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as wrong:
-        raise ConfigError(f"{path}: {wrong.strerror}") from None
-    except ConfigError:
-        raise
-    except (ValueError, RecursionError) as wrong:
-        raise ConfigError(f"{path}: not readable JSON: {shown(wrong)}") from None
-    if not isinstance(raw, dict):
-        raise ConfigError(f"{path}: a JSON object is needed, not {shown(raw)}")
-    return raw
 
 
 def from_config(path: Path, key: str = "") -> LanguageModel:
@@ -218,7 +187,8 @@ def _files(path: Path) -> list[Path]:
         return shards
     if path.suffix != ".json":
         return [path]
-    places = _index(path).get("weight_map")
+    # of a large mixture it has many times the size of a config
+    places = load(path, _LONGEST)[0].get("weight_map")
     if not isinstance(places, Mapping) or not places:
         raise ConfigError(f"{path}: weight_map = {shown(places)}: no index")
     names = set(places.values())

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counted, resolve
+from stacklib.quantity.keys import Same
 from stacklib.quantity.stored import HALF, Stored, size_of_number
 
 from ..parts import Experts
@@ -36,7 +37,9 @@ class Share:
     routed: tuple[tuple[float, float, Experts], ...]
 
     def read(self, batch: Any) -> tuple[Any, Any]:
-        """Numbers and bytes of a step; experts at their expected number."""
+        """Numbers and bytes of a step, experts at their expected number; 0: of all."""
+        if not batch:
+            return self.whole
         numbers, nbytes = self.shared
         for some, wide, experts in self.routed:
             touched = experts.touched(batch)
@@ -110,42 +113,27 @@ def size_of(tensor: Tensor, row: Stored) -> float:
 
 
 def way_of(model: LanguageModel, dtype: str | Quantity | None) -> Way:
-    """How weights are kept under a name; None: as the file has them, or in bf16."""
+    """How weights are kept under a name; None: see ``kept``."""
     if dtype is None and model.kept is not None:
         return model.kept.way
     return way(HALF if dtype is None else dtype)
 
 
 def kept(model: LanguageModel, dtype: str | None = None) -> Kept:
-    """Every tensor of a model in its format, under a name or as its file has them.
+    """Every tensor of a model in its format, under a name or as it was released.
 
-    - ``dtype``: a format or a mixture; None: as the file has them, or bf16 where the
-      model is not from a file that says so
+    - ``dtype``: a format or a mixture; None: as the model's file or its release's
+      config says, or bf16 where neither does
     - raises ``UnknownName`` for a name that is neither, with the nearest
     """
     if dtype is None and model.kept is not None:
         return model.kept
-    return _kept(_Same(model), dtype or HALF)
-
-
-class _Same:
-    """A model as a key: its name and sizes are equal far sooner than its parts."""
-
-    __slots__ = ("model",)
-
-    def __init__(self, model: LanguageModel) -> None:
-        self.model = model
-
-    def __hash__(self) -> int:
-        return id(self.model)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.model is self.model
+    return _kept(Same(model), dtype or HALF)
 
 
 @lru_cache(maxsize=64)
-def _kept(key: _Same, dtype: str) -> Kept:
-    rows = ((t, row, size_of(t, row)) for t, row in placed(key.model, dtype))
+def _kept(key: Same, dtype: str) -> Kept:
+    rows = ((t, row, size_of(t, row)) for t, row in placed(key.value, dtype))
     return Kept(way(dtype), tuple(rows))
 
 
@@ -158,25 +146,21 @@ def numbers_in(
     - ``format``: one of the formats of ``kept(model, dtype).shares``
     - ``batch``: sequences of the step; 0: all numbers, read or not
     """
-    return _of(model, dtype, format, batch)[0]
+    return _share_in(model, dtype, format).read(batch)[0]
 
 
 def bytes_beside(
     model: LanguageModel, dtype: str | None, format: str, batch: float = 0
 ) -> float:
     """Bytes of scales that no block counts: of columns, tensors and ends of rows."""
-    numbers, nbytes = _of(model, dtype, format, batch)
-    row = next(s.format for s in kept(model, dtype).shares if s.format.name == format)
-    return nbytes - numbers * row.bits / 8
+    share = _share_in(model, dtype, format)
+    numbers, nbytes = share.read(batch)
+    return nbytes - numbers * share.format.bits / 8
 
 
-def _of(
-    model: LanguageModel, dtype: str | None, format: str, batch: float
-) -> tuple[float, float]:
-    for share in kept(model, dtype).shares:
-        if share.format.name == format:
-            return share.read(batch) if batch else share.whole
-    return 0.0, 0.0
+def _share_in(model: LanguageModel, dtype: str | None, format: str) -> Share:
+    shares = {share.format.name: share for share in kept(model, dtype).shares}
+    return shares[resolve(format, shares, "format of these weights", exact=True)]
 
 
 def bytes_of(
@@ -194,9 +178,9 @@ def bytes_of(
     assert not isinstance(dtype, Quantity)
     parts = []
     for share in kept(model, dtype).shares:
-        told = (model, dtype, share.format.name, batch)
-        numbers, nbytes = _of(*told)
+        numbers, nbytes = share.read(batch)
         if nbytes:
+            told = (model, dtype, share.format.name, batch)
             parts.append(_told(share.format, numbers, nbytes, told))
     return sum(parts[1:], parts[0])
 

@@ -184,7 +184,7 @@ def decode_work(
     sequences = sized(batch, "batch")
     cached = sized(context, "context", least=0)
     weights = model.read_bytes(batch, dtype)
-    copies = kv_copies(model, tp)
+    copies = kv_copies(model, tp, context + 1, read=True)
     if model.grows:
         per_cached = _in(fmt, model.attention_flops_per_token_pair)
         kv_per_token = model.kv_bytes_per_token(kv_dtype)

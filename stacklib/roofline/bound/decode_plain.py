@@ -16,15 +16,15 @@ from stacklib.hardware import Accelerator
 from stacklib.models import Experts, LanguageModel
 from stacklib.models.block import AnyAttention
 from stacklib.models.files.opened import ENDINGS, find
-from stacklib.models.recurrent import Recurrent
 from stacklib.models.weights.kept import kept, way_of
 from stacklib.models.weights.mixtures import cache_number
 from stacklib.quantity import Quantity, where
 from stacklib.quantity.bounds import is_whole, whole, whole_floats
+from stacklib.quantity.keys import Same
 from stacklib.quantity.stored import products
 
 from ..work.bounds import bound_time, device_of
-from ..work.fit import Infeasible, fit_sum, kv_copies, model_of, split
+from ..work.fit import Infeasible, copies_of, fit_sum, model_of, split
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,6 @@ class Terms:
     device: Accelerator
     runs_in: str  # format of the products
     chips: int
-    copies: float  # of each KV head
     weights: float  # B in all
     read: float  # B read by every step, the experts apart
     experts: tuple[tuple[float, Experts], ...]  # B of one expert in all layers
@@ -130,7 +129,7 @@ class Terms:
         tokens = context + 1  # the new token looks at itself too
         macs = moved = held = 0.0
         for layers, a in self.attention:
-            copies = 1.0 if isinstance(a, Recurrent) else self.copies
+            copies = copies_of(a, self.chips)
             macs = macs + layers * sum(a.score_macs(tokens, True).values())
             moved = moved + layers * copies * a.read(tokens)
             held = held + layers * copies * a.cached(context)
@@ -147,21 +146,6 @@ class Terms:
             need=need,
             fits=need <= self.capacity,
         )
-
-
-class Same:
-    """A key that is equal to itself alone: comparing whole models takes longer."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.value is self.value
 
 
 def is_plain(value: Any) -> bool:
@@ -215,7 +199,6 @@ def _terms(model: Any, on: Any, dtype: Any, kv_dtype: Any, tp: int) -> Terms:
         device=device,
         runs_in=run,
         chips=chips,
-        copies=kv_copies(shape, tp).si if tp > shape.cache_heads else 1.0,
         weights=shape.weight_bytes(dtype).si,
         read=read,
         experts=tuple(each),

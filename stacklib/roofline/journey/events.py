@@ -83,7 +83,7 @@ class _EventMaker:
         self.context = chosen(context, label="context")
         self.width = bytes_per_element(dtype)
         self.bandwidth = device.memory_bandwidth.across(self.tp)
-        self.copies = kv_copies(model, tp)
+        self.copies = kv_copies(model, tp, context, read=True)
 
     def size(self, value: int, label: str) -> Quantity:
         """A count from the model's config."""

@@ -7,7 +7,11 @@ from typing import Any
 
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
+from stacklib.models.block import AnyAttention, has_cache
 from stacklib.models.files.opened import find
+from stacklib.models.formulas import Sizes, block_cache
+from stacklib.models.parts import Skipped
+from stacklib.models.recurrent import Recurrent
 from stacklib.models.weights.kept import way_of
 from stacklib.models.weights.mixtures import Way, cache_format
 from stacklib.quantity import Quantity, UnitError, chosen, maximum
@@ -36,6 +40,7 @@ class Fit:
     state: Quantity | None  # the part of the cache that no head keeps twice
     reserve: Quantity
     chips: int
+    context: int  # tokens cached in each sequence
     device: str
     way: Way  # how the weights are kept
     cache: str | Quantity  # format of the cache
@@ -83,16 +88,36 @@ def _reserve(reserve: Quantity | int) -> Quantity:
     return chosen(0, "B", label="reserve")
 
 
-def kv_copies(model: LanguageModel, tp: int) -> Quantity:
+def copies_of(attention: AnyAttention, chips: int) -> float:
+    """Chips that keep the same head of a layer's cache; a state is shared out."""
+    alone = isinstance(attention, Recurrent | Skipped)
+    return 1.0 if alone else max(chips / attention.cache_heads, 1.0)
+
+
+def kv_copies(
+    model: LanguageModel, tp: int, context: int, *, read: bool = False
+) -> Quantity:
     """Chips that keep the same KV head: more than one when ``tp`` exceeds the heads.
 
     The latent of latent attention is one head that every query head reads, so
-    each chip keeps all of it.
+    each chip keeps all of it. Where layers differ in heads (Gemma 4), the mean over
+    what ``context`` tokens leave, or over what a query of them reads.
     """
-    heads = model.size("cache_heads", "KV heads")
     whole(tp=tp)
     chips = chosen(tp, label="chips")
-    return maximum(chips / heads, 1).named("copies of each KV head")
+    cached = [n for n, block in enumerate(model.kinds) if has_cache(block)]
+    if len({model.kinds[n].attention.cache_heads for n in cached}) < 2:
+        heads = model.size("cache_heads", "KV heads")
+        return maximum(chips / heads, 1).named("copies of each KV head")
+    sizes, alone, kept = Sizes(model), [], []
+    for n in cached:
+        block, there = model.kinds[n], chosen(max(context, 1), label="context")
+        layers = sizes(model.count(n), f"layers ({block.attention.kind})")
+        alone.append(layers * block_cache(sizes, block, there, read=read))
+        heads = sizes(block.attention.cache_heads, "KV heads")
+        kept.append(alone[-1] * maximum(chips / heads, 1))
+    mean = sum(kept[1:], kept[0]) / sum(alone[1:], alone[0])
+    return mean.named("copies of a KV head, over all layers")
 
 
 def fit_memory(
@@ -118,7 +143,7 @@ def fit_memory(
     dtype : str, Quantity or None
         How the weights are kept: a plain format, a mixture by tensor such as
         ``"q4_k_m"`` or ``"awq"``, the bits of one number; None: as the model's file
-        has them, or bf16.
+        or release has them, or bf16.
     kv_dtype : str, Quantity or None
         Format of the KV cache; None: the weights' own where it is plain and the chip
         multiplies in it, else 16 bits (``Way.cache_on``).
@@ -159,7 +184,7 @@ def fit_memory(
     kept = _reserve(reserve)
     need = (fit_sum(weights, kv, chips) + kept).named("needed per chip")
     have = device.memory_capacity
-    sums = (bool(need <= have), need, have, weights, kv, state, kept, tp)
+    sums = (bool(need <= have), need, have, weights, kv, state, kept, tp, context)
     return Fit(*sums, device.short, way, cache)
 
 
@@ -168,9 +193,9 @@ def fit_with_copies(model: LanguageModel, fit: Fit) -> Fit:
 
     The sum itself where no head is kept twice.
     """
-    if fit.chips <= model.cache_heads:
+    copies = kv_copies(model, fit.chips, fit.context)
+    if copies.si == 1:
         return fit
-    copies = kv_copies(model, fit.chips)
     kv = (
         fit.kv * copies
         if fit.state is None

@@ -17,7 +17,6 @@ from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.kernels.launch.launches import COSTS
 from stacklib.models import Experts, LanguageModel
-from stacklib.models.recurrent import Recurrent
 from stacklib.models.weights.kept import way_of
 from stacklib.quantity import (
     Quantity,
@@ -30,11 +29,13 @@ from stacklib.quantity import (
 )
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import whole, whole_floats
+from stacklib.quantity.keys import Same
 from stacklib.quantity.stored import products
-from stacklib.roofline.bound.decode_plain import Same, is_plain
+from stacklib.roofline.bound.decode_plain import is_plain
 from stacklib.roofline.work.bounds import device_of
 from stacklib.roofline.work.fit import (
     Infeasible,
+    copies_of,
     fit_memory,
     fit_with_copies,
     split,
@@ -73,7 +74,6 @@ class Frame:
     rate: float  # bytes a second of all chips' memories
     peak: float  # operations a second of all chips
     capacity: float  # B a chip
-    copies: float  # of each KV head
     between: float  # B of a token that kernels pass to each other
     words: str  # model and chips, for titles
     launches: Line  # which is the same for any batch
@@ -236,7 +236,6 @@ def _frame(
         rate=device.memory_bandwidth.si * chips,
         peak=device.peak(run).si * chips,  # raises, with the formats there are
         capacity=device.memory_capacity.si,
-        copies=work.copies(model, tp),
         between=work.between(model, tp),
         words=f"{model.key}, {chips} x {device.short}",
         launches=_launches(model, tp, traced),
@@ -260,8 +259,7 @@ def _fitting(case: Case) -> Any:
         return WHOLE
     cached = 0.0
     for layers, a in frame.shape.attention:
-        often = 1.0 if isinstance(a, Recurrent) else frame.copies
-        cached = cached + layers * often * a.cached(tokens)
+        cached = cached + layers * copies_of(a, frame.tp) * a.cached(tokens)
     cached = case.batch * frame.shape.number * cached
     if frame.ep > 1:
         cached = cached * work.busiest(case.batch, frame.ep) / frame.ep
@@ -314,7 +312,7 @@ def _plain(case: Case, name: str) -> tuple[Any, Any, Any]:
     found = work.of_line(
         case.frame.shape,
         name,
-        case.frame.copies,
+        case.frame.tp,
         case.frame.ep,
         case.batch,
         case.context,

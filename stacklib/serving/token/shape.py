@@ -13,11 +13,11 @@ from typing import Any
 
 from stacklib.models import Experts, LanguageModel, operations
 from stacklib.models.block import AnyAttention
-from stacklib.models.recurrent import Recurrent
 from stacklib.models.weights.kept import way_of
 from stacklib.models.weights.mixtures import cache_number
 from stacklib.quantity import Quantity
-from stacklib.roofline.bound.decode_plain import Same
+from stacklib.quantity.keys import Same
+from stacklib.roofline.work.fit import copies_of
 
 from .lines import Cover, covers
 
@@ -56,13 +56,12 @@ class Shape:
     widths: dict[tuple[int, str], float]  # B of a number, by kind of layer and matrix
     work: frozenset[Cover]  # everything that the operations move and multiply
 
-    def cache(self, batch: Any, context: Any, copies: float) -> tuple[Any, Any]:
+    def cache(self, batch: Any, context: Any, tp: int) -> tuple[Any, Any]:
         """Bytes moved and operations made by attention in one decode step."""
         moved = macs = 0.0
         for layers, a in self.attention:
-            often = 1.0 if isinstance(a, Recurrent) else copies
             macs = macs + layers * sum(a.score_macs(context + 1, True).values())
-            moved = moved + layers * often * a.read(context + 1)
+            moved = moved + layers * copies_of(a, tp) * a.read(context + 1)
         return batch * self.number * moved, 2 * batch * macs
 
     def prompt(self, batch: Any, tokens: int) -> tuple[Any, Any]:

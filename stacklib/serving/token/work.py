@@ -63,7 +63,7 @@ def line_work(
     model = model_of(model)
     shape = shape_of(model, dtype, kv_dtype)
     tokens = batch if prompt is None else batch * prompt
-    both = of_line(shape, line, copies(model, tp), ep, batch, context, prompt)
+    both = of_line(shape, line, tp, ep, batch, context, prompt)
     return LineWork(*both, between(model, tp) * tokens if line == NORMS else 0.0)
 
 
@@ -85,17 +85,17 @@ def counted_work(
 def of_line(
     shape: Shape,
     line: str,
-    often: float,
+    tp: int,
     ep: int,
     batch: Any,
     context: Any,
     prompt: int | None,
 ) -> tuple[Any, Any]:
-    """Bytes and operations of a line that covers some; each KV head kept ``often``."""
+    """Bytes and operations of a line that covers some."""
     tokens = batch if prompt is None else batch * prompt
     if line == ATTENTION:
         if prompt is None:
-            return shape.cache(batch, context, often)
+            return shape.cache(batch, context, tp)
         return shape.prompt(batch, prompt)
     part = shape.parts[line]
     flops = part.flops * (batch if line == HEAD else tokens)
@@ -103,11 +103,6 @@ def of_line(
     if ep > 1 and line in (PRODUCTS, HEAD):  # each group has all but the experts
         moved = moved + (ep - 1) * part.bytes
     return moved, flops
-
-
-def copies(model: LanguageModel, tp: int) -> float:
-    """Chips that keep the same KV head."""
-    return max(1.0, tp / model.cache_heads)
 
 
 def between(model: LanguageModel, tp: int) -> float:

@@ -19,7 +19,7 @@ def test_the_fewest_chips_are_the_fewest(model, device):
     found = which_gpu.choose(model, device, "bf16", 1, 4096)
     fewer = [c for c in which_gpu.CHIPS if c < found.chips]
     for chips in fewer:
-        step = roofline.decode_step(model, on=device, tp=chips)
+        step = roofline.decode_step(model, on=device, dtype="bf16", tp=chips)
         assert not step.fit.fits
     assert found.step.fit.fits or found.chips == 8
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import models, roofline
+from stacklib.models.block import has_cache
 from stacklib.quantity import Quantity
 from stacklib.roofline import decode_step, fit_memory
 from stacklib.roofline.work.fit import fit_with_copies
@@ -84,13 +85,24 @@ def test_the_sum_with_copies_is_what_the_step_asks_for(name):
         fit = fit_memory(model, tp=tp, **shape)
         copied, step = fit_with_copies(model, fit), decode_step(model, tp=tp, **shape)
         assert copied.need.si == step.fit.need.si and copied.fits is step.fit.fits
-        cache = fit.kv.si - 32 * model.state_bytes("fp8").si  # a state is cut
-        assert copied.need.si == pytest.approx(
-            fit.need.si + cache / tp * (max(tp / model.cache_heads, 1) - 1)
+        more = sum(  # layer by layer, as each has its heads; a state is cut
+            b.attention.cached(1000) * (max(tp / b.attention.cache_heads, 1) - 1)
+            for b in model.blocks
+            if has_cache(b)
         )
+        assert copied.need.si == pytest.approx(fit.need.si + 32 * more / tp)
         spare = fit_memory(model, tp=tp, **shape, reserve=Quantity(1, "GB"))
         kept = fit_with_copies(model, spare).need.si - copied.need.si
         assert kept == pytest.approx(1e9)
+
+
+def test_layers_with_fewer_heads_are_kept_more_often():
+    """Gemma 4 31B on eight chips: ten full layers of 4 heads, windows of 16."""
+    even = roofline.decode_work(models.get("gemma-4-31b"), dtype="bf16", tp=4)
+    twice = roofline.decode_work(models.get("gemma-4-31b"), dtype="bf16", tp=8)
+    assert (twice.bytes - even.bytes).si == pytest.approx(2 * 10 * 4097 * 4 * 512 * 2)
+    step = decode_step("gemma-4-31b", on="h200", dtype="bf16", tp=8, batch=1.0)
+    assert step.bytes == pytest.approx(twice.bytes.si)
 
 
 def test_a_window_stops_the_cache_and_its_traffic():
