@@ -43,9 +43,10 @@ def test_the_map_has_the_layers_of_the_package_with_their_questions():
         assert not to or to in contents.documents(), to
 
 
-def test_shares_of_the_map_are_those_of_the_journey(numbers):
+def test_shares_of_the_map_are_those_of_the_account(numbers):
     shares = {int(r[0]): r[3] for r in LAYER.findall(page("index.md")) if r[3]}
-    assert shares == {2: "journey.memory_share", 5: "journey.link_share"}
+    of = {2: "memory", 4: "kernels", 5: "link"}
+    assert shares == {layer: f"token.{what}_share" for layer, what in of.items()}
     total = sum(numbers[name].quantity.si for name in shares.values())
     assert total == pytest.approx(1)
 
