@@ -20,7 +20,7 @@ from stacklib.kernels.launch.launches import COSTS, replay_time
 from stacklib.kernels.rows.sampling_time import GATHER_S, LAUNCH_S, flash_time
 from stacklib.kernels.schedule.attention_time import attention_time
 from stacklib.models import operations
-from stacklib.quantity import Quantity, UnknownName, explain
+from stacklib.quantity import Quantity, UnknownName, explain, say
 from stacklib.roofline import decode_step
 from stacklib.roofline.bound.few_rows import kernel_time
 from stacklib.roofline.work.fit import Infeasible
@@ -326,6 +326,7 @@ def test_more_work_takes_no_less_time(model, batch, context, prompt):
         {"dtype": "fp3"},
         {"model": "llama-3"},
         {"on": "h101"},
+        {"on": "grace"},
     ],
 )
 def test_bad_input_gives_no_number(change):
@@ -334,6 +335,24 @@ def test_bad_input_gives_no_number(change):
     (field,) = change
     value = change[field]
     assert str(value) in str(told.value) or field in str(told.value)
+
+
+def test_a_sum_over_two_accounts_is_not_said():
+    h100, b200 = account(**CASE), account(**CASE | {"on": "b200-sxm"})
+    link, other = h100["exchanges"].time, b200["exchanges"].time
+    rest = h100["sampling"].time
+    told = {
+        "own": link + rest,
+        "ratio": link / other,
+        "difference": (h100 - b200)["exchanges"],
+        "whole": h100.with_(b200["exchanges"]).total(),
+    }
+    for name, quantity in told.items():
+        say("told", **{name: (quantity, name)})
+    two = (rest + other, h100.total() + other, (h100.total() + b200.total()) / link)
+    for quantity in two:
+        with pytest.raises(ValueError, match=r"8 x B200.*8 x H100.*with_"):
+            say("told", sum=(quantity, "A sum"))
 
 
 def test_a_sweep_is_not_calibrated():

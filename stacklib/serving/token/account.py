@@ -142,8 +142,8 @@ def account(
         ``tp`` or ``ep`` one whose links are unknown.
     ValueError
         For sizes that make no sense, ``tp`` that does not divide the heads, ``ep``
-        that does not divide the experts, a sweep that is to be calibrated, or what
-        NumPy does not do on this machine.
+        that does not divide the experts, a sweep that is to be calibrated, a CPU, or
+        what NumPy does not do on this machine.
     Infeasible
         When it does not fit, with the sum.
 
@@ -214,6 +214,11 @@ def _frame(
         v.value if isinstance(v, Same) else v for v in (model, on, dtype, kv_dtype)
     )
     model, device = host.named(model), device_of(on)
+    if device.kind == "cpu":
+        raise ValueError(
+            f"on = {device.key!r}: pauses and sampling are those of accelerators, and "
+            "not counted on a CPU; roofline.decode_step gives a bound"
+        )
     chips = split(model, tp) * ep
     for experts in (b.mlp for b in model.kinds if isinstance(b.mlp, Experts)):
         if experts.experts % ep:

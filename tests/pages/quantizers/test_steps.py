@@ -7,7 +7,7 @@ from stacklib.pages.quantizers import steps
 
 # what pages say of one case: format of the matrices, and bits of a weight
 CASES = {
-    "bf16": (16, "formats.wide quality.reading training.reading widths.wide worth.bf16"),
+    "bf16": (16, "formats.wide quality.reading widths.wide worth.bf16"),
     "fp8_128x128": (8 + 32 / 128**2, "formats.narrow"),
     "int8_channel": (8, "integers.narrow"),
     "mxfp4": (4.25, "blocks.read"),

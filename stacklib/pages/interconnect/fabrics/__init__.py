@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from stacklib import cost as prices
@@ -9,8 +10,10 @@ from stacklib import hardware, models
 from stacklib.interconnect import Topology, all_reduce, cost
 from stacklib.interconnect.networks.cuts import narrowest
 from stacklib.interconnect.networks.shapes_fat_tree import fat_tree_size, levels_for
+from stacklib.pages import chain
 from stacklib.pages.figures_of import claimed as claimed
 from stacklib.pages.figures_of import quoted
+from stacklib.pages.interconnect.journey import account
 from stacklib.pages.kernels import launches
 from stacklib.quantity import Quantity, chosen, counted
 
@@ -245,6 +248,9 @@ def reading(servers: int) -> Quantity:
 
 
 def both(servers: int) -> Quantity:
-    """Reading and exchanges together."""
-    told = reading(servers) + exchange(servers)
-    return told.named(f"reading and exchanges, {servers} servers").to("ms")
+    """A token's account with these exchanges in it."""
+    own = account(DEVICE, 8 * servers)
+    told: Quantity = own.with_(
+        replace(own[chain.EXCHANGES], t_fixed=exchange(servers))
+    ).total()
+    return told.named(f"a token, {servers} servers, rings").to("ms")
