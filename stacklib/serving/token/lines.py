@@ -143,7 +143,9 @@ class Account:
     def __getitem__(self, name: str) -> Line:
         """The line of this name; ``UnknownName`` with the nearest for any other."""
         known = {line.name: line for line in self.lines}
-        return replace(known[resolve(name, known, "line", exact=True)], whole=self.id)
+        line = known[resolve(name, known, "line", exact=True)]
+        traced = isinstance(line.time, Quantity)
+        return replace(line, whole=self.id) if traced else line
 
     @property
     def id(self) -> str:
@@ -160,7 +162,8 @@ class Account:
         """
         if twice := _twice(tuple((line.name, line.covers) for line in self.lines)):
             raise DoubleCount(twice)
-        return _of(self._sum(), self.title, self.id)
+        total = self._sum()
+        return _of(total, self.title, self.id if isinstance(total, Quantity) else "")
 
     def _sum(self) -> Any:
         times = [time for line in self.lines if (time := line.time) is not None]
