@@ -15,14 +15,13 @@ __all__ = ["after", "before"]
 ROLES = {
     "products with the weights": ("weights", "layer-2"),
     "output matrix": ("output matrix", "layer-2"),
-    "attention over the cache": ("cache", "layer-2"),
+    "attention over the cache": ("attention", "layer-2"),
     "norms and the like": ("norms", "layer-4"),
     "launches and pauses": ("launches", "layer-4"),
     "sampling": ("sampling", "layer-4"),
     "exchanges": ("exchanges", "layer-5"),
     "host": ("host", "layer-6"),
 }
-GROUPS: dict[tuple[str, ...], str] = {READ: "reading"}
 
 
 def before(section: str) -> d.Drawing:
@@ -35,14 +34,14 @@ def before(section: str) -> d.Drawing:
 
 def after(section: str) -> d.Drawing:
     """The account as the section leaves it, over the one that it found."""
-    bars = []
+    rows = []
     for case, left in _cases(section, after=True):
         found = chain.account(section, after=False, case=case)
-        scale = max(left.total(), found.total(), key=lambda q: q.si)
         moved = left.total().text() != found.total().text()
-        bars.append(_bar(section, case, left, scale, "now" if moved else "still"))
-        if moved:
-            bars.append(_bar(section, case, found, scale, "before"))
+        rows.append((case, left, "now" if moved else "still"))
+        rows += [(case, found, "before")] if moved else []
+    scale = max((a.total() for _, a, _ in rows), key=lambda q: q.si)
+    bars = [_bar(section, case, a, scale, when) for case, a, when in rows]
     return _draw(section, "after", "The token as this section leaves it.", bars)
 
 
@@ -69,7 +68,9 @@ def _bar(section: str, case: str, found: Account, scale: Quantity, when: str) ->
 
 def _lit(lines: list[Line], names: tuple[str, ...], number: str) -> list[Any]:
     """What the lit lines are called, and their time."""
-    name = GROUPS.get(names) or ", ".join(ROLES[n][0] for n in names)
+    name = ", ".join(ROLES[n][0] for n in names)
+    if names == READ:  # once attention is predicted it is more than its bytes
+        name = "weights, attention" if any(x.family for x in lines) else "reading"
     timed = [line.time for line in lines if line.time is not None]
     if not timed:
         return [f"; {name}: not counted yet"]
