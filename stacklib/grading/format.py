@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 ANSWER = "# ---- your answer ----"
@@ -77,9 +78,10 @@ class Text:
     @property
     def answer_names(self) -> tuple[str, ...]:
         """Names of the functions the reader writes, in file order."""
-        return tuple(functions(self.answer))
+        return functions(self.answer)
 
 
+@lru_cache(maxsize=8)  # many answers of one exercise are graded in a row
 def parse(text: str, name: str = "exercise") -> Text:
     """Take the text of an exercise apart.
 
@@ -151,10 +153,11 @@ def docstring_fields(doc: str, name: str) -> dict[str, Any]:
     }
 
 
-def functions(source: str) -> list[str]:
+@lru_cache(maxsize=8)
+def functions(source: str) -> tuple[str, ...]:
     """Names of the functions at the top level of a piece of source."""
     defs = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return [n.name for n in ast.parse(source).body if isinstance(n, defs)]
+    return tuple(n.name for n in ast.parse(source).body if isinstance(n, defs))
 
 
 def other_answers(

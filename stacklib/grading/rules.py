@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from functools import lru_cache
 
 from stacklib.grading.format import Text
 from stacklib.grading.view import IMPORTS, bound
@@ -28,7 +29,7 @@ def borrowed(reader: Text, book: Text) -> tuple[str, int] | None:
         tree = ast.parse(reader.head + reader.answer)
     except SyntaxError:
         return None
-    free = {path for path, _ in used(ast.parse(book.head + book.answer))}
+    free = paths(book.head + book.answer)
     for path, line in used(tree):
         if not allowed(path, free):
             return (
@@ -40,7 +41,13 @@ def borrowed(reader: Text, book: Text) -> tuple[str, int] | None:
     return None
 
 
-def allowed(path: str, free: set[str]) -> bool:
+@lru_cache(maxsize=8)  # many answers of one exercise are graded in a row
+def paths(source: str) -> frozenset[str]:
+    """What of stacklib a text uses."""
+    return frozenset(path for path, _ in used(ast.parse(source)))
+
+
+def allowed(path: str, free: Set[str]) -> bool:
     """Whether an answer may use what stands at this path."""
     return any(path == p or path.startswith(p + ".") for p in (*DATA, *free))
 

@@ -23,7 +23,8 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
-from types import FrameType, ModuleType, TracebackType
+from functools import lru_cache
+from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import Any
 
 from stacklib.grading import expect
@@ -87,7 +88,7 @@ def run_tests(request: dict[str, Any], send: Callable[..., None]) -> None:
     try:
         exec(compile(request["answer"], filename, "exec"), module.__dict__)
         tests = dict(module.__dict__)
-        exec(compile(request["book"], request["book_name"], "exec"), tests)
+        exec(compiled(request["book"], request["book_name"]), tests)
     except BaseException as error:
         send(event="result", test="", **explain(error, request, ""))
         return
@@ -96,6 +97,12 @@ def run_tests(request: dict[str, Any], send: Callable[..., None]) -> None:
         outcome = run_test(tests, name, request)
         send(event="result", test=name, readings=expect.take_readings(), **outcome)
     send(event="end")
+
+
+@lru_cache(maxsize=1)  # a fork finds what its parent has rehearsed
+def compiled(source: str, name: str) -> CodeType:
+    """The book's tests."""
+    return compile(source, name, "exec")
 
 
 def run_test(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from math import prod
 
@@ -83,16 +84,18 @@ class Lattice:
             yield tuple(order[: len(order) // 2])
 
 
-def _order(shifts: tuple[tuple[int, ...], ...]) -> list[int]:
+@cache  # of every chip of a torus, in each direction
+def _order(shifts: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
     """Axes so that each comes before those its wrap moves along; empty if none can."""
-    left, order = set(range(len(shifts))), []
+    left = set(range(len(shifts)))
+    order: list[int] = []
     while left:
         free = [a for a in sorted(left) if not any(shifts[b][a] for b in left - {a})]
         if not free:
-            return []
+            return ()
         order.append(free[0])
         left.discard(free[0])
-    return order
+    return tuple(order)
 
 
 def lattice(shape: tuple[int, ...], twist: Twist = None) -> Lattice:

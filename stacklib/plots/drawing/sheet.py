@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from ..spec import SpecError
@@ -80,7 +81,7 @@ class Shape:
     points: tuple[tuple[float, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text:
     """A line where it stands; ``at`` is the left end of its base line."""
 
@@ -90,7 +91,7 @@ class Text:
     way: Way
     align: str = "start"
 
-    @property
+    @cached_property  # faults asks each text for it beside each other
     def box(self) -> Rect:
         """What it covers."""
         wide = self.line.wide(self.size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -34,6 +35,7 @@ def controls() -> list[dict[str, Any]]:
     ]
 
 
+@cache  # the plain one stands beside every turn
 def spread(shape: tuple[int, ...], shift: int) -> tuple[Topology, Counter[int]]:
     """The torus, and how many chips are how far from any one."""
     size = shift % shape[2]

@@ -6,6 +6,7 @@ The trace is too short for a refresh; what refreshes take is a readout of its ow
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from stacklib.memory import DramChannel, dram_part
@@ -47,19 +48,12 @@ def controls() -> list[dict[str, Any]]:
 def explore(*, part: str, pattern: str, mapping: str, policy: str, queue: int) -> Spec:
     """The achieved share against the size of the controller's queue."""
     kind = dram_part(part)
-    order = MAPPINGS[mapping][0]
-
-    def channel(size: int) -> DramChannel:
-        return DramChannel(
-            kind, mapping=order, policy=policy, queue=size, refresh="none"
-        )
-
-    trace, stores = PATTERNS[pattern](kind, BURSTS)
-    runs = {q: channel(q).run(trace, stores) for q in sorted({1, 8, 64, queue})}
+    sizes = sorted({1, 8, 64, queue})
+    runs = {q: served(part, pattern, mapping, policy, q) for q in sizes}
     reached = [100 * run.steady for run in runs.values()]
     mine = runs[queue]
     share = counted(mine.steady, "share of the peak")
-    law = 100 * told(channel(queue), pattern)
+    law = 100 * told(channel(part, mapping, policy, queue), pattern)
     return chart(
         f"{kind.short}, {pattern}: {share.text('%')} of the peak.",
         x=axis("Requests the controller sees", log=True, limits=[0.9, 70]),
@@ -71,6 +65,21 @@ def explore(*, part: str, pattern: str, mapping: str, policy: str, queue: int) -
         ],
         readouts=_readouts(mine, share),
     )
+
+
+def channel(part: str, mapping: str, policy: str, queue: int) -> DramChannel:
+    """The channel that is asked for."""
+    order = MAPPINGS[mapping][0]
+    return DramChannel(
+        dram_part(part), mapping=order, policy=policy, queue=queue, refresh="none"
+    )
+
+
+@cache  # a step of the slider runs one queue anew, not those it is compared with
+def served(part: str, pattern: str, mapping: str, policy: str, queue: int) -> Served:
+    """The trace, served."""
+    trace, stores = PATTERNS[pattern](dram_part(part), BURSTS)
+    return channel(part, mapping, policy, queue).run(trace, stores)
 
 
 def _readouts(mine: Served, share: Quantity) -> list[dict[str, Any]]:
