@@ -96,8 +96,9 @@ def time_calls(
 ) -> tuple[float, ...]:
     """Seconds a call, once for each sample; ``run(n)`` makes n calls."""
     run(1)  # warm-up: first touch, compilation, caches
-    repeats = _repeats(run, sample_s)
-    return tuple(_timed(run, repeats) / repeats for _ in range(samples))
+    repeats, first = _repeats(run, sample_s)
+    more = (_timed(run, repeats) for _ in range(samples - 1))
+    return tuple(elapsed / repeats for elapsed in (first, *more))
 
 
 def _timed(run: Callable[[int], object], repeats: int) -> float:
@@ -110,15 +111,15 @@ def _timed(run: Callable[[int], object], repeats: int) -> float:
     raise RuntimeError(f"perf_counter stood still over 100 runs of {repeats} calls")
 
 
-def _repeats(run: Callable[[int], object], sample_s: float) -> int:
-    """How many calls fill ``sample_s``."""
+def _repeats(run: Callable[[int], object], sample_s: float) -> tuple[int, float]:
+    """How many calls fill ``sample_s``, and the seconds that they took."""
     repeats = 1
     while (elapsed := _timed(run, repeats)) < sample_s:
         wanted = int(min(sample_s / elapsed, 50.0) * repeats)
         repeats = max(2 * repeats, wanted)
         if repeats > MOST_REPEATS:
             raise RuntimeError(f"{repeats} calls still take no {sample_s} s")
-    return repeats
+    return repeats, elapsed
 
 
 def aligned(elements: int) -> Any:
