@@ -390,7 +390,7 @@ def test_joules_are_told_where_both_energies_are_known():
 def test_sampling_is_a_fused_draw_after_its_head():
     sizes = {"batch": 8.0, "hidden": 8192, "vocab": 128256, "bandwidth": 1.0}
     link = link_rate("h100_sxm", 8)
-    assert link_rate("h100_sxm", 1) == 1.0 < link
+    assert link_rate("h100_sxm", 1) == 1.0 < min(link_rate("h100_sxm", 2), link)
     due = flash_time(**sizes, launch_s=LAUNCH_S, ranks=8, link=link, latency_s=GATHER_S)
     found = account(**CASE, batch=8.0)
     assert found[SAMPLING].time == pytest.approx(due.sampling)
@@ -451,6 +451,13 @@ def test_experts_and_latents_are_predicted_shape_by_shape():
     mixture += one(2048, 7168) + one(7168, 1024)
     due = 61 * latent + 3 * dense + 58 * mixture
     assert found[PRODUCTS].time == pytest.approx(due)
+    alone = account("deepseek-v3", **case | {"batch": 1.0}, mode="calibrated")
+    mixture = one(128, 7168, 1) + 2 * one(2048, 7168, 1) + 2 * one(7168, 1024, 1)
+    due = mixture * 58  # of one token half an expert is on a chip: one
+    for work in ((768, 7168), (12288, 1536), (288, 7168), (16384, 512), (7168, 8192)):
+        due += 61 * one(*work, 1)
+    due += 3 * (one(18432, 7168, 1) + one(7168, 9216, 1))
+    assert alone[PRODUCTS].time == pytest.approx(due)
     sizes = {"heads": 64, "kv_heads": 1, "queries": 1, "keys": 4097}
     layer = attention_time("h200_sxm", batch=4, head_dim=576, value_dim=512, **sizes)
     assert found[ATTENTION].time == pytest.approx(61 * (layer.time - layer.launch))
@@ -468,6 +475,8 @@ def test_experts_pass_on_what_is_between_their_products():
     numbers = 61 * (2 * 4 * 7168 + 2 * rows) + 3 * inner
     assert between(models.get("deepseek-v3"), 1) == 2 * numbers
     assert line_work("llama-3-8b", HEAD).bytes == 2 * 128256 * 4096
+    cached = models.get("llama-3-8b").kv_bytes(4097, "bf16").si
+    assert line_work("llama-3-8b", ATTENTION).bytes == cached  # of one sequence
     assert account("llama-3-8b", "a100_sxm_80gb", "int8")[HEAD].joules is None
 
 
