@@ -112,10 +112,11 @@ def refuse_bare(name: str, q: Quantity) -> None:
 
 
 def wholes(q: Quantity) -> set[str]:
-    """The accounts whose lines a sum adds up."""
-    if q.whole or q.op != "+":
+    """The accounts whose lines a sum adds up, as often as it takes each."""
+    if q.whole or q.op not in ("+", "*"):
         return {q.whole} - {""}
-    return {whole for part in parts(q) for whole in wholes(part)}
+    like = [p for p in parts(q) if q.op == "+" or p.shown.dims == q.shown.dims]
+    return {whole for part in like for whole in wholes(part)}
 
 
 def refuse_mixed(name: str, q: Quantity) -> None:

@@ -141,6 +141,14 @@ def test_a_prompt_begins_as_chapter_4_finds_it():
 def test_what_is_not_there_is_refused():
     with pytest.raises(UnknownName, match="04-kernels/launches"):
         chain.account("04-kernels/launch")
+    with pytest.raises(UnknownName, match="a prompt"):
+        chain.account("04-kernels/feed", case="prompt")
+    with pytest.raises(UnknownName, match="section"):
+        chain.number("launches")
+    with pytest.raises(ValueError, match="not counted yet"):
+        chain.time("04-kernels/launches", "launches and pauses", after=False)
+    with pytest.raises(ValueError, match="mi300x"):
+        chain.account("06-interconnect/links", after=True, on="mi300x")
     with pytest.raises(ValueError, match="h100_sxm alone"):
         chain.account("06-interconnect/collectives", after=True, on="b200_sxm")
 

@@ -294,7 +294,12 @@ def test_a_sum_over_two_accounts_is_not_said():
     }
     for name, quantity in told.items():
         say("told", **{name: (quantity, name)})
-    two = (rest + other, h100.total() + other, (h100.total() + b200.total()) / link)
+    two = (
+        rest + other,
+        2 * rest + other,
+        h100.total() + other,
+        (h100.total() + b200.total()) / link,
+    )
     for quantity in two:
         with pytest.raises(ValueError, match=r"8 x B200.*8 x H100.*with_"):
             say("told", sum=(quantity, "A sum"))

@@ -61,6 +61,7 @@ def post(section: str) -> Post:
 
 def number(section: str) -> str:
     """The number of a section, ``4.1``."""
+    post(section)
     folder = section.partition("/")[0]
     beside = [name for name in POSTS if name.startswith(folder)]
     return f"{int(folder[:2])}.{beside.index(section) + 1}"
@@ -78,6 +79,7 @@ def account(
     - ``on``: eight of this device; some lines are counted on H100s alone
     """
     post(section)
+    case = resolve(case, START, "case", exact=True)
     if case == TOKEN and section == FIRST and not after:
         return _computing(on)
     puts: dict[str, Put] = dict(START[case])
@@ -126,4 +128,6 @@ def time(
     if not names:
         return found.total()
     times = [found[name].time for name in names if found[name].time is not None]
+    if not times:
+        raise ValueError(f"{', '.join(names)}: not counted yet in {section}")
     return sum(times[1:], times[0]).named(", ".join(names))

@@ -60,6 +60,12 @@ def only(name: str, seconds: Callable[[], Any]) -> dict[str, Put]:
 # -- what sections find, by their pages ------------------------------------------------
 
 
+def _of_two(on: str) -> str:
+    if on not in (DEVICE, OTHER):
+        raise ValueError(f"on = {on!r}: exchanges are counted on {DEVICE} and {OTHER}")
+    return on
+
+
 def _one_step(on: str) -> Any:
     from stacklib.pages.roofline import journey
 
@@ -75,7 +81,7 @@ def _unfused(on: str) -> Any:
 def _bytes_alone(on: str) -> Any:
     from stacklib.pages.interconnect import links
 
-    return links.exchange({DEVICE: "nvlink4", OTHER: "nvlink5"}[on])
+    return links.exchange({DEVICE: "nvlink4", OTHER: "nvlink5"}[_of_two(on)])
 
 
 def _ring() -> Any:
