@@ -18,3 +18,13 @@ class Same:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Same) and other.value is self.value
+
+
+def keys_of(*values: Any) -> tuple[Any, ...]:
+    """Names and None as they are; anything else is known by being itself."""
+    return tuple(v if v is None or isinstance(v, str) else Same(v) for v in values)
+
+
+def values_of(*keys: Any) -> tuple[Any, ...]:
+    """What stands behind keys of ``keys_of``."""
+    return tuple(k.value if isinstance(k, Same) else k for k in keys)

@@ -20,7 +20,7 @@ from stacklib.models.weights.kept import kept, way_of
 from stacklib.models.weights.mixtures import cache_number
 from stacklib.quantity import Quantity, where
 from stacklib.quantity.bounds import is_whole, whole, whole_floats
-from stacklib.quantity.keys import Same
+from stacklib.quantity.keys import keys_of, values_of
 from stacklib.quantity.stored import products
 
 from ..work.bounds import bound_time, device_of
@@ -165,10 +165,7 @@ def plain_step(
     context = whole_floats(0, context=context)
     if isinstance(model, str) and model.endswith(ENDINGS):
         model = find(model)  # a file may change, and no name does
-    keys = (
-        v if v is None or isinstance(v, str) else Same(v)
-        for v in (model, on, dtype, kv_dtype)
-    )
+    keys = keys_of(model, on, dtype, kv_dtype)
     return _terms(*keys, tp).step(batch, context)
 
 
@@ -186,9 +183,7 @@ def _weights(shape: LanguageModel, dtype: Any) -> tuple[float, list[Any]]:
 
 @lru_cache(maxsize=1024)
 def _terms(model: Any, on: Any, dtype: Any, kv_dtype: Any, tp: int) -> Terms:
-    model, on, dtype, kv_dtype = (
-        v.value if isinstance(v, Same) else v for v in (model, on, dtype, kv_dtype)
-    )
+    model, on, dtype, kv_dtype = values_of(model, on, dtype, kv_dtype)
     shape, device = model_of(model), device_of(on)
     way, chips = way_of(shape, dtype), split(shape, tp)
     run = products(way.numbers, device.formats).name

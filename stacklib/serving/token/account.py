@@ -29,7 +29,7 @@ from stacklib.quantity import (
 )
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import whole, whole_floats
-from stacklib.quantity.keys import Same
+from stacklib.quantity.keys import Same, keys_of, values_of
 from stacklib.quantity.stored import products
 from stacklib.roofline.bound.decode_plain import is_plain
 from stacklib.roofline.work.bounds import device_of
@@ -160,10 +160,7 @@ def account(
     here = device_of(on).key == hardware.THIS_MACHINE
     if context is None:
         context = (here and host.longest(model)) or CONTEXT
-    keys = [
-        v if v is None or isinstance(v, str) else Same(v)
-        for v in (model, on, dtype, kv_dtype)
-    ]
+    keys = keys_of(model, on, dtype, kv_dtype)
     whole(tp=tp, ep=ep)  # True is 1 to the cache of frames
     plain = is_plain(batch) or is_plain(context)
     if plain:
@@ -210,9 +207,7 @@ def _frame(
     software: str,
     traced: bool,
 ) -> Frame:
-    model, on, dtype, kv_dtype = (
-        v.value if isinstance(v, Same) else v for v in (model, on, dtype, kv_dtype)
-    )
+    model, on, dtype, kv_dtype = values_of(model, on, dtype, kv_dtype)
     model, device = host.named(model), device_of(on)
     if device.kind == "cpu":
         raise ValueError(

@@ -15,8 +15,7 @@ from stacklib.models import Experts, LanguageModel, operations
 from stacklib.models.block import AnyAttention
 from stacklib.models.weights.kept import way_of
 from stacklib.models.weights.mixtures import cache_number
-from stacklib.quantity import Quantity
-from stacklib.quantity.keys import Same
+from stacklib.quantity.keys import keys_of, values_of
 from stacklib.roofline.work.fit import copies_of
 
 from .lines import Cover, covers
@@ -75,18 +74,12 @@ class Shape:
 
 def shape_of(model: LanguageModel, dtype: Any, kv_dtype: Any) -> Shape:
     """The parts of a model's step, by the line that covers them."""
-    keys = (
-        Same(v) if isinstance(v, LanguageModel | Quantity) else v
-        for v in (model, dtype, kv_dtype)
-    )
-    return _shape(*keys)
+    return _shape(*keys_of(model, dtype, kv_dtype))
 
 
 @lru_cache(maxsize=512)
 def _shape(model: Any, dtype: Any, kv_dtype: Any) -> Shape:
-    model, dtype, kv_dtype = (
-        v.value if isinstance(v, Same) else v for v in (model, dtype, kv_dtype)
-    )
+    model, dtype, kv_dtype = values_of(model, dtype, kv_dtype)
     scores = {
         name
         for block in model.kinds
