@@ -125,10 +125,11 @@ def foretold(value: float, unit: str, label: str, source: Source | None) -> Quan
 
     Work was counted from its shapes; how long it takes is a model's word.
     """
-    made = Quantity(value, unit, label=label, source=source, kind="counted")
-    if unit != "s":
-        return _make(made, note=f"{COUNT} before the run")
-    return _make(made, note="predicted before the run", family=HOST)
+    made = Quantity(value, unit, label=label, source=source)
+    told = {"kind": "counted", "note": f"{COUNT} before the run"}
+    if unit == "s":
+        told |= {"note": "predicted before the run", "family": HOST}
+    return _make(made, **told)
 
 
 def _tenths(times: list[float]) -> tuple[float, float]:

@@ -106,7 +106,7 @@ def test_only_runs_on_a_moved_leaf_are_repeated(repo, monkeypatch):
     rows = counted(len, "abcd", label="rows")
     cells = [
         notebook("a", rows * WIRES),  # the bandwidth is beside the run, not under it
-        notebook("b", counted(abs, WIRES, label="a run on the bandwidth")),
+        notebook("b", counted(max, WIRES, WIRES, label="a run on the bandwidth")),
         notebook("c", counted(len, "h100-sxm", label="a run on the device")),
     ]
     found = sentences._to_run(cells, {BANDWIDTH}, repo)

@@ -75,8 +75,8 @@ def test_tags_travel_only_where_they_mean_something():
 
 
 def test_derivation_survives_comparison_and_choice():
-    a = Quantity(2, "ms", label="a", source=SOURCE, kind="spec")
-    b = Quantity(3, "ms", label="b", kind="assumed")
+    a = Quantity(2, "ms", label="a", source=SOURCE, kind="spec", key="x.a")
+    b = Quantity(3, "ms", label="b")
     chosen = where(a > b, a, b)
     assert chosen.si == b.si
     assert [leaf.label for leaf in chosen.leaves()] == ["a", "b", "a", "b"]
@@ -95,7 +95,8 @@ def test_formula_stops_at_names_and_keeps_precedence():
 
 
 def test_tree_is_json_with_source():
-    q = Quantity(3.35, "TB/s", label="bandwidth", source=SOURCE, kind="spec")
+    told = {"source": SOURCE, "kind": "spec", "key": "x.bandwidth"}
+    q = Quantity(3.35, "TB/s", label="bandwidth", **told)
     node = json.loads(json.dumps((Quantity(1, "GB") / q).tree()))
     assert node["formula"] == "1 GB / bandwidth"
     assert node["inputs"][0]["source"]["confidence"] == "vendor"

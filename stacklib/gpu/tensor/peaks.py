@@ -14,7 +14,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import DTYPES, Quantity
+from stacklib.quantity import DTYPES, Quantity, one_of
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import above_zero, whole
 
@@ -47,7 +47,7 @@ def peak_by_hand(
 def per_mac(dtype: str) -> Quantity:
     """Operations of a multiply-add of a format, in its own unit."""
     unit = f"{find_dtype(dtype).operation}/MAC"
-    return Quantity(2, unit, label="operations of a multiply-add", kind="constant")
+    return (2 * one_of(unit)).named("operations of a multiply-add")
 
 
 def count_peak(

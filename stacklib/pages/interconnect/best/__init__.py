@@ -15,7 +15,7 @@ from stacklib.interconnect.networks.topology import Topology
 from stacklib.interconnect.schedules.schedule import Schedule, Send
 from stacklib.interconnect.schedules.verify import verify
 from stacklib.pages.interconnect import collectives
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 
 RESULT = "proven_best"
 CUBE, SWITCH, MESH = "cube mesh (DGX-1)", "switch of 8", "mesh of 8"
@@ -57,7 +57,7 @@ def at_once(name: str) -> Quantity:
     return counted(_ways, name, label=f"chunks a step, {name}")
 
 
-@counted(label="steps across, {name}")
+@counting("steps across, {name}")
 def diameter(name: str) -> int:
     """Steps between the chips that are farthest apart."""
     return board(name).diameter
@@ -92,25 +92,25 @@ def schedule(name: str, chunks: int) -> Schedule:
     return made
 
 
-@counted(label="fewest steps, {name}, {chunks}")
+@counting("fewest steps, {name}, {chunks}")
 def steps(name: str, chunks: int) -> int:
     """Steps of the schedule that was found."""
     return schedule(name, chunks).steps
 
 
-@counted(label="optima proved")
+@counting("optima proved")
 def proved() -> int:
     """Boards and chunk counts whose fewest steps are proved."""
     return sum(row["steps"] == row["low"] for row in rows().values())
 
 
-@counted(label="bounds that only the solver proves")
+@counting("bounds that only the solver proves")
 def by_solver() -> int:
     """Of these the ones where counting was not enough."""
     return sum(row["why"] == "solver" for row in rows().values())
 
 
-@counted(label="boards of {ranks} chips")
+@counting("boards of {ranks} chips")
 def boards(ranks: int) -> int:
     """Boards of so many chips."""
     names = [name for name in known.BOARDS if board(name).ranks == ranks]
@@ -120,7 +120,7 @@ def boards(ranks: int) -> int:
 # -- the ring on them ------------------------------------------------------------------
 
 
-@counted(label="steps of the ring, {name}")
+@counting("steps of the ring, {name}")
 def ring(name: str = SWITCH) -> int:
     """Steps of the ring along a circle of a board."""
     made = known.ring_on(board(name))
@@ -128,7 +128,7 @@ def ring(name: str = SWITCH) -> int:
     return made.steps
 
 
-@counted(label="arrays a cable must carry, {name}")
+@counting("arrays a cable must carry, {name}")
 def share(name: str) -> float:
     """Arrays that a cable must carry, however finely they are cut."""
     return least_share(board(name))

@@ -12,7 +12,7 @@ from stacklib.interconnect.schedules import cost as costs
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.closed import closed_cost
 from stacklib.interconnect.schedules.schedule import Schedule
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantity.core import _make
 from stacklib.quantity.stored import bytes_per_element
 
@@ -197,7 +197,7 @@ def seconds(algorithm: str, ranks: int, of: float) -> float:
     return min(map(float, found))
 
 
-@counted(unit="B", label="size where {one} passes {other}, {ranks} chips")
+@counting("size where {one} passes {other}, {ranks} chips", unit="B")
 def crossing(
     one: str = "ring", other: str = "double_binary_tree", ranks: int = TP
 ) -> float:

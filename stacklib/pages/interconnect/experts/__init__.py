@@ -15,7 +15,15 @@ from stacklib.interconnect.experts.dispatch import pxn, token_bytes
 from stacklib.interconnect.experts.route import Routing, route_experts
 from stacklib.models.parts import Experts
 from stacklib.pages.figures_of import measured, published
-from stacklib.quantity import Quantity, Source, chosen, counted, maximum, one_of
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    chosen,
+    counted,
+    counting,
+    maximum,
+    one_of,
+)
 
 MODEL, CHIP, FULL_CHIP, NIC = "deepseek-v3", "h800_sxm", "h100_sxm", "ib_ndr"
 TOKENS, NODE, HEADER, BLOCK = 128, 8, 16, 128
@@ -137,7 +145,7 @@ def took(ranks: int, kind: str = "dispatch") -> Quantity:
     return measured((ROWS if kind == "dispatch" else BACK)[ranks]).to("µs")
 
 
-@counted(unit="s", label="beyond the least time, without {without} GPUs", shown="µs")
+@counting("beyond the least time, without {without} GPUs", unit="s", shown="µs")
 def fixed(without: int = 0) -> float:
     """What other sizes' dispatches take beyond their least time, in the median."""
     more = [took(r).si - floor(r).si for r in ROWS if r != without]
@@ -150,7 +158,7 @@ def foretold(ranks: int, kind: str = "dispatch") -> Quantity:
     return whole.named(f"{kind} foretold, {ranks} GPUs")
 
 
-@counted(label="largest error, {kind}")
+@counting("largest error, {kind}")
 def off(kind: str) -> float:
     """The largest error, its sign dropped."""
     sizes = (*ROWS, LARGEST) if kind == "dispatch" else tuple(BACK)
@@ -257,7 +265,7 @@ def case(key: str) -> Quantity:
 SKEW, DRAWN = 0.5, 1024
 
 
-@counted(label="busiest GPU over mean, skew {skew}")
+@counting("busiest GPU over mean, skew {skew}")
 def busiest(skew: float, ranks: int = TRAINED) -> float:
     """Copies that the busiest GPU receives over the mean one's."""
     drawn = route_experts(DRAWN, experts=EXPERTS, top_k=TOP, skew=skew, seed=1)

@@ -15,7 +15,7 @@ from stacklib.pages.figures_of import claimed as claimed
 from stacklib.pages.figures_of import quoted
 from stacklib.pages.interconnect.journey import account
 from stacklib.pages.kernels import launches
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 
 SHEET = "Spreadsheet of what H100 clusters cost, August 2024"
 ON_CPO = "On CPO, part 4: today's major CPO products, 2026"
@@ -94,7 +94,7 @@ def triple() -> Quantity:
 # -- the spreadsheet -------------------------------------------------------------------
 
 
-@counted(label="switches for {gpus} GPUs")
+@counting("switches for {gpus} GPUs")
 def need(gpus: int) -> int:
     """Switches of 64 ports that so many GPUs need: (2 n - 1) N / k."""
     return (2 * levels_for(gpus, RADIX) - 1) * gpus // RADIX
@@ -124,13 +124,13 @@ def built(hosts: int = 16_384) -> Topology:
     return Topology.fat_tree(RADIX, LEVELS, hosts=hosts)
 
 
-@counted(label="{name} counted, 16,384 GPUs")
+@counting("{name} counted, 16,384 GPUs")
 def parts(name: str) -> int:
     """Switches or cables counted in the graph."""
     return built().parts()[name]
 
 
-@counted(unit="B/s", label="maximum flow for a GPU, {over} to 1", shown="GB/s")
+@counting("maximum flow for a GPU, {over} to 1", unit="B/s", shown="GB/s")
 def flow(over: float = 1) -> float:
     """B/s of each GPU of a half to the other half, by a maximum flow."""
     tree = Topology.fat_tree(8, 3, over, link=PORT)
@@ -160,7 +160,7 @@ def shape(name: str) -> Topology:
     return made
 
 
-@counted(label="{part} for a GPU, {name}")
+@counting("{part} for a GPU, {name}")
 def each(name: str, part: str) -> float:
     """Switch ports or cables for each GPU, counted in the graph."""
     net = shape(name)
@@ -173,7 +173,7 @@ def paid(name: str) -> Quantity:
     return (ports + each(name, "link") * price("cable")).named(f"price, {name}")
 
 
-@counted(unit="B/s", label="bisection for a GPU, {name}", shown="GB/s")
+@counting("bisection for a GPU, {name}", unit="B/s", shown="GB/s")
 def across(name: str) -> float:
     """B/s of each GPU of a half to the other half."""
     return shape(name).bisection().per_chip

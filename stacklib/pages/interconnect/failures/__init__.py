@@ -10,7 +10,7 @@ from stacklib.interconnect.failures import cluster, goodput, processes
 from stacklib.memory.tiers import checkpoint
 from stacklib.memory.tiers.parts import constant, drive
 from stacklib.pages.figures_of import published, seen
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 
 MODEL, DEVICE = "llama-3.1-405b", "h100_sxm"
 LARGE = 100_000  # GPUs
@@ -79,7 +79,7 @@ def faulty_share() -> Quantity:
     return (faulty() / constant("llama3_failures")).named("share of faulty GPUs")
 
 
-@counted(unit="s", label="between failures, drawn")
+@counting("between failures, drawn", unit="s")
 def drawn_between() -> float:
     """The mean time between failures where every host has clocks of its own."""
     hosts = int(constant("llama3_gpus").si) // PER_HOST
@@ -112,7 +112,7 @@ def spares(number: int = 0) -> Quantity:
     return counted(cluster.spares_for, broken(number), WAITING, label="spare hosts")
 
 
-@counted(label="time with too few spares, drawn")
+@counting("time with too few spares, drawn")
 def short(number: int = 0) -> float:
     """Share of the time with too few spares, drawn."""
     rate = (share_of("gpu") + share_of("host")).si * per_gpu().si
@@ -217,7 +217,7 @@ def drives() -> Quantity:
 # -- real processes ----------------------------------------------------------------
 
 
-@counted(label="steps, mean")
+@counting("steps, mean")
 def mean_steps() -> float:
     """Steps executed on average until the small run is through, closed form."""
     segments, rest = divmod(STEPS, EVERY)
@@ -225,7 +225,7 @@ def mean_steps() -> float:
     return segments * steps(EVERY, FAILS) + (steps(rest, FAILS) if rest else 0)
 
 
-@counted(label="steps, mean of replays")
+@counting("steps, mean of replays")
 def mean_replayed() -> float:
     """The same, from many replays."""
     runs = range(SEGMENTS)
@@ -244,19 +244,19 @@ def killed() -> processes.Killed:
     return processes.run_killed(STEPS, EVERY, goodput.draw_kills(FAILS, SEED))
 
 
-@counted(label="steps executed by processes")
+@counting("steps executed by processes")
 def by_processes() -> int:
     """Steps that the processes executed."""
     return killed().counts.executed
 
 
-@counted(label="steps executed")
+@counting("steps executed")
 def executed() -> int:
     """Steps that the replay of these kills executes."""
     return replayed().executed
 
 
-@counted(label="kills")
+@counting("kills")
 def restarts() -> int:
     """Processes killed in it."""
     return replayed().restarts

@@ -12,7 +12,7 @@ from stacklib.interconnect.switches.engine import run_fabric
 from stacklib.interconnect.switches.fabric import FabricRun, Flow, Rules, Wire
 from stacklib.pages.figures_of import published
 from stacklib.pages.interconnect import rdma
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 
 NETWORK, FRAME, HEADER, HOPS = "ib_ndr", 4096, 64, 3
 SWITCHES = {"infiniband": "switch_q3400", "ethernet": "switch_sn5600"}
@@ -154,7 +154,7 @@ def busy_run(load: float) -> Quantity:
     return counted(_mean, load, unit="s", label=f"run at {load:.0%}").to("us")
 
 
-@counted(unit="s", label="slowest at {load:.0%}", shown="us")
+@counting("slowest at {load:.0%}", unit="s", shown="us")
 def worst(load: float) -> float:
     """The slowest of them."""
     return max(_loaded(load))
@@ -176,13 +176,13 @@ def load_rows() -> list[dict[str, Any]]:
 # -- hashed and sprayed ----------------------------------------------------------------
 
 
-@counted(label="chance that two flows share a spine")
+@counting("chance that two flows share a spine")
 def clash() -> float:
     """Chance that at least two of the flows share a spine."""
     return float(closed.clash_chance(SPINES, SPINES))
 
 
-@counted(label="flows on the busiest spine")
+@counting("flows on the busiest spine")
 def busiest() -> float:
     """Mean number of flows on the spine that got most."""
     return float(closed.mean_busiest(SPINES, SPINES))
@@ -231,7 +231,7 @@ def spread(name: str, far: bool = False) -> Quantity:
     return counted(_tiers, name, far, unit="s", label=label).to("us")
 
 
-@counted(label="frames resent, {name}")
+@counting("frames resent, {name}")
 def resent(name: str) -> int:
     """Frames sent again, with one spine farther than the others."""
     return tiers(name, True).resent
@@ -331,7 +331,7 @@ def circle(control: str = "pause") -> FabricRun:
     return run_fabric(wires, flows, Rules(control=control, buffer=8192))
 
 
-@counted(label="flows that never end")
+@counting("flows that never end")
 def stuck() -> int:
     """Flows of the ring that never end."""
     return sum(end is None for end in circle().ended)

@@ -11,7 +11,14 @@ from stacklib.interconnect.queues import rdma_steps as rdma
 from stacklib.interconnect.queues.explore import Explored, Plan, explore
 from stacklib.interconnect.queues.queue import LANES, Queue
 from stacklib.pages.figures_of import measured, published
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, one_of
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+    one_of,
+)
 
 MODEL, CHIP, BUS = "llama-3-70b", "h100_sxm", "pcie5_x16"
 NETWORK, SWITCH, HOPS = "ib_ndr", "switch_q3400", 3
@@ -190,7 +197,7 @@ def under_way(start: str) -> Quantity:
     return (one / pace(start)).named(f"messages under way, started by a {start}")
 
 
-@counted(unit="s", label="a dispatch event by event, started by a {start}", shown="us")
+@counting("a dispatch event by event, started by a {start}", unit="s", shown="us")
 def ran(start: str) -> float:
     """The dispatch once more, event by event."""
     events = rdma.run_steps(steps(start, token()), round(copies().si))
@@ -219,13 +226,13 @@ def explored(left_out: str = "") -> Explored:
     return explore(*CASE, plan)
 
 
-@counted(label="states of the queue")
+@counting("states of the queue")
 def states() -> int:
     """States that two producers and a port can reach."""
     return explored().states
 
 
-@counted(label="ways through the states")
+@counting("ways through the states")
 def ways() -> int:
     """Ways through them, from the start to the end."""
     return explored().interleavings

@@ -19,7 +19,7 @@ from stacklib.interconnect.selection.timed import Timed, bus_factor, collective_
 from stacklib.interconnect.selection.topo import choices
 from stacklib.pages.figures_of import measured, published
 from stacklib.pages.interconnect.selection import claims
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
 from stacklib.quantity.core import _make
 
 MODEL, TP, TOKENS = "llama-3-70b", 8, 4096
@@ -215,7 +215,7 @@ def rows_judged(what: str = "all") -> Quantity:
     return chosen(count, label=f"collectives, {what}")
 
 
-@counted(label="predicted over measured, {id}")
+@counting("predicted over measured, {id}")
 def off(id: str) -> float:
     """Predicted over measured, by a fit without the row's source."""
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
@@ -237,7 +237,7 @@ def run(id: str) -> Quantity:
     return counted(_seconds_of, id, unit="s", label=label).to("us")
 
 
-@counted(unit="s", label="predicted time of {id}, source unseen", shown="us")
+@counting("predicted time of {id}, source unseen", unit="s", shown="us")
 def foretold(id: str) -> float:
     """The same predicted by a fit that has not seen its source."""
     found = next(o for o in judged("source").outcomes if o.row.id == id)

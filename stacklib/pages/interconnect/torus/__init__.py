@@ -18,7 +18,7 @@ from stacklib.interconnect.networks.shapes_optical import (
     run_goodput,
 )
 from stacklib.pages.figures_of import published
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 
 SHORT, WIDE = (4, 4, 8), (4, 8, 8)  # chips along the axes: one long, two long
 POD, HALL = (16, 24, 24), (16, 16, 16)  # Ironwood's, and TPU v4's
@@ -158,7 +158,7 @@ def chips(shape: Shape) -> Quantity:
     return counted(prod, shape, label=f"chips of {' x '.join(map(str, shape))}")
 
 
-@counted(label="exponent of the bisection")
+@counting("exponent of the bisection")
 def exponent() -> float:
     """Slope of the built cubes' bisection against their chips, on log axes."""
     from math import log
@@ -201,7 +201,7 @@ def refused() -> str:
     raise AssertionError("the racks fit")
 
 
-@counted(label="connections moved")
+@counting("connections moved")
 def moved() -> int:
     """Connections that change when a spare takes a broken cube's place."""
     before = cross_connect((8, 8, 16))

@@ -12,7 +12,14 @@ from stacklib.interconnect import fit_line
 from stacklib.interconnect.schedules.closed import closed_count
 from stacklib.interconnect.selection.line import Line
 from stacklib.pages.figures_of import seen
-from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, counted
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+)
 
 RUN, SMALL, LINKS, BARE = (
     "gloo_collectives",
@@ -158,7 +165,7 @@ def slower(size: int = LARGE) -> Quantity:
     return counted(_slowest, size, label="measured over predicted, two processes")
 
 
-@counted(label="schedules over sockets")
+@counting("schedules over sockets")
 def schedules() -> int:
     """Schedules that ran, over both numbers of processes."""
     ours = (case for case in cases().values() if case["algorithm"] != "library")

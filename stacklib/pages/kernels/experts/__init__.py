@@ -21,6 +21,7 @@ from stacklib.quantity import (
     bytes_per_element,
     chosen,
     counted,
+    counting,
     one_of,
 )
 
@@ -88,7 +89,7 @@ def exact(tokens: int = TOKENS) -> Quantity:
     return counted(_waste, tokens, label=f"padding, even router, {tokens}")
 
 
-@counted(label="padding, drawn, {tokens}")
+@counting("padding, drawn, {tokens}")
 @cache
 def drawn(tokens: int = TOKENS) -> float:
     """The same for batches that were drawn."""

@@ -12,7 +12,7 @@ from stacklib.kernels.launch.launches import launch_time, replay_time
 from stacklib.kernels.launch.op_graph import OpGraph
 from stacklib.pages.kernels import launches
 from stacklib.pages.kernels.fusion import graphs
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.roofline import decode_step
 
 MODEL, DEVICE, PROMPT = "llama-3-70b", "h100_sxm", 4096
@@ -263,25 +263,25 @@ def _walked(method: str) -> float:
     return recompute.run_plan(chain(), plan(method)).peak
 
 
-@counted(label="work again, {method}")
+@counting("work again, {method}")
 def again(method: str) -> float:
     """FLOPs run again, as a share of a step's."""
     return plan(method).overhead
 
 
-@counted(label="layers of a segment, {kept} inputs kept")
+@counting("layers of a segment, {kept} inputs kept")
 def root(kept: int = 1) -> float:
     """Layers of a segment by the square root, each keeping so many inputs."""
     return math.sqrt(models.get(MODEL).layers / kept)
 
 
-@counted(unit="B", label="activations, segments of {length}", shown="GB")
+@counting("activations, segments of {length}", unit="B", shown="GB")
 def by_segments(length: int) -> float:
     """Activations at the peak with segments of so many layers, in closed form."""
     return (math.ceil(models.get(MODEL).layers / length) + KEPT * length) * row().si
 
 
-@counted(unit="B", label="tiny model, {method}, predicted", shown="MB")
+@counting("tiny model, {method}, predicted", unit="B", shown="MB")
 def tiny_foretold(method: str) -> float:
     """Activations of the tiny model's step, by ``tinylm.plan`` cut into layers."""
     from .tiny_torch import planned
@@ -289,7 +289,7 @@ def tiny_foretold(method: str) -> float:
     return planned(method).memory
 
 
-@counted(unit="B", label="tiny model, {method}, kept by torch", shown="MB")
+@counting("tiny model, {method}, kept by torch", unit="B", shown="MB")
 @cache
 def tiny_kept(method: str) -> float:
     """The same as torch's autograd keeps it, run by the plan."""

@@ -20,7 +20,7 @@ from stacklib.kernels.schedule.rates import TileWork, rates_of, tile_work
 from stacklib.pages.figures_of import measured, published
 from stacklib.pages.kernels import attention
 from stacklib.pages.kernels.generations import claims
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantity.files import held
 
 A100, H100, B200 = "a100_sxm_80gb", "h100_sxm", "b200_sxm"
@@ -169,7 +169,7 @@ def busy(count: int) -> Quantity:
     return counted(groups, count, take="overlapped", label=label)
 
 
-@counted(label="rate with {trick} over without")
+@counting("rate with {trick} over without")
 def worth(trick: str) -> float:
     """What a trick of FlashAttention-4 is worth on a B200."""
     return next(t.gain for t in g.tricks(g.RULES["fa4"], B200) if t.name == trick)
@@ -325,7 +325,7 @@ def rows_judged(what: str) -> Quantity:
     return chosen(count, label=f"kernels, {what}")
 
 
-@counted(label="predicted over measured, {id}")
+@counting("predicted over measured, {id}")
 def off(id: str) -> float:
     """Predicted over measured, for a row whose source the fit never saw."""
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)

@@ -16,7 +16,7 @@ from stacklib.pages import figures_of
 from stacklib.pages.figures_of import claimed as claimed
 from stacklib.pages.figures_of import quoted
 from stacklib.pages.kernels.launches import claims
-from stacklib.quantity import Quantity, Source, chosen, counted, one_of
+from stacklib.quantity import Quantity, Source, chosen, counted, counting, one_of
 from stacklib.quantity.core import _make
 from stacklib.roofline import decode_step
 
@@ -71,7 +71,7 @@ def per_layer(part: str = "") -> Quantity:
     return counted(_number, part, label=f"kernels of a layer {part}".strip())
 
 
-@counted(unit="B", label="bytes, {name}")
+@counting("bytes, {name}", unit="B")
 def moved(name: str) -> int:
     """Bytes that the kernels of a row of ``PARTS`` read and write."""
     return sum(k.bytes for k in layer() if k.part in PARTS[name])
@@ -86,13 +86,13 @@ def started(name: str) -> Quantity:
     return counted(_of, name, label=f"kernels, {name}")
 
 
-@counted(unit="s", label="largest product of a layer", shown="µs")
+@counting("largest product of a layer", unit="s", shown="µs")
 def longest() -> float:
     """Time in which a device reads what the largest product reads."""
     return max(k.bytes for k in layer()) / hardware.get(DEVICE).memory_bandwidth.si
 
 
-@counted(label="kernels of a layer that move little")
+@counting("kernels of a layer that move little")
 def small() -> int:
     """Kernels of a layer that move next to nothing."""
     return sum(k.bytes < SMALL for k in layer())
@@ -234,7 +234,7 @@ def thread_gain() -> Quantity:
     return (measured("eager-short") / measured("graph-short")).named("gain of a graph")
 
 
-@counted(label="largest error of a prediction")
+@counting("largest error of a prediction")
 def farthest() -> float:
     """The largest error of the predictions for the threads, with its sign dropped."""
     ratios = (foretold(id).si / measured(id).si for id in threads())

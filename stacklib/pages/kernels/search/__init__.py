@@ -26,6 +26,7 @@ from stacklib.kernels.plan.tile_profile import MOVES
 from stacklib.kernels.schedule import nki
 from stacklib.pages.figures_of import claimed as claim
 from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.quantity.core import _make
 
 __all__ = ["METHODS", "SPACE", "run", "seconds"]
 
@@ -146,9 +147,8 @@ def foretold(method: str, after: int = BUDGET) -> Quantity:
         "measured",
     )
     label = f"{method} after {after}, predicted"
-    ratio = Quantity(
-        told[method][str(after)][1], "", label=label, source=source, kind="counted"
-    )
+    made = Quantity(told[method][str(after)][1], "", label=label, source=source)
+    ratio = _make(made, kind="counted")
     return (ratio - 1).named(f"{label}, above")
 
 

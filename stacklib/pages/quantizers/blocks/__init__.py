@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from stacklib.quantity import Quantity, chosen, counted, log2
+from stacklib.quantity import Quantity, chosen, counted, counting, log2
 from stacklib.quantizers import SCHEMES, Format
 
 SEED, DRAWN = 5, 1 << 19  # of the drawn numbers
@@ -25,7 +25,7 @@ def bits(scheme: str) -> Quantity:
     return chosen(SCHEMES[scheme].bits, "bit", label=f"bits of a number, {scheme}")
 
 
-@counted(unit="B", label="bytes of 64 numbers, {scheme}")
+@counting("bytes of 64 numbers, {scheme}", unit="B")
 def packed(scheme: str) -> int:
     """Bytes of a row of 64 numbers, as they stand in a file."""
     import numpy as np
@@ -49,7 +49,7 @@ def _sizes() -> Any:
     return np.concatenate([drawn * phase for phase in PHASES]).astype(np.float32)
 
 
-@counted(label="blocks cut, {element}, {rule}")
+@counting("blocks cut, {element}, {rule}")
 def cut(element: str, rule: str) -> float:
     """Share of blocks of normal numbers whose largest one is cut off."""
     from stacklib.quantizers.blocks import scale_codes, scale_values
@@ -157,7 +157,7 @@ def three_ways(scheme: str) -> dict[str, Quantity]:
     }
 
 
-@counted(label="{of}, apart from the integral")
+@counting("{of}, apart from the integral")
 def apart(of: str) -> float:
     """Largest distance over all schemes: ``drawn`` or ``model`` from the integral."""
     pairs = {

@@ -10,7 +10,7 @@ from typing import Any
 
 from stacklib import gpu
 from stacklib.evidence import results
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantizers import FORMATS, Format
 
 SHOWN = ("fp32", "bf16", "fp16", "e5m2", "e4m3fn", "e3m2", "e2m3", "e2m1")
@@ -51,7 +51,7 @@ def least_normal(name: str) -> Quantity:
     return counted(_of, name, "least_normal", label=f"least normal of {name}")
 
 
-@counted(label="decimal digits of {name}")
+@counting("decimal digits of {name}")
 def digits(name: str) -> float:
     """Decimal digits of the significand, its leading one counted."""
     return (Format(name).row.significand + 1) * math.log10(2)
@@ -205,7 +205,7 @@ def every_code(name: str) -> float:
     return (2 - 2.0**-row.significand) * 2.0**power
 
 
-@counted(label="octaves of {name} above one")
+@counting("octaves of {name} above one")
 def octaves(name: str) -> int:
     """Powers of two from one to the end of a format."""
     return math.frexp(Format(name).largest)[1]

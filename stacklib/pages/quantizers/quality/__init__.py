@@ -6,7 +6,7 @@ from functools import cache
 from math import log
 from typing import Any
 
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counted, counting
 
 from . import statistics
 
@@ -86,7 +86,7 @@ def answers() -> dict[str, Any]:
     return found
 
 
-@counted(label="number of {part}")
+@counting("number of {part}")
 def asked(part: str) -> int:
     """How many ``documents``, ``pairs`` or ``cloze`` items there are."""
     kept = answers()
