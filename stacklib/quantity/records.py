@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from statistics import mean, median, quantiles
 from typing import Any
@@ -22,7 +23,7 @@ from .told import MARK
 QUOTES = PACKAGE / "quantity" / "data" / "quotes.toml"
 QUOTED = "quotes/"  # how the key of a quote begins
 # What a field of raw samples, a list, is taken as.
-SAMPLES = {
+SAMPLES: dict[str, Callable[[list[float]], float]] = {
     "median": median,
     "mean": mean,
     "least": min,
@@ -65,9 +66,14 @@ def quoted(key: str, label: str = "") -> Quantity:
     key = resolve(key, quotes(), "quote", exact=True)
     row = quotes()[key]
     source = Source(row["title"], row["place"], row["seen"], row["confidence"])
-    words = label or row["says"]
-    told = {"label": words, "source": source, "key": QUOTED + key}
-    return Quantity(row["value"], row.get("unit", ""), kind="claimed", **told)
+    return Quantity(
+        row["value"],
+        row.get("unit", ""),
+        label=label or row["says"],
+        source=source,
+        kind="claimed",
+        key=QUOTED + key,
+    )
 
 
 def recorded(
@@ -106,8 +112,8 @@ def recorded(
     where = about.get("device", f"{row}, {field}")
     source = Source(file, where, about["date"][:10], "measured")
     key = f"{file}{MARK}{row}/{field}"
-    told = {"label": label or field, "source": source, "key": key}
-    return Quantity(stored(file, row, field), unit, kind="measured", **told)
+    value, label = stored(file, row, field), label or field
+    return Quantity(value, unit, label=label, source=source, kind="measured", key=key)
 
 
 def stored(file: str, row: str, field: str) -> float:
