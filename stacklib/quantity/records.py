@@ -1,8 +1,8 @@
 """Facts from records: a line of the file of quotes, a value of a result file.
 
 What a document says stands in ``data/quotes.toml``, once: the document, the place in
-it, what it says there, the value, its unit. What a machine measured stands in a result
-file, with its date and its device.
+it, what it says there, the value, its unit; our judgements with a reason. What a
+machine measured stands in a result file, with its date and its device.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from typing import Any
 
 from .core import Quantity
 from .files import PACKAGE, held
+from .leaves import assumed
 from .names import resolve
 from .source import Source
 from .told import MARK
 
 QUOTES = PACKAGE / "quantity" / "data" / "quotes.toml"
+ABOUT = ("title", "seen", "confidence")  # of a document, before its lines
 QUOTED = "quotes/"  # how the key of a quote begins
 # What a field of raw samples, a list, is taken as.
 SAMPLES: dict[str, Callable[[list[float]], float]] = {
@@ -38,13 +40,16 @@ def quotes() -> dict[str, dict[str, Any]]:
     """Every line of the file of quotes by its key, ``document.figure``."""
     found: dict[str, dict[str, Any]] = {}
     for name, page in tomllib.loads(QUOTES.read_text("utf-8")).items():
-        about = {key: page.pop(key) for key in ("title", "seen", "confidence")}
-        found |= {f"{name}.{key}": {**about, **row} for key, row in page.items()}
+        about = {"confidence": "secondary"}
+        about |= {key: page.pop(key) for key in ABOUT if key in page}
+        found |= {f"{name}.{key}": about | row for key, row in page.items()}
     return found
 
 
 def quoted(key: str, label: str = "") -> Quantity:
     """A figure that a document states: *claimed*, by a line of the file of quotes.
+
+    A line that gives a reason is a judgement of ours, *assumed*.
 
     Parameters
     ----------
@@ -65,7 +70,12 @@ def quoted(key: str, label: str = "") -> Quantity:
     """
     key = resolve(key, quotes(), "quote", exact=True)
     row = quotes()[key]
-    source = Source(row["title"], row["place"], row["seen"], row["confidence"])
+    where = row.get("place", row["says"])
+    source = Source(row["title"], where, row["seen"], row["confidence"])
+    if "why" in row:
+        words, unit = label or row["says"], row.get("unit", "")
+        told = {"why": row["why"], "source": source, "key": QUOTED + key}
+        return assumed(row["value"], unit, words, **told)
     return Quantity(
         row["value"],
         row.get("unit", ""),

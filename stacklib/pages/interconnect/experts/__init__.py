@@ -14,7 +14,7 @@ from stacklib.interconnect.experts.count import count, expect
 from stacklib.interconnect.experts.dispatch import pxn, token_bytes
 from stacklib.interconnect.experts.route import Routing, route_experts
 from stacklib.models.parts import Experts
-from stacklib.pages.figures_of import measured, published
+from stacklib.pages.figures_of import measured
 from stacklib.quantity import (
     Quantity,
     Source,
@@ -23,14 +23,13 @@ from stacklib.quantity import (
     counting,
     maximum,
     one_of,
+    quoted,
 )
 
 MODEL, CHIP, FULL_CHIP, NIC = "deepseek-v3", "h800_sxm", "h100_sxm", "ib_ndr"
 TOKENS, NODE, HEADER, BLOCK = 128, 8, 16, 128
 EXPERTS, TOP, LIMIT = 256, 8, 4  # of a layer; of a token; nodes it may go to
 TRAINED = 64  # ranks over which the experts of a layer lay in training
-README = "DeepEP at 0297fc80, docs/legacy.md"
-REPORT = "DeepSeek-V3 technical report, arXiv 2412.19437"
 # Rows of the published dispatches and combines by ranks; another's, 256, is a claim.
 ROWS = {8: "D-0200", 16: "D-0204", 64: "D-0212", 128: "D-0216"}
 BACK = {8: "D-0202", 32: "D-0210", 64: "D-0214", 128: "D-0218", 256: "D-0222"}
@@ -44,9 +43,7 @@ WAYS = {"expert": "one per expert", "rank": "one per GPU", "node": "one per node
 
 def nvlink() -> Quantity:
     """Bytes a second, one direction, that NVLink of the measured machines reaches."""
-    return published(
-        160, "GB/s per_direction", "what NVLink of an H800 reaches", README
-    )
+    return quoted("deepep.nvlink")
 
 
 def lanes(chip: str = CHIP) -> Quantity:
@@ -340,8 +337,8 @@ def share(dtype: str = "bf16") -> Quantity:
 
 def step() -> Quantity:
     """A GPU's time for a token, as published: hours for a trillion tokens."""
-    hours = published(180_000, "h", "GPU hours for a trillion tokens", REPORT)
-    many = published(1e12, "", "a trillion tokens", REPORT)
+    hours = quoted("deepseek_v3.hours")
+    many = quoted("deepseek_v3.tokens")
     return (hours / many).named("a GPU's time for a token, published").to("µs")
 
 

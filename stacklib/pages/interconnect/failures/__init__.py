@@ -10,7 +10,7 @@ from stacklib.interconnect.failures import cluster, goodput, processes
 from stacklib.memory.tiers import checkpoint
 from stacklib.memory.tiers.parts import constant, drive
 from stacklib.pages.figures_of import published, seen
-from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 
 MODEL, DEVICE = "llama-3.1-405b", "h100_sxm"
 LARGE = 100_000  # GPUs
@@ -62,16 +62,12 @@ def share_of(part: str) -> Quantity:
 
 def faulty() -> Quantity:
     """Interruptions by faulty GPUs, as counted in the table."""
-    return published(
-        cluster.CAUSES[0].count, "", "faulty GPUs", HERD, where="table 5, count"
-    )
+    return quoted("llama3.faulty")
 
 
 def faulty_printed() -> Quantity:
     """Their share as the table prints it."""
-    return published(
-        30.1, "%", "share of faulty GPUs as printed", HERD, where="table 5, percent"
-    )
+    return quoted("llama3.faulty_share")
 
 
 def faulty_share() -> Quantity:
@@ -94,7 +90,7 @@ def drawn_between() -> float:
 
 def effective() -> Quantity:
     """Share of its time that the paper calls effective, at least."""
-    return published(90, "%", "effective training time", HERD, where="section 3.3.4")
+    return quoted("llama3.training_share")
 
 
 # -- hosts that wait to be repaired ----------------------------------------------------
@@ -135,7 +131,7 @@ def size() -> Quantity:
 
 def storage() -> Quantity:
     """Rate at which the cluster's storage takes what is written, sustained."""
-    return published(2, "TB/s", "storage, sustained", HERD, where="section 3.3.1")
+    return quoted("llama3.storage")
 
 
 def cost() -> Quantity:

@@ -10,9 +10,8 @@ from stacklib import hardware
 from stacklib.interconnect.switches import closed, shapes
 from stacklib.interconnect.switches.engine import run_fabric
 from stacklib.interconnect.switches.fabric import FabricRun, Flow, Rules, Wire
-from stacklib.pages.figures_of import published
 from stacklib.pages.interconnect import rdma
-from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 
 NETWORK, FRAME, HEADER, HOPS = "ib_ndr", 4096, 64, 3
 SWITCHES = {"infiniband": "switch_q3400", "ethernet": "switch_sn5600"}
@@ -20,7 +19,6 @@ EVERY, UNTIL, SOURCES = 8e-6, 800e-6, 32  # s between our messages, s of a run, 
 LOADS = (0.5, 0.8, 0.9)
 SPINES = 8
 INCAST, BURST, XOFF = 8, 1 << 16, 1 << 15  # hosts, bytes of each, bytes of a threshold
-PAUSES = "IEEE 802.3, delay of a pause at 400 Gbit/s, as besthub.dev quotes it"
 
 
 # -- what is given ---------------------------------------------------------------------
@@ -262,7 +260,7 @@ def hashed_told() -> Quantity:
 
 def response() -> Quantity:
     """Time until a port obeys a pause, at most."""
-    bits = published(463_360, "bit", "bits sent until a pause is obeyed", PAUSES)
+    bits = quoted("pauses.delay")
     return (bits.to("B") / rate()).named("until a pause is obeyed").to("us")
 
 
@@ -360,8 +358,7 @@ def queue(*, marks: bool) -> Quantity:
 
 def far() -> Quantity:
     """A write over three switches, one way, measured."""
-    words = "write over three switches, median of leaf pairs"
-    return published(1.70, "us", words, rdma.CLUSTER)
+    return quoted("zaratan.far")
 
 
 def per_switch() -> Quantity:

@@ -13,9 +13,16 @@ from stacklib.interconnect.networks.shapes_fat_tree import fat_tree_size
 from stacklib.interconnect.networks.topology import Topology
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.closed import closed_count
-from stacklib.pages.figures_of import measured, published
+from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect.racks import claims
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+    quoted,
+)
 
 MODEL, TP, EXCHANGES = "llama-3-70b", 8, 2  # all-reduces of a layer
 ALGORITHM = "direct"  # two steps: every part to its owner, every sum to everybody
@@ -135,8 +142,7 @@ def cables() -> Quantity:
 
 def cables_told() -> Quantity:
     """Copper cables of the rack as they are told."""
-    where = "chips.sanjay920.com, layer 06, scale-up rack"
-    return published(5184, "", "copper cables of an NVL72", where)
+    return quoted("nvl72_cables.cables")
 
 
 def two_tiers() -> Quantity:
@@ -161,8 +167,7 @@ def lacking() -> Quantity:
 
 def vendor_most() -> Quantity:
     """GPUs that the vendor names for NVLink with two tiers."""
-    where = "NVIDIA, NVLink and NVLink Switch"
-    return published(576, "", "GPUs of one NVLink domain, at most", where)
+    return quoted("nvlink_page.domain")
 
 
 # -- the token -------------------------------------------------------------------------

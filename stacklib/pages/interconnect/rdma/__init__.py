@@ -10,7 +10,7 @@ from stacklib.interconnect.experts.dispatch import token_bytes
 from stacklib.interconnect.queues import rdma_steps as rdma
 from stacklib.interconnect.queues.explore import Explored, Plan, explore
 from stacklib.interconnect.queues.queue import LANES, Queue
-from stacklib.pages.figures_of import measured, published
+from stacklib.pages.figures_of import measured
 from stacklib.quantity import (
     Quantity,
     bytes_per_element,
@@ -18,13 +18,12 @@ from stacklib.quantity import (
     counted,
     counting,
     one_of,
+    quoted,
 )
 
 MODEL, CHIP, BUS = "llama-3-70b", "h100_sxm", "pcie5_x16"
 NETWORK, SWITCH, HOPS = "ib_ndr", "switch_q3400", 3
 NVIDIA = "NVIDIA, Improving network performance with NVSHMEM and GPUDirect Async, 2022"
-CLUSTER = "xl-tian/calibrate, ZARATAN_NETWORK_LATENCY.md at a9ceae4, ib_write_lat"
-GIN = "Hamidouche and others, GPU-initiated networking for NCCL, arXiv 2511.15076"
 LEFT_OUT = {  # what a plan may leave out, in the order of a post
     "atomic": "the atomic reservation",
     "room": "waiting for room",
@@ -40,8 +39,7 @@ CASE = (2, 2, 2, 4)  # producers, posts, elements a post, slots
 
 def rate(start: str) -> Quantity:
     """Messages per second that a proxy thread or a GPU starts, as published."""
-    value, words = {"proxy": (1.7e6, "a CPU proxy"), "gpu": (180e6, "a GPU")}[start]
-    return published(value, "", f"messages per second started by {words}", NVIDIA)
+    return quoted(f"nvshmem.{start}")
 
 
 def gap(start: str) -> Quantity:
@@ -62,7 +60,7 @@ def switch() -> Quantity:
 
 def one_hop() -> Quantity:
     """A write between two hosts on one switch, one way, measured by others."""
-    return published(1.21, "us", "write over one switch, median of leaves", CLUSTER)
+    return quoted("zaratan.near")
 
 
 def port() -> Quantity:
@@ -72,7 +70,7 @@ def port() -> Quantity:
 
 def per_metre() -> Quantity:
     """How long a signal is in a metre of cable."""
-    return published(5, "ns/m", "delay of a metre of cable", CLUSTER)
+    return quoted("zaratan.metre")
 
 
 def metres() -> Quantity:
@@ -213,7 +211,7 @@ def round_trip() -> Quantity:
 
 def gin() -> Quantity:
     """The same as NCCL's authors measured it."""
-    return published(16.7, "us", "there and back, small, NCCL GIN on H100", GIN)
+    return quoted("gin.round_trip")
 
 
 # -- the queue -------------------------------------------------------------------------
@@ -295,8 +293,7 @@ def sms() -> Quantity:
 
 def sending() -> Quantity:
     """SMs that DeepSeek-V3 kept for communication, as its report has it."""
-    title = "DeepSeek-AI, DeepSeek-V3 technical report, arXiv 2412.19437"
-    return published(20, "", "SMs for communication", title)
+    return quoted("deepseek_ai.sms")
 
 
 def computing() -> Quantity:

@@ -17,8 +17,7 @@ from stacklib.interconnect.networks.shapes_optical import (
     goodput,
     run_goodput,
 )
-from stacklib.pages.figures_of import published
-from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 
 SHORT, WIDE = (4, 4, 8), (4, 8, 8)  # chips along the axes: one long, two long
 POD, HALL = (16, 24, 24), (16, 16, 16)  # Ironwood's, and TPU v4's
@@ -103,9 +102,7 @@ def slots(shape: Shape, twist: bool = False) -> Quantity:
 
 def seen(shape: Shape) -> Quantity:
     """What the paper measured, as this book's sources recall it."""
-    value = {SHORT: 1.63, WIDE: 1.31}[shape]
-    words = " x ".join(map(str, shape))
-    return published(value, "", f"gain measured, {words}", TPU4, where="recalled")
+    return quoted({SHORT: "tpu4.gain_short", WIDE: "tpu4.gain_wide"}[shape])
 
 
 def rows() -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from stacklib.kernels.schedule.rates import TileWork, rates_of, tile_work
 from stacklib.pages.figures_of import measured, published
 from stacklib.pages.kernels import attention
 from stacklib.pages.kernels.generations import claims
-from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 from stacklib.quantity.files import held
 
 A100, H100, B200 = "a100_sxm_80gb", "h100_sxm", "b200_sxm"
@@ -100,8 +100,7 @@ def share(name: str) -> Quantity:
 
 def later() -> Quantity:
     """FlashAttention-3 in BF16 as a later version of its paper has it."""
-    paper = "J. Shah et al., FlashAttention-3, NeurIPS 2024, abstract"
-    return published(840.0, "TFLOP/s", "FlashAttention-3 in BF16, up to", paper)
+    return quoted("fa3.bf16")
 
 
 def later_share() -> Quantity:

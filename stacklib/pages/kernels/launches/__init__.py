@@ -14,9 +14,16 @@ from stacklib.gpu.chip.streams import Command, run_streams
 from stacklib.kernels.launch.launches import launch_time, replay_time
 from stacklib.pages import figures_of
 from stacklib.pages.figures_of import claimed as claimed
-from stacklib.pages.figures_of import quoted
 from stacklib.pages.kernels.launches import claims
-from stacklib.quantity import Quantity, Source, chosen, counted, counting, one_of
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    chosen,
+    counted,
+    counting,
+    one_of,
+    quoted,
+)
 from stacklib.quantity.core import _make
 from stacklib.roofline import decode_step
 
@@ -36,7 +43,6 @@ PARTS = {
     "activation": ("activation",),
 }
 SMALL = 100_000  # bytes: more than any kernel moves that reads no matrix and no cache
-BLOG = "PyTorch team, Accelerating generative AI with PyTorch II, 2023"
 
 
 # -- the layer, counted ----------------------------------------------------------------
@@ -185,8 +191,7 @@ def mixed(name: str, end: str = "low") -> Quantity:
 
 def tokens_a_second(way: str) -> Quantity:
     """Llama-7B on an A100, as PyTorch's blog has it: eager, or compiled as a graph."""
-    value = {"eager": 25.5, "compiled": 107.0}[way]
-    return quoted(value, "", f"tokens per second, {way}", BLOG)
+    return quoted(f"pytorch_blog.{way}")
 
 
 def blog_step(way: str) -> Quantity:
