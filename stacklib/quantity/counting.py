@@ -16,8 +16,8 @@ from .units import UnitError, parse
 P = ParamSpec("P")
 _LONG = 40  # characters of an argument that are shown
 OURS, PAGE = "stacklib", "__main__"
-# What counts without being ours, and how many things it takes to count.
-PLAIN = {"len": 0, "sum": 2, "min": 2, "max": 2, "pow": 2, "gcd": 2, "floor": 2}
+# What counts without being ours, where it has something to count.
+PLAIN = ("len", "sum", "min", "max", "pow", "prod", "gcd", "floor")
 
 
 def counting(
@@ -157,8 +157,7 @@ def typed(function: Callable[..., Any], args: Iterable[Any] = ()) -> str:
                 f"counted({name}, ...): no reader can type that; name the function"
             )
         return name.rpartition("<locals>.")[2]
-    things = _things(list(args))
-    if name not in PLAIN or things < PLAIN[name]:
+    if name not in PLAIN or (name != "len" and _things(list(args)) < 2):
         raise UnitError(
             f"counted({name}, ...) names no run: give the function that ran with its "
             "arguments, or sum and what it adds up"

@@ -11,6 +11,7 @@ OWED: tuple[str, ...] = (
     "stacklib.evidence.runs",
     "stacklib.hardware.second_sources",
     "stacklib.kernels.attention.mla",
+    "stacklib.kernels.rows.primitives",
     "stacklib.memory.dram.in_flight",
     "stacklib.memory.ladder.descent",
     "stacklib.memory.ladder.energy",
