@@ -21,7 +21,11 @@ PLAIN = ("len", "sum", "min", "max", "pow", "prod", "gcd", "floor")
 
 
 def counting(
-    label: str, *, unit: str = "", shown: str = "", family: str = ""
+    label: str | Callable[..., str],
+    *,
+    unit: str = "",
+    shown: str = "",
+    family: str = "",
 ) -> Callable[[Callable[P, Any]], Callable[P, Quantity]]:
     """What the function below it returns, told as what its run counted.
 
@@ -30,8 +34,9 @@ def counting(
 
     Parameters
     ----------
-    label : str
+    label : str or callable
         What it is called in formulas; it may name the function's parameters in braces.
+        Or a function of those parameters.
     unit, shown, family : str
         As ``counted`` takes them.
 
@@ -48,7 +53,11 @@ def counting(
         def count(*args: P.args, **kwargs: P.kwargs) -> Quantity:
             given = takes.bind(*args, **kwargs)
             given.apply_defaults()
-            words = label.format(**given.arguments)
+            words = (
+                label.format(**given.arguments)
+                if isinstance(label, str)
+                else label(*given.args, **given.kwargs)
+            )
             run = partial(counted, function, *given.args, **given.kwargs)
             return run(unit=unit, label=words, shown=shown, family=family)
 
@@ -100,6 +109,7 @@ def counted(
     """
     words = _words(args, kwargs)
     path = typed(function, args)
+    _refuse_constant(function, path)
     call = f"{path}({words})" + (f".{take}" if isinstance(take, str) and take else "")
     outcome = function(*map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
     if callable(take):
@@ -173,6 +183,15 @@ def _things(args: list[Any]) -> int:
         isinstance(x, float) and not x.is_integer() for x in args[0]
     )
     return -1 if typed else len(args[0])
+
+
+def _refuse_constant(function: Callable[..., Any], path: str) -> None:
+    code = getattr(unwrap(function), "__code__", None)
+    if code and not (code.co_argcount or code.co_names or code.co_freevars):
+        raise UnitError(
+            f"counted({path}, ...) gives a typed number and runs nothing; say "
+            "chosen() or assumed(why=), or quote a record"
+        )
 
 
 def _foreign(top: str) -> bool:

@@ -30,9 +30,13 @@ SAMPLES: dict[str, Callable[[list[float]], float]] = {
     "mean": mean,
     "least": min,
     "most": max,
-    "p10": lambda raw: quantiles(raw, n=10, method="inclusive")[0],
-    "p90": lambda raw: quantiles(raw, n=10, method="inclusive")[8],
+    "p10": lambda raw: _tenths(raw)[0],
+    "p90": lambda raw: _tenths(raw)[-1],
 }
+
+
+def _tenths(raw: list[float]) -> list[float]:
+    return raw if len(raw) == 1 else quantiles(raw, n=10, method="inclusive")
 
 
 @cache
@@ -121,7 +125,7 @@ def recorded(
     about = _file(file)
     where = about.get("device", f"{row}, {field}")
     source = Source(file, where, about["date"][:10], "measured")
-    key = f"{file}{MARK}{row}/{field}"
+    key = f"{file}{MARK}{row}{MARK}{field}"
     value, label = stored(file, row, field), label or field
     return Quantity(value, unit, label=label, source=source, kind="measured", key=key)
 
@@ -137,9 +141,9 @@ def stored(file: str, row: str, field: str) -> float:
     else:
         words = [*filter(None, row.split("/")), *words]
     for word in words:
-        value = _step(value, word, f"{file}{MARK}{row}/{field}")
+        value = _step(value, word, f"{file}{MARK}{row}{MARK}{field}")
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{file}{MARK}{row}/{field} is {value!r}, not a number")
+        raise ValueError(f"{file}{MARK}{row}{MARK}{field} is {value!r}, not a number")
     return value
 
 

@@ -19,7 +19,7 @@ WORDS = {
     "constant": "exact",
     "bare": "bare",
 }
-MARK = "#"  # in the key of a value of a result file, before the place in it
+MARK = "#"  # in the key of a value of a result file, before its row and its field
 COUNT = "counted from its shapes"  # a count that no run made: it is exact
 # The word of a sum is that of its weakest part.
 ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")

@@ -13,7 +13,6 @@ from stacklib.quantity import (
     chosen,
     constant,
     counted,
-    counting,
     one_of,
     say,
     stamp,
@@ -145,15 +144,3 @@ def test_cycles_of_two_clocks_never_meet():
         Quantity(3, "ns").at_clock(CLOCK)
     with pytest.raises(UnitError, match="given in GHz"):
         rate.at_clock(Quantity(3, "ns"))
-
-
-def test_a_counted_function_tells_the_call_that_a_reader_can_type():
-    @counting("bytes of {many}", unit="B", shown="kB")
-    def size(many, each=4):
-        return many * each
-
-    told = size(chosen(500, label="many"))
-    assert (told.text(), told.label, size.__name__) == ("2 kB", "bytes of 500", "size")
-    assert told.note.endswith("size(many, 4)") and [q.si for q in told.inputs] == [500]
-    with pytest.raises(TypeError, match="many"):
-        size()

@@ -91,24 +91,16 @@ def made(algorithm: str, ranks: int = TP, chunks: int | None = None) -> Schedule
     return all_reduce(ranks, algorithm, chunks=chunks)
 
 
-def _steps(algorithm: str, ranks: int) -> int:
+@counting(lambda algorithm, ranks: f"steps, {NAMES[algorithm]}, {ranks} chips")
+def steps(algorithm: str, ranks: int = TP) -> int:
+    """Steps of an algorithm, one chunk at a time where it is piped."""
     return made(algorithm, ranks).steps
 
 
-def steps(algorithm: str, ranks: int = TP) -> Quantity:
-    """Steps of an algorithm, one chunk at a time where it is piped."""
-    label = f"steps, {NAMES[algorithm]}, {ranks} chips"
-    return counted(_steps, algorithm, ranks, label=label)
-
-
-def _share(algorithm: str, ranks: int) -> float:
-    return float(costs.count(made(algorithm, ranks)).share)
-
-
-def share(algorithm: str, ranks: int = TP) -> Quantity:
+@counting(lambda algorithm, ranks: f"arrays moved, {NAMES[algorithm]}, {ranks} chips")
+def share(algorithm: str, ranks: int = TP) -> float:
     """Arrays that the busiest chip of each step sends or receives, summed."""
-    label = f"arrays moved, {NAMES[algorithm]}, {ranks} chips"
-    return counted(_share, algorithm, ranks, label=label)
+    return float(costs.count(made(algorithm, ranks)).share)
 
 
 def time(

@@ -178,19 +178,15 @@ def rows() -> list[dict[str, Any]]:
 # -- the port that seems too fast ------------------------------------------------------
 
 
-def _normal(ranks: int) -> float:
-    part = {p: _copies(p, ranks, "node", LIMIT, EXPERTS, TOP) for p in _PARTS}
-    slow = max(part["network"] / nic().si, part["nvlink"] / nvlink().si)
-    return part["nodes"] / slow
-
-
 _PARTS = ("nodes", "network", "nvlink")
 
 
-def seeming(ranks: int) -> Quantity:
+@counting("seeming rate, {ranks} GPUs", unit="B/s", shown="GB/s")
+def seeming(ranks: int) -> float:
     """Rate that a full port seems to have if copies for the own node count too."""
-    label = f"seeming rate, {ranks} GPUs"
-    return counted(_normal, ranks, unit="B/s", label=label).to("GB/s")
+    part = {p: _copies(p, ranks, "node", LIMIT, EXPERTS, TOP) for p in _PARTS}
+    slow = max(part["network"] / nic().si, part["nvlink"] / nvlink().si)
+    return part["nodes"] / slow
 
 
 def seen(ranks: int) -> Quantity:
@@ -269,23 +265,23 @@ def busiest(skew: float, ranks: int = TRAINED) -> float:
     return count(drawn, ranks=ranks, ranks_per_node=NODE).imbalance
 
 
-def messages(*, together: bool) -> Quantity:
+@counting(
+    lambda together: (
+        f"messages of a port, {('gathered' if together else 'each by itself')}"
+    )
+)
+def messages(*, together: bool) -> float:
     """Messages of a GPU's port in an all-to-all, without and with PXN."""
-    label = f"messages of a port, {'gathered' if together else 'each by itself'}"
-    return counted(_messages, together, label=label)
-
-
-def _messages(together: bool) -> float:
     return pxn(1.0, ranks=TRAINED, ranks_per_node=NODE, together=together).count
 
 
-def port_bytes(*, together: bool) -> Quantity:
+@counting(
+    lambda together: (
+        f"bytes of a port, {('gathered' if together else 'each by itself')}"
+    )
+)
+def port_bytes(*, together: bool) -> float:
     """Bytes of its port, in what goes from one GPU to another."""
-    label = f"bytes of a port, {'gathered' if together else 'each by itself'}"
-    return counted(_port, together, label=label)
-
-
-def _port(together: bool) -> float:
     return pxn(1.0, ranks=TRAINED, ranks_per_node=NODE, together=together).network
 
 

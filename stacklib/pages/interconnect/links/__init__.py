@@ -76,16 +76,12 @@ def farthest() -> float:
 # -- codes, counted --------------------------------------------------------------------
 
 
-def _share(name: str, lanes: int) -> float:
-    """Data bits over all, of whole frames sent over some lanes."""
+@counting("share left by {name}, counted")
+def counted_share(name: str, lanes: int = 2) -> float:
+    """What a code leaves, counted in a stream over lanes."""
     layers = framing.code(name)
     _, bits = framing.frame_bits(layers)
     return sum(framing.count(layers, lanes, bits)) / (lanes * bits)
-
-
-def counted_share(name: str, lanes: int = 2) -> Quantity:
-    """What a code leaves, counted in a stream over lanes."""
-    return counted(_share, name, lanes, label=f"share left by {name}, counted")
 
 
 def frame(name: str, part: int) -> Quantity:

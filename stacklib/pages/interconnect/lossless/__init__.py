@@ -80,16 +80,12 @@ def stored_more(kind: str = "ethernet") -> Quantity:
     return (way(kind, "store") - way(kind)).named("added by storing").to("ns")
 
 
-def _quiet(forwarding: str, kind: str) -> float:
+@counting("quiet run, {kind}, {forwarding}", unit="s", shown="us")
+def quiet_run(kind: str, forwarding: str) -> float:
+    """The same, frame by frame."""
     wires, path, _ = shapes.row(HOPS, _wire())
     rules = Rules(forwarding, latency(kind).si, HEADER)
     return run_fabric(wires, [Flow((path,), round(message().si))], rules).time
-
-
-def quiet_run(kind: str, forwarding: str) -> Quantity:
-    """The same, frame by frame."""
-    label = f"quiet run, {kind}, {forwarding}"
-    return counted(_quiet, forwarding, kind, unit="s", label=label).to("us")
 
 
 def _wire() -> Wire:
@@ -143,13 +139,10 @@ def _loaded(load: float) -> tuple[float, ...]:
     return tuple(e - f.start for e, f in zip(run.ended, mine, strict=False) if e)
 
 
-def _mean(load: float) -> float:
-    return mean(_loaded(load))
-
-
-def busy_run(load: float) -> Quantity:
+@counting("run at {load:.0%}", unit="s", shown="us")
+def busy_run(load: float) -> float:
     """Mean of messages that a run sends behind others."""
-    return counted(_mean, load, unit="s", label=f"run at {load:.0%}").to("us")
+    return mean(_loaded(load))
 
 
 @counting("slowest at {load:.0%}", unit="s", shown="us")

@@ -18,7 +18,6 @@ from stacklib.quantity import (
     Quantity,
     bytes_per_element,
     chosen,
-    counted,
     counting,
     one_of,
 )
@@ -134,15 +133,12 @@ def run(name: str, send: float = 0.0) -> PipelineRun:
     return run_pipeline(made, send=send)
 
 
-def _bubble(name: str, send: float) -> float:
+@counting("bubble counted, {name}, send {send}")
+def waits(name: str, send: float = 0.0) -> float:
+    """Waiting over work, counted from the run."""
     found = run(name, send)
     wait = found.inner_bubble if name == "ZB-H2" else found.bubble
     return round(wait, 9)
-
-
-def waits(name: str, send: float = 0.0) -> Quantity:
-    """Waiting over work, counted from the run."""
-    return counted(_bubble, name, send, label=f"bubble counted, {name}, send {send}")
 
 
 def microbatches() -> Quantity:

@@ -198,12 +198,9 @@ def judged(by: str = "") -> Validation:
     return unseen(report, by) if by else report
 
 
-def error(key: str, what: str = "median_error") -> Quantity:
+@counting(lambda key, what: f"{what.replace('_', ' ')}, {key}")
+def error(key: str, what: str = "median_error") -> float:
     """The larger error of both folds, relative: ``D_large`` or ``D_small``."""
-    return counted(_error, key, what, label=f"{what.replace('_', ' ')}, {key}")
-
-
-def _error(key: str, what: str) -> float:
     folds = ("source", "device")
     return max(float(getattr(judged(by).families[key], what)) for by in folds)
 
@@ -285,18 +282,14 @@ def logged_size(at: int) -> Quantity:
     return chosen(size_of(row), "B", label=f"size of {row.id}")
 
 
-def _same() -> int:
-    """Rows that name an algorithm, if all are chosen alike."""
+@counting("rows of the log with the same choice")
+def same_choice() -> int:
+    """How many rows of the log the model chooses alike."""
     rows = [r for r in measurements.public() if r.family == "D" and "algo" in r.config]
     told = [chosen_by(size_of(r), "h200_sxm") for r in rows]
     named = [f"{t.algorithm}/{t.protocol}" for t in told]
     assert named == [r.text("algo").lower() for r in rows]
     return len(rows)
-
-
-def same_choice() -> Quantity:
-    """How many rows of the log the model chooses alike."""
-    return counted(_same, label="rows of the log with the same choice")
 
 
 def limit() -> Quantity:

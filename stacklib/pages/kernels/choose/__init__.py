@@ -378,12 +378,9 @@ def fewer() -> float:
     return _norm().unfused_bytes / _norm().fused_bytes
 
 
-def calls_of_norm() -> Quantity:
+@counting("calls of a layer norm")
+def calls_of_norm() -> int:
     """Kernels of a layer norm without fusion."""
-    return counted(_norm_calls, label="calls of a layer norm")
-
-
-def _norm_calls() -> int:
     return sum(map(len, _norm().kernels))
 
 

@@ -34,14 +34,10 @@ def parts(tokens: int, fused: bool) -> dict[str, Fusion]:
     return {name: fuse(graph, rules) for name, graph in made.items()}
 
 
-def _kernels(fused: bool) -> int:
-    return ALONE + sum(part.launches for part in parts(1, fused).values())
-
-
-def per_layer(*, fused: bool) -> Quantity:
+@counting(lambda fused: f"kernels of a layer, {('fused' if fused else 'one by one')}")
+def per_layer(*, fused: bool) -> int:
     """Kernels of a layer."""
-    label = f"kernels of a layer, {'fused' if fused else 'one by one'}"
-    return counted(_kernels, fused, label=label)
+    return ALONE + sum(part.launches for part in parts(1, fused).values())
 
 
 def layers() -> Quantity:
@@ -54,15 +50,16 @@ def kernels(*, fused: bool = True) -> Quantity:
     return (per_layer(fused=fused) * layers()).named("kernels of a step")
 
 
-def _moved(tokens: int, fused: bool, part: str) -> int:
+@counting(
+    lambda tokens, fused, part: (
+        f"bytes, {part or 'layer'}, {tokens} tokens, {('' if fused else 'not ')}fused"
+    ),
+    unit="B",
+)
+def moved(tokens: int, *, fused: bool, part: str = "") -> int:
+    """Bytes of a layer, or of one of its parts, without attention."""
     found = parts(tokens, fused)
     return sum(f.fused_bytes for name, f in found.items() if part in ("", name))
-
-
-def moved(tokens: int, *, fused: bool, part: str = "") -> Quantity:
-    """Bytes of a layer, or of one of its parts, without attention."""
-    label = f"bytes, {part or 'layer'}, {tokens} tokens, {'' if fused else 'not '}fused"
-    return counted(_moved, tokens, fused, part, unit="B", label=label)
 
 
 def saved(tokens: int) -> Quantity:
@@ -205,8 +202,11 @@ def small_graph(name: str) -> OpGraph:
     )
 
 
-def _ran(name: str, rules: tuple[str, ...]) -> int:
-    """Bytes that crossed when a small graph's kernels ran on a recorded memory."""
+@counting(
+    lambda name, rules: f"{name} run, {', '.join(rules) or 'one by one'}", unit="B"
+)
+def ran(name: str, rules: tuple[str, ...] = RULES) -> int:
+    """The same with its derivation."""
     import numpy as np
 
     from stacklib.kernels.launch.fuse_run import execute
@@ -219,12 +219,6 @@ def _ran(name: str, rules: tuple[str, ...]) -> int:
         if tensor not in made
     }
     return execute(graph, fuse(graph, rules), given).moved
-
-
-def ran(name: str, rules: tuple[str, ...] = RULES) -> Quantity:
-    """The same with its derivation."""
-    label = f"{name} run, {', '.join(rules) or 'one by one'}"
-    return counted(_ran, name, rules, unit="B", label=label)
 
 
 def _told(name: str, rules: tuple[str, ...], what: str) -> float:
@@ -254,12 +248,9 @@ def plan(method: str) -> recompute.CheckpointPlan:
     return recompute.checkpoint_plan(chain(), method=method)
 
 
-def memory(method: str) -> Quantity:
+@counting("activations, {method}", unit="B", shown="GB")
+def memory(method: str) -> float:
     """Activations at its peak, walked with a ledger."""
-    return counted(_walked, method, unit="B", label=f"activations, {method}").to("GB")
-
-
-def _walked(method: str) -> float:
     return recompute.run_plan(chain(), plan(method)).peak
 
 

@@ -308,12 +308,9 @@ def judged(by: str = "") -> Validation:
     return unseen(report, by) if by else report
 
 
-def error(by: str, what: str = "median_error") -> Quantity:
+@counting(lambda by, what: f"{what.replace('_', ' ')}, new {by}")
+def error(by: str, what: str = "median_error") -> float:
     """An error of those predictions, relative."""
-    return counted(_error, by, what, label=f"{what.replace('_', ' ')}, new {by}")
-
-
-def _error(by: str, what: str) -> float:
     return float(getattr(judged(by).families["B"], what))
 
 

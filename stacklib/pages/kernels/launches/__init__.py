@@ -83,13 +83,10 @@ def moved(name: str) -> int:
     return sum(k.bytes for k in layer() if k.part in PARTS[name])
 
 
-def _of(name: str) -> int:
-    return sum(_number(part) for part in PARTS[name])
-
-
-def started(name: str) -> Quantity:
+@counting("kernels, {name}")
+def started(name: str) -> int:
     """Kernels of a row of ``PARTS``."""
-    return counted(_of, name, label=f"kernels, {name}")
+    return sum(_number(part) for part in PARTS[name])
 
 
 @counting("largest product of a layer", unit="s", shown="µs")

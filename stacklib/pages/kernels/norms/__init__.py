@@ -225,12 +225,9 @@ def primitive_rows() -> list[dict[str, Any]]:
     ]
 
 
-def sort_crossings() -> Quantity:
+@counting("crossings of a sort")
+def sort_crossings() -> float:
     """Crossings of the keys in a radix sort of 32-bit keys, a byte a pass."""
-    return counted(_crossings, label="crossings of a sort")
-
-
-def _crossings() -> float:
     return sort_bytes(BLOCK) / (4 * BLOCK)
 
 

@@ -64,19 +64,15 @@ def above(high: float, end: float) -> Quantity:
     return log2(top / chosen(end, label="end of the element")).named("share above")
 
 
-def _mean(element: str, block: int, rule: str) -> float:
+@counting("error of {element}, {rule}, {block}, by integral")
+def loss(element: str, rule: str, block: int = 32) -> float:
+    """Root of the expected squared error, normal numbers of all sizes, relative."""
     import numpy as np
 
     from stacklib.quantizers import expected_error
 
     found = [expected_error(element, block, rule, sigma=s) for s in PHASES]
     return float(np.mean(found)) ** 0.5
-
-
-def loss(element: str, rule: str, block: int = 32) -> Quantity:
-    """Root of the expected squared error, normal numbers of all sizes, relative."""
-    label = f"error of {element}, {rule}, {block}, by integral"
-    return counted(_mean, element, block, rule, label=label)
 
 
 # -- three ways ------------------------------------------------------------------------
@@ -168,19 +164,16 @@ def apart(of: str) -> float:
     return max(abs(one(s) / other(s) - 1) for s in WAYS)
 
 
-def _table(name: str) -> float:
+@counting("{scheme}, drawn")
+def table_error(scheme: str) -> float:
+    """Error of drawn normal numbers in a scheme that the integral does not have."""
     import numpy as np
 
     from stacklib.quantizers import dequantize, quantize
 
     x = _drawn()
-    off = dequantize(quantize(x, name)) - x
+    off = dequantize(quantize(x, scheme)) - x
     return float(np.sqrt((off**2).mean() / (x**2).mean()))
-
-
-def table_error(scheme: str) -> Quantity:
-    """Error of drawn normal numbers in a scheme that the integral does not have."""
-    return counted(_table, scheme, label=f"{scheme}, drawn")
 
 
 def rules() -> tuple[str, ...]:

@@ -31,13 +31,9 @@ def of(scheme: str, what: str, unit: str = "") -> Quantity:
     return counted(_of, scheme, what, unit=unit, label=f"{what} of {scheme}, run")
 
 
-def passages(equal: bool) -> Quantity:
+@counting(lambda equal: "passages cut alike" if equal else "passages")
+def passages(equal: bool) -> int:
     """Passages that llama.cpp cut into tokens, or those it cut as we do."""
-    label = "passages cut alike" if equal else "passages"
-    return counted(_passages, equal, label=label)
-
-
-def _passages(equal: bool) -> int:
     return int(stored()["cut"]["equal" if equal else "passages"])
 
 
@@ -53,12 +49,9 @@ def continued() -> int:
     return int(stored()["tokens"])
 
 
-def ends(best: bool) -> Quantity:
+@counting(lambda best: "most equal" if best else "fewest equal")
+def ends(best: bool) -> int:
     """The fewest, or the most, equal texts of a type."""
-    return counted(_ends, best, label="most equal" if best else "fewest equal")
-
-
-def _ends(best: bool) -> int:
     counts = [row["equal"] for row in stored()["rows"].values()]
     return int(max(counts) if best else min(counts))
 

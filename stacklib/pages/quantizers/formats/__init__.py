@@ -57,12 +57,9 @@ def digits(name: str) -> float:
     return (Format(name).row.significand + 1) * math.log10(2)
 
 
-def how_many(name: str) -> Quantity:
+@counting("numbers of {name}")
+def how_many(name: str) -> int:
     """Numbers of a format that can be listed."""
-    return counted(_count, name, label=f"numbers of {name}")
-
-
-def _count(name: str) -> int:
     return len(Format(name).values)
 
 
@@ -106,13 +103,11 @@ SHARED = 32  # numbers of such a block
 FOUR = ("int4", "e2m1", "e3m0")  # formats of four bits
 
 
-def tail_error(name: str, distribution: str) -> Quantity:
+@counting(
+    lambda name, distribution: f"error of {name} in blocks of {SHARED}, {distribution}"
+)
+def tail_error(name: str, distribution: str) -> float:
     """Error of blocks whose scale puts the largest number at the format's end."""
-    label = f"error of {name} in blocks of {SHARED}, {distribution}"
-    return counted(_tail_error, name, distribution, label=label)
-
-
-def _tail_error(name: str, distribution: str) -> float:
     from stacklib.quantizers import expected_error
 
     return expected_error(name, SHARED, "exact", distribution) ** 0.5
@@ -145,12 +140,9 @@ def octave() -> Quantity:
     return chosen(2.0**8, label="two to the highest exponent of e4m3fn")
 
 
-def step_at(name: str, power: int) -> Quantity:
+@counting("step of {name} from 2^{power} on")
+def step_at(name: str, power: int) -> float:
     """Distance between two numbers of a format from a power of two on."""
-    return counted(_step, name, power, label=f"step of {name} from 2^{power} on")
-
-
-def _step(name: str, power: int) -> float:
     return 2.0 ** (power - Format(name).row.significand)
 
 

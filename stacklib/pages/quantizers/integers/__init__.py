@@ -83,15 +83,13 @@ def layer(outliers: bool) -> tuple[Any, Any]:
     return read[MATRIX], model.weights[MATRIX]
 
 
-def _spread(what: str, outliers: bool) -> float:
+@counting(
+    lambda what, outliers: f"spread of {what}{(', outliers' if outliers else '')}"
+)
+def spread(what: str, *, outliers: bool = False) -> float:
+    """Largest magnitude over the root mean square: inputs or weights."""
     x = layer(outliers)[what == "weights"]
     return float(np.abs(x).max() / np.sqrt((x**2).mean()))
-
-
-def spread(what: str, *, outliers: bool = False) -> Quantity:
-    """Largest magnitude over the root mean square: inputs or weights."""
-    label = f"spread of {what}{', outliers' if outliers else ''}"
-    return counted(_spread, what, outliers, label=label)
 
 
 def rounded(x: Any, way: str) -> Any:

@@ -40,24 +40,18 @@ def mean_over() -> Quantity:
 # -- formats ---------------------------------------------------------------------------
 
 
-def _smallest(name: str) -> float:
+@counting(lambda name: f"smallest of {FORMATS[name]}")
+def smallest(name: str) -> float:
+    """The smallest number of a format above zero."""
     form = Format(name)
     codes = (form.decode(code) for code in (0, 1))
     return max(abs(x) for x in codes)
 
 
-def smallest(name: str) -> Quantity:
-    """The smallest number of a format above zero."""
-    return counted(_smallest, name, label=f"smallest of {FORMATS[name]}")
-
-
-def _largest(name: str) -> float:
-    return Format(name).largest
-
-
-def largest(name: str) -> Quantity:
+@counting(lambda name: f"largest of {FORMATS[name]}")
+def largest(name: str) -> float:
     """The largest number of a format."""
-    return counted(_largest, name, label=f"largest of {FORMATS[name]}")
+    return Format(name).largest
 
 
 # -- the classifier --------------------------------------------------------------------
