@@ -43,9 +43,8 @@ def public(q: Quantity) -> bool:
 
 def private(q: Quantity) -> bool:
     """Whether a number stands on a call of a private function."""
-    counts = (one for one in nodes(q) if one.kind == "counted")
-    return any(one.note.rpartition("(")[0].split("(")[0].startswith("_")
-               or "._" in one.note.split("(")[0] for one in counts)  # fmt: skip
+    calls = (one.note.split("(")[0] for one in nodes(q) if one.kind == "counted")
+    return any(f".{call}".find("._") >= 0 for call in calls)
 
 
 def rootless(q: Quantity) -> bool:

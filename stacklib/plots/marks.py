@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
 from stacklib.quantity import Quantity
-from stacklib.quantity.owed import owes
+from stacklib.quantity.source import owes
 from stacklib.quantity.told import refuse_bare
 
 from .layout import byte_text, byte_ticks

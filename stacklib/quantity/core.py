@@ -10,8 +10,7 @@ from typing import Any
 
 from .arithmetic import finite, product, raised, total
 from .meeting import Comparison, cross_factor, on_basis, same_basis, with_clock
-from .owed import owes
-from .source import Source
+from .source import Source, owes
 from .units import (
     Unit,
     UnitError,

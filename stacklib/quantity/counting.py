@@ -9,7 +9,7 @@ from inspect import signature, unwrap
 from typing import Any, ParamSpec
 
 from .core import Quantity, _fill, _make
-from .owed import owes
+from .source import owes
 from .told import bare, families
 from .units import UnitError, parse
 

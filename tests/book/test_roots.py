@@ -3,9 +3,9 @@
 import json
 
 import pytest
-
 from _tools import roots, said
 from _tools.said import Cell
+
 from stacklib import hardware
 from stacklib.quantity import chosen, counted, say, stamp
 from stacklib.quantity.core import _make

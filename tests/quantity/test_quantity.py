@@ -12,16 +12,15 @@ from stacklib.quantity import (
     Source,
     UnitError,
     ceil,
-    exp,
     explain,
-    format_number,
     log2,
     maximum,
     minimum,
     where,
 )
+from stacklib.quantity.helpers import exp
 from stacklib.quantity.tree import formula
-from stacklib.quantity.units import parse, typeset
+from stacklib.quantity.units import format_number, parse, typeset
 
 positive = st.floats(1e-6, 1e12)
 SOURCE = Source("a data sheet", "page 2", "2026-11-21", "vendor")

@@ -44,7 +44,7 @@ def test_every_operation_and_leaf_is_read_back():
     run = quantity.counted(len, "abc", label="three")
     ratio = models.get("llama-3-70b").parameters / 1e9
     for q in (
-        quantity.log2(ratio) + quantity.exp(quantity.chosen(2)),
+        quantity.log2(ratio) + quantity.helpers.exp(quantity.chosen(2)),
         (run * 2) ** 2,
         -ratio,
         abs(-run),

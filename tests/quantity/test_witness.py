@@ -25,8 +25,8 @@ from stacklib.quantity import (
 )
 from stacklib.quantity.core import MAKERS, SOURCED
 from stacklib.quantity.counting import typed
-from stacklib.quantity.owed import OWED, owes
 from stacklib.quantity.records import QUOTED, quotes
+from stacklib.quantity.source import owed, owes
 from stacklib.quantity.told import families, told
 
 ROW = ("gemv-fp32-8192x8192", "times_s/median")
@@ -176,5 +176,5 @@ def test_the_file_of_quotes_is_whole():
 
 
 def test_the_list_of_what_is_owed_names_modules_once():
-    assert sorted(set(OWED)) == list(OWED)
-    assert not owes("tests.quantity") and all(map(owes, OWED))
+    assert sorted(set(owed())) == list(owed())
+    assert not owes("tests.quantity") and all(map(owes, owed()))

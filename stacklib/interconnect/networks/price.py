@@ -9,6 +9,7 @@ that of its longest path. What messages take from each other where paths share a
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import partial
 from itertools import pairwise
 from operator import itemgetter
@@ -78,9 +79,8 @@ def cost(schedule: Schedule, topology: Topology, *, size: Any) -> Cost:
         share = counted(least_share, *asked, label="least share of the array")
         floor = (share / rate).named(f"least per byte, {made}")
         family = "D_large" if size.si > SMALL else "D_small"
-        return Cost(*(stamp(part, family) for part in (
-            alpha + size * beta, alpha, size * beta, size * floor
-        )))  # fmt: skip
+        parted = Cost(alpha + size * beta, alpha, size * beta, size * floor)
+        return Cost(*(stamp(getattr(parted, f.name), family) for f in fields(Cost)))
     return Cost(alpha + size * beta, alpha, size * beta, size * floor)
 
 
