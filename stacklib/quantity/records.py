@@ -1,28 +1,27 @@
 """Facts from records: a line of the file of quotes, a value of a result file.
 
-What a document says stands in ``data/quotes.toml``, once: the document, the place in
+What a document says stands in ``data/quotes.csv``, once: the document, the place in
 it, what it says there, the value, its unit; our judgements with a reason. What a
 machine measured stands in a result file, with its date and its device.
 """
 
 from __future__ import annotations
 
+import csv
 import json
-import tomllib
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from statistics import mean, median, quantiles
 from typing import Any
 
-from .core import Quantity
+from .core import Quantity, _make
 from .files import PACKAGE, held
-from .leaves import assumed
 from .names import resolve
 from .source import Source
 from .told import MARK
 
-QUOTES = PACKAGE / "quantity" / "data" / "quotes.toml"
-ABOUT = ("title", "seen", "confidence")  # of a document, before its lines
+QUOTES = PACKAGE / "quantity" / "data" / "quotes.csv"
 QUOTED = "quotes/"  # how the key of a quote begins
 # What a field of raw samples, a list, is taken as.
 SAMPLES: dict[str, Callable[[list[float]], float]] = {
@@ -39,15 +38,32 @@ def _tenths(raw: list[float]) -> list[float]:
     return raw if len(raw) == 1 else quantiles(raw, n=10, method="inclusive")
 
 
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """One line: what a document says, where, in which words it is told here."""
+
+    key: str
+    document: str
+    place: str
+    says: str
+    value: str
+    unit: str
+    seen: str
+    confidence: str
+    why: str  # of a judgement of ours
+
+    @property
+    def source(self) -> Source:
+        """The document and the place in it."""
+        where = self.place or self.says
+        return Source(self.document, where, self.seen, self.confidence)
+
+
 @cache
-def quotes() -> dict[str, dict[str, Any]]:
+def quotes() -> dict[str, Quote]:
     """Every line of the file of quotes by its key, ``document.figure``."""
-    found: dict[str, dict[str, Any]] = {}
-    for name, page in tomllib.loads(QUOTES.read_text("utf-8")).items():
-        about = {"confidence": "secondary"}
-        about |= {key: page.pop(key) for key in ABOUT if key in page}
-        found |= {f"{name}.{key}": about | row for key, row in page.items()}
-    return found
+    with QUOTES.open(encoding="utf-8", newline="") as lines:
+        return {row["key"]: Quote(**row) for row in csv.DictReader(lines)}
 
 
 def quoted(key: str, label: str = "") -> Quantity:
@@ -72,22 +88,10 @@ def quoted(key: str, label: str = "") -> Quantity:
     >>> quoted("llama3.training_share").text()
     '90 %'
     """
-    key = resolve(key, quotes(), "quote", exact=True)
-    row = quotes()[key]
-    where = row.get("place", row["says"])
-    source = Source(row["title"], where, row["seen"], row["confidence"])
-    if "why" in row:
-        words, unit = label or row["says"], row.get("unit", "")
-        told = {"why": row["why"], "source": source, "key": QUOTED + key}
-        return assumed(row["value"], unit, words, **told)
-    return Quantity(
-        row["value"],
-        row.get("unit", ""),
-        label=label or row["says"],
-        source=source,
-        kind="claimed",
-        key=QUOTED + key,
-    )
+    row = quotes()[resolve(key, quotes(), "quote", exact=True)]
+    value, words, key = float(row.value), label or row.says, QUOTED + row.key
+    made = Quantity(value, row.unit, label=words, source=row.source, key=key)
+    return _make(made, kind="assumed" if row.why else "claimed", note=row.why)
 
 
 def recorded(

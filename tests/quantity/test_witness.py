@@ -168,9 +168,9 @@ def test_the_file_of_quotes_is_whole():
     for key in quotes():
         found = quoted(key)
         assert found.key == QUOTED + key and found.source and found.label
-        assert found.kind == ("assumed" if "why" in quotes()[key] else "claimed")
-    places = [(row["title"], row["says"]) for row in quotes().values()]
-    assert len(set(places)) == len(places)
+        assert found.kind == ("assumed" if quotes()[key].why else "claimed")
+    places = [(row.document, row.says) for row in quotes().values()]
+    assert len(set(places)) == len(places) and [*quotes()] == sorted(quotes())
     with pytest.raises(UnknownName, match=r"llama3\.storage"):
         quoted("llama3.storag")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stacklib import hardware, models
 from stacklib.evidence import results
 from stacklib.gpu.chip.streams import Command, run_streams
+from stacklib.kernels.launch import launches as made
 from stacklib.kernels.launch.launches import launch_time, replay_time
 from stacklib.pages import figures_of
 from stacklib.pages.figures_of import claimed as claimed
@@ -24,7 +25,6 @@ from stacklib.quantity import (
     one_of,
     quoted,
 )
-from stacklib.quantity.core import _make
 from stacklib.roofline import decode_step
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ def kernels() -> Quantity:
 
 
 def cost(name: str, end: str) -> Quantity:
-    """An end of a published cost, as quoted: it has a source, and no record."""
-    return _make(claims.cost(name, end), key="")
+    """An end of a published cost."""
+    return made.cost(name, end)
 
 
 def reading(device: str = DEVICE) -> Quantity:
