@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stacklib.quantity import Quantity, format_number
+from stacklib.quantity import Quantity
 from stacklib.quantity.tree import formula
+from stacklib.quantity.units import format_number
 
 SOURCE = ("title", "where", "seen", "confidence", "inherited")
 UNKNOWN = '<span class="st-unknown">unknown</span>'

@@ -8,7 +8,8 @@ from fact_html import Cell, Column, Row, Sheet, escape, sift
 from stacklib import hardware
 from stacklib.hardware.links import Link
 from stacklib.hardware.memories import Memory
-from stacklib.quantity import Quantity, format_number
+from stacklib.quantity import Quantity
+from stacklib.quantity.units import format_number
 
 CATEGORIES = {
     "die-to-die": "between dies",

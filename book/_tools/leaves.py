@@ -26,9 +26,12 @@ from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
 from stacklib.pages import figures_of
 from stacklib.pages.memory.dram import published
-from stacklib.quantity import Quantity, constant
+from stacklib.quantity import Quantity, constant, quoted, recorded
 from stacklib.quantity.constants import CONSTANTS
+from stacklib.quantity.records import QUOTED
 from stacklib.quantity.say import digest
+from stacklib.quantity.told import MARK
+from stacklib.quantity.units import parse
 from stacklib.tinylm import model as tinylm
 
 SAME = 1e-9
@@ -45,6 +48,10 @@ class NoRecord(LookupError):
 @cache
 def current(key: str) -> float:
     """The present SI value of a record; NoRecord for a key that names nothing."""
+    if MARK in key:
+        return recorded(*key.split(MARK)).si
+    if key.startswith(QUOTED):
+        return quoted(key.removeprefix(QUOTED)).si
     head, slash, place = key.partition("/")
     if key in CONSTANTS:
         return constant(key).si
@@ -190,10 +197,12 @@ def _fault(node: dict[str, Any]) -> str:
     key, label = node.get("key", ""), node.get("label", "a leaf")
     if node.get("kind") in RECORDED and not key:
         return f"{label!r} is {node['kind']} and names no record"
-    if not key or node.get("kind") == "claimed":
+    if not key or (node.get("kind") == "claimed" and not key.startswith(QUOTED)):
         return ""  # a quoted figure is under a key of its own, and in no table
     try:
         now = current(key)
+        if MARK in key:
+            now *= parse(node["unit"]).factor  # a result file has it in its own unit
     except (LookupError, ValueError) as error:
         return f"{label!r}: {error}"
     if abs(now - node["si"]) <= SAME * abs(now):

@@ -23,6 +23,8 @@ from stacklib.quantity.told import families, told
 FRONT = "book/said.json"
 NOT_VALIDATED = "not yet validated"
 NO_MODEL = "none; arithmetic on its inputs, without a model of losses"
+NO_ROWS = "none; a run of our own machinery, which no published row was held against"
+COSTS = ("s", "J", "USD")  # a unit with one of them is a time, a rate, or a price
 # Models whose numbers no published row was held against yet, as a reader knows them.
 MODELS = {
     "E_decode": "the decode step",
@@ -108,12 +110,20 @@ class Number:
         }
 
 
+def costs(q: Quantity) -> bool:
+    """Whether a number says how long, how fast, how much energy or money."""
+    return any(q.shown.dimension(name) for name in COSTS)
+
+
 def error_bar(q: Quantity) -> str:
     """The band of the models under a number, or by name those that have none.
 
-    Empty for what is no prediction.
+    Empty for what is no prediction: neither a model's, nor a time or a price of a run.
     """
-    if told(q) != "predicted":
+    word = told(q)
+    if word == "simulated" and costs(q):
+        return NO_ROWS
+    if word != "predicted":
         return ""
     bands = {family: hardware.error_band(family) for family in families(q)}
     bare = sorted(

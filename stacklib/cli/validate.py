@@ -189,7 +189,7 @@ WORST = ("id", "device", "predicted", "measured", "unit", "bound", "what")
 
 def _worst_line(o: Outcome) -> tuple[str, ...]:
     from stacklib.evidence import validate
-    from stacklib.quantity import format_number
+    from stacklib.quantity.units import format_number
 
     assert o.predicted is not None
     return (

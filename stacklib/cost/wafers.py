@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from stacklib.quantity import exp
 from stacklib.quantity.bounds import above_zero, at_least
+from stacklib.quantity.helpers import exp
 
 DE_VRIES = 0.58  # coefficient of the rim; the plain derivation has 1/sqrt(2) = 0.71
 OFFSETS = 32  # places tried in each direction, per pitch

@@ -17,8 +17,9 @@ from collections.abc import Callable
 from decimal import Decimal, localcontext
 from typing import Any
 
-from stacklib.quantity import exp, resolve
+from stacklib.quantity import resolve
 from stacklib.quantity.bounds import above_zero, at_least, is_whole, whole
+from stacklib.quantity.helpers import exp
 
 
 def poisson(defects: Any) -> Any:

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stacklib.quantity import Quantity, Source, format_number
-from stacklib.quantity.units import typeset
+from stacklib.quantity import Quantity, Source
+from stacklib.quantity.units import format_number, typeset
 
 from . import ranges
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from stacklib.quantity import Quantity, Source
 from stacklib.quantity.core import _make
-from stacklib.quantity.told import COUNT
+from stacklib.quantity.told import COUNT, MARK
 
 from . import results
 
@@ -95,10 +95,14 @@ def _run(
         return None
     low, high = _tenths(row["times_s"])
     words = ("median time", "10th percentile", "90th percentile")
-    values = (median(row["times_s"]), low, high)
+    place = f"{measured.title}{MARK}{row['id']}{MARK}times_s/"
     times = [
-        Quantity(v, "s", label=w, source=measured, kind="measured")
-        for v, w in zip(values, words, strict=True)
+        Quantity(v, "s", label=w, source=measured, kind="measured", key=place + way)
+        for v, w, way in (
+            (median(row["times_s"]), words[0], "median"),
+            (low, words[1], "p10"),
+            (high, words[2], "p90"),
+        )
     ]
     case = {k: v for k, v in row.items() if k != "times_s"}
     return Run(
@@ -125,10 +129,11 @@ def foretold(value: float, unit: str, label: str, source: Source | None) -> Quan
 
     Work was counted from its shapes; how long it takes is a model's word.
     """
-    made = Quantity(value, unit, label=label, source=source, kind="counted")
-    if unit != "s":
-        return _make(made, note=f"{COUNT} before the run")
-    return _make(made, note="predicted before the run", family=HOST)
+    made = Quantity(value, unit, label=label, source=source)
+    told = {"kind": "counted", "note": f"{COUNT} before the run"}
+    if unit == "s":
+        told |= {"note": "predicted before the run", "family": HOST}
+    return _make(made, **told)
 
 
 def _tenths(times: list[float]) -> tuple[float, float]:

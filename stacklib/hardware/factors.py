@@ -93,6 +93,8 @@ def efficiency_quantity(name: str) -> Quantity:
         by = Source(row["source"], row["where"], row["seen"], "measured")
         return Quantity(value, unit, label=words, source=by, kind="measured", key=key)
     fitted = f"fitted on {row['rows']} published rows" if "rows" in row else "assumed"
+    if "low" in row:
+        fitted += f", {row['low']:.4g} to {row['high']:.4g}"
     source = Source(
         "Efficiency factors of stacklib", f"{name}: {fitted}", row["seen"], "secondary"
     )

@@ -6,7 +6,6 @@ from functools import cache
 
 from stacklib.evidence import ledger, measurements, results, runs
 from stacklib.quantity import Quantity, Source
-from stacklib.quantity.core import _make
 
 # Others are named as a quantity names them.
 UNITS = {"tokens/s": "token/s", "TFLOPS": "TFLOP/s", "tokens/s/GPU": "token/s"}
@@ -19,11 +18,6 @@ def published(
     source = Source(title, where or label, "2026-11-25", "secondary")
     key = f"{title}.{label}"
     return Quantity(value, unit, label=label, source=source, kind="claimed", key=key)
-
-
-def quoted(value: float, unit: str, label: str, title: str) -> Quantity:
-    """A figure as a document has it: it has a source, and no record."""
-    return _make(published(value, unit, label, title), key="")
 
 
 def claimed(id: str) -> Quantity:

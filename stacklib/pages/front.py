@@ -10,7 +10,7 @@ import math
 from stacklib import evidence, hardware, models, roofline
 from stacklib.evidence import results
 from stacklib.pages import chain
-from stacklib.quantity import Quantity, chosen, counted, one_of, say
+from stacklib.quantity import Quantity, chosen, counted, counting, one_of, say
 from stacklib.quantity.say import Saying
 from stacklib.roofline.count.readiness import QUESTIONS
 
@@ -125,7 +125,7 @@ def _ratio(result: str, *rows: str) -> float:
     return float(min(found[row] for row in rows))
 
 
-@counted(label="most of the peer's time, {result}")
+@counting("most of the peer's time, {result}")
 def longest(result: str) -> float:
     """How many times a peer's time: the most of the shapes of a result file."""
     rows = results.need(result)["rows"]

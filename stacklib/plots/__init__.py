@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         dots,
         line,
         places,
+        rows,
         rule,
         sizes,
         years,

@@ -7,8 +7,13 @@ browser.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
+
+from stacklib.quantity import Quantity
+from stacklib.quantity.source import owes
+from stacklib.quantity.told import refuse_bare
 
 from .layout import byte_text, byte_ticks
 from .spec import SCALES, SpecError, check, check_mark
@@ -17,6 +22,34 @@ Mark = dict[str, Any]
 Spec = dict[str, Any]
 Numbers = Iterable[float]
 FAINT = 0.16  # shade of cells that stand back
+
+
+class Rows(list[float]):
+    """Numbers of a record, as ``rows`` read them: what may be drawn as measured."""
+
+
+def rows(measured: Iterable[Quantity], unit: str = "") -> Rows:
+    """Values of measured quantities, for a mark that says so.
+
+    Parameters
+    ----------
+    measured : iterable of Quantity
+        Each rests on a row of a record, and on nothing that says nothing of itself.
+    unit : str
+        In which the axis has them; default their own.
+
+    Raises
+    ------
+    SpecError
+        For a number that was not measured, such as one of a prediction.
+    """
+    found = Rows()
+    for one in measured:
+        refuse_bare("a measured mark", one)
+        if not any(leaf.kind == "measured" and leaf.key for leaf in one.leaves()):
+            raise SpecError(f"a measured mark: {one!r} rests on no row of a record")
+        found.append(one.to(unit).value if unit else one.value)
+    return found
 
 
 class About(TypedDict, total=False):
@@ -95,11 +128,22 @@ def dots(
     """One point or several, each drawn as ``spec.KEY`` has its evidence.
 
     A number as ``x`` and ``y`` is one point; ``spread`` is low and high end of each y.
-    ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
+    What is ``measured`` takes ``rows`` as y. ``name``, ``evidence``, ``at``, ``series``
+    and ``about`` are as for ``line``.
     """
     ends = None if spread is None else [list(pair) for pair in spread]
     places = {"x": _listed(x), "y": _listed(y), "spread": ends}
+    if evidence == "measured" and not isinstance(y, Rows):
+        _refuse_typed(name, sys._getframe(1).f_globals.get("__name__", ""))
     return _mark("dots", name, evidence, at, about, series=series, **places)
+
+
+def _refuse_typed(name: str, module: str) -> None:
+    if not owes(module):
+        raise SpecError(
+            f"dots {name!r}: typed numbers are not measured; give rows of a record, "
+            "y=rows(quantities, unit)"
+        )
 
 
 def diamonds(

@@ -8,7 +8,7 @@ from typing import Any
 from stacklib import hardware, roofline
 from stacklib.quantity import DTYPES, Quantity
 
-from .marks import About, Mark, Spec, axis, chart, dots, line, rule
+from .marks import About, Mark, Spec, axis, chart, dots, line, rows, rule
 
 RATE = "TFLOP/s"
 SPAN = (0.1, 10_000.0)  # FLOP/B
@@ -43,21 +43,25 @@ def _device_marks(
     ]
 
 
+def _listed(value: Quantity | Iterable[Quantity]) -> list[Quantity]:
+    return [value] if isinstance(value, Quantity) else list(value)
+
+
 def _values(value: Quantity | Iterable[Quantity], unit: str) -> list[float]:
-    found = [value] if isinstance(value, Quantity) else value
-    return [q.to(unit).value for q in found]
+    return [q.to(unit).value for q in _listed(value)]
 
 
 def _point_mark(point: Mapping[str, Any], series: Mapping[str, int]) -> Mark:
     """One row of dots from quantities: name, intensity, rate, evidence, device."""
-    x, y = _values(point["intensity"], "FLOP/B"), _values(point["rate"], RATE)
+    name, evidence = point["name"], point["evidence"]
+    read = rows if evidence == "measured" else _values
+    x, y = _values(point["intensity"], "FLOP/B"), read(_listed(point["rate"]), RATE)
     ends = [_values(pair, RATE) for pair in point.get("spread", ())] or None
     key = point.get("device", "")
     about: Any = {name: point[name] for name in ABOUT if name in point}
     own = About(this_machine=key == hardware.THIS_MACHINE and "series" not in point)
     at = point.get("label_at", "end")
     colour = point.get("series", series.get(key, len(series)))
-    name, evidence = point["name"], point["evidence"]
     return dots(x, y, name, evidence, spread=ends, at=at, series=colour, **own, **about)
 
 

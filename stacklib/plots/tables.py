@@ -14,9 +14,9 @@ import pandas
 
 from stacklib import hardware
 from stacklib.evidence import guard
-from stacklib.quantity import Quantity, UnitError, format_number
+from stacklib.quantity import Quantity, UnitError
 from stacklib.quantity.told import refuse_bare
-from stacklib.quantity.units import axis_of, typeset
+from stacklib.quantity.units import axis_of, format_number, typeset
 
 from .spec import SpecError, check_name
 

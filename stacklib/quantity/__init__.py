@@ -7,22 +7,23 @@ written with the helpers here runs on floats, quantities and arrays alike.
 """
 
 from .core import Quantity
+from .counting import counted, counting
 from .dtypes import DTYPES, dtype
-from .helpers import ceil, exp, log2, maximum, minimum, where
-from .leaves import assumed, chosen, constant, counted, one_of, stamp
+from .helpers import ceil, log2, maximum, minimum, where
+from .leaves import assumed, chosen, constant, one_of, stamp
 from .names import UnknownName, resolve
+from .records import quoted, recorded
 from .say import say
 from .source import Source
 from .stored import bytes_per_element
-from .times import in_times
 from .tree import explain
-from .units import UnitError, format_number
+from .units import UnitError
 
 __all__ = [
     "DTYPES", "Quantity", "Source", "UnitError", "UnknownName", "assumed",
-    "bytes_per_element", "ceil", "chosen", "constant", "counted", "dtype", "exp",
-    "explain", "format_number", "in_times", "log2", "maximum", "minimum", "one_of",
-    "resolve", "say", "stamp", "where",
+    "bytes_per_element", "ceil", "chosen", "constant", "counted", "counting", "dtype",
+    "explain", "log2", "maximum", "minimum", "one_of", "quoted", "recorded", "resolve",
+    "say", "stamp", "where",
 ]  # fmt: skip
 
 

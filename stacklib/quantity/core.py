@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from .arithmetic import finite, product, raised, total
 from .meeting import Comparison, cross_factor, on_basis, same_basis, with_clock
-from .source import Source
+from .source import Source, owes
 from .units import (
     Unit,
     UnitError,
@@ -22,7 +23,13 @@ from .units import (
 
 # What a leaf may be; `leaves` makes those that need more than a value and a unit.
 SOURCED = ("spec", "config", "measured", "claimed")
-KINDS = (*SOURCED, "chosen", "assumed", "counted", "constant", "bare")
+MAKERS = {
+    "chosen": "chosen(value, unit, label)",
+    "assumed": "assumed(value, unit, label, why=...)",
+    "counted": "@counting(label) above the public function that runs",
+    "constant": "constant(name), a row of CONSTANTS",
+}
+KINDS = (*SOURCED, *MAKERS, "bare")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
@@ -41,10 +48,10 @@ class Quantity:
     source : Source, optional
         Where it was read.
     kind : str
-        ``spec``, ``config``, ``measured`` or ``claimed`` where it was read; ``bare``
-        when nothing is said, which is fine in a reader's own arithmetic and refused
-        in the book. ``chosen``, ``assumed``, ``counted`` and ``constant`` make the
-        other leaves.
+        ``spec``, ``config``, ``measured`` or ``claimed`` where it was read, with its
+        ``key``; ``bare`` when nothing is said, which is fine in a reader's own
+        arithmetic and refused in the book. ``chosen``, ``assumed``, ``counting`` and
+        ``constant`` make the other leaves.
     key : str
         The record it was read from, such as ``h100-sxm.memory_bandwidth``.
 
@@ -52,7 +59,8 @@ class Quantity:
     ------
     UnitError
         For NaN, infinity, a bool, an array or text as value, an unreadable
-        unit, or an unknown kind.
+        unit, an unknown kind, one that another function makes, or one that was read
+        and names no record.
 
     Examples
     --------
@@ -86,8 +94,8 @@ class Quantity:
         kind: str = "bare",
         key: str = "",
     ) -> None:
-        if kind not in KINDS:
-            raise UnitError(f"unknown kind {kind!r}: use one of {', '.join(KINDS)}")
+        if kind != "bare":
+            _witnessed(value, unit, kind, key)
         shown = parse(unit or "1")
         si = finite(finite(value) * shown.factor)
         _fill(self, si, shown, label, kind, source, "", (), key, "", "", "")
@@ -314,6 +322,20 @@ class Quantity:
 
 
 _SLOTS = tuple(field.name for field in fields(Quantity))
+
+
+def _witnessed(value: object, unit: str, kind: str, key: str) -> None:
+    """UnitError for a leaf that says more of itself than it can show."""
+    told = f"Quantity({value!r}, {unit!r}, kind={kind!r})"
+    if kind not in KINDS:
+        raise UnitError(f"unknown kind {kind!r}: use one of {', '.join(KINDS)}")
+    if kind in MAKERS:
+        raise UnitError(f"{told}: a {kind} number is made by {MAKERS[kind]}")
+    if not key and not owes(sys._getframe(2).f_globals.get("__name__", "")):
+        raise UnitError(
+            f"{told}: it names no record; take it from one (recorded(), quoted(), a "
+            "spec's field, a row), or say chosen() or assumed(why=)"
+        )
 
 
 def _fill(q: Quantity, *values: Any) -> Quantity:

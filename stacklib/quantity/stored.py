@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .core import Quantity
+from .core import Quantity, _make
 from .dtypes import DTYPES, Dtype
 from .names import resolve
 
@@ -195,7 +195,7 @@ def bytes_per_element(name: str | Quantity) -> Quantity:
 def size_of_number(row: Stored) -> Quantity:
     """Bytes of one number of a format."""
     words = f"bytes per {row.name} number"
-    return Quantity(row.bits / 8, "B", label=words, kind="constant")
+    return _make(Quantity(row.bits / 8, "B", label=words), kind="constant")
 
 
 def products(name: str, rates: Iterable[str]) -> Dtype:

@@ -19,6 +19,7 @@ WORDS = {
     "constant": "exact",
     "bare": "bare",
 }
+MARK = "#"  # in the key of a value of a result file, before its row and its field
 COUNT = "counted from its shapes"  # a count that no run made: it is exact
 # The word of a sum is that of its weakest part.
 ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")
@@ -61,8 +62,8 @@ def told(q: Quantity) -> str:
 
 def _inside(part: Quantity) -> str:
     word = told(part)
-    if part.kind == "measured" and part.key:  # a constant of the database
-        return "spec"
+    if part.kind == "measured" and MARK not in part.key:  # of the database
+        return "spec" if {".", "/"} & {*part.key} else word
     return {"chosen": "exact", "bare": "predicted"}.get(word, word)
 
 

@@ -98,6 +98,11 @@ def test_a_moved_spec_is_put_through_the_stored_derivation(repo, monkeypatch, ca
     assert "It takes [20.9 ms -> 10.4 ms]." in capsys.readouterr().out
 
 
+def pace(bandwidth):
+    """A run on a bandwidth."""
+    return bandwidth.si
+
+
 def test_only_runs_on_a_moved_leaf_are_repeated(repo, monkeypatch):
     def notebook(name: str, quantity) -> Cell:
         stored = json.loads(said_of(quantity).replace("decode", name))
@@ -106,7 +111,7 @@ def test_only_runs_on_a_moved_leaf_are_repeated(repo, monkeypatch):
     rows = counted(len, "abcd", label="rows")
     cells = [
         notebook("a", rows * WIRES),  # the bandwidth is beside the run, not under it
-        notebook("b", counted(abs, WIRES, label="a run on the bandwidth")),
+        notebook("b", counted(pace, WIRES, label="a run on the bandwidth")),
         notebook("c", counted(len, "h100-sxm", label="a run on the device")),
     ]
     found = sentences._to_run(cells, {BANDWIDTH}, repo)

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from stacklib import hardware
-from stacklib.quantity import in_times
+from stacklib.quantity.times import in_times
 
 from . import browser as b
 

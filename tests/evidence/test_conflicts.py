@@ -11,6 +11,7 @@ from stacklib.evidence import conflicts
 from stacklib.evidence.conflicts import checks, ledger
 from stacklib.evidence.conflicts.verdict import Ruling
 from stacklib.quantity import Quantity
+from stacklib.quantity.core import _make
 
 IDS = [row.id for row in conflicts.load()]
 # Words, not numbers: nothing can be computed.
@@ -100,7 +101,8 @@ def test_a_typed_answer_is_a_fault():
 
 
 def test_a_named_answer_is_a_fault_too():
-    named = Quantity(1978.9, "TFLOP/s dense", label="peak", kind="constant")
+    named = Quantity(1978.9, "TFLOP/s dense", label="peak")
+    named = _make(named, kind="constant")
     faults = conflicts.ruling_faults(ruling(named))
     assert any("is the stated value itself" in fault for fault in faults)
 

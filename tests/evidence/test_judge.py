@@ -17,6 +17,7 @@ from stacklib.quantity import (
     maximum,
     one_of,
 )
+from stacklib.quantity.core import _make
 
 RIDGE = "h200-ridge"  # claims 148 FLOP/B
 
@@ -88,7 +89,7 @@ def test_a_condition_makes_right_only_what_is_outside_two(ours, then, verdict):
 
 def test_a_condition_from_memory_makes_nothing_right():
     sheet = Source("Somebody said", "", "2026-11-21", "recalled")
-    then = Quantity(148, "FLOP/B", label="ridge", kind="spec", source=sheet)
+    then = Quantity(148, "FLOP/B", label="ridge", kind="spec", source=sheet, key="s")
     assert plant(Finding(guess(900), then=then, condition="x")).verdict == "wrong"
 
 
@@ -287,7 +288,8 @@ def test_a_check_without_a_leaf_is_caught():
 
 @pytest.mark.rows("kind", ["constant", "chosen", "assumed", "spec", "measured"])
 def test_a_literal_equal_to_its_own_claim_is_caught(kind):
-    literal = Quantity(148, "FLOP/B", label="a number I like", kind=kind)
+    made = Quantity(148, "FLOP/B", label="a number I like", key="s")
+    literal = _make(made, kind=kind)
     (fault,) = leaf_faults(plant(literal * 1))
     assert "claimed value itself" in fault and "a number I like" in fault
 
@@ -335,5 +337,5 @@ def test_a_product_with_one_is_caught():
 
 def test_a_sourced_fact_may_agree_with_a_claim_about_it():
     sheet = Source("A data sheet", "page 1", "2026-11-21", "vendor")
-    fact = Quantity(148, "FLOP/B", label="ridge", kind="spec", source=sheet)
+    fact = Quantity(148, "FLOP/B", label="ridge", kind="spec", source=sheet, key="s")
     assert leaf_faults(plant(fact)) == []

@@ -12,7 +12,7 @@ from stacklib.pages.hardware import compare
 from stacklib.pages.roofline.decode import live as decode
 from stacklib.pages.roofline.roofline import live as roof
 from stacklib.plots.live import choices
-from stacklib.quantity import in_times
+from stacklib.quantity.times import in_times
 
 from ..live_figures import ask, values
 

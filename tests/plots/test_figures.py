@@ -184,7 +184,7 @@ def test_a_roofline_of_mixed_formats_and_spread():
         "name": "p",
         "evidence": "measured",
         "intensity": [Quantity(1, "FLOP/B")],
-        "rate": [Quantity(2, "TFLOP/s")],
+        "rate": [Quantity(2, "TFLOP/s", kind="measured", key="a.json#b#c")],
         "spread": [spread],
     }
     spec = plots.roofline_spec(

@@ -21,8 +21,11 @@ from stacklib.plots import (
 )
 from stacklib.plots.marks import across, down
 from stacklib.plots.spec import KINDS, digest
+from stacklib.quantity import Quantity
 
 from ..rows import refusals
+
+SEEN = plots.rows([Quantity(2, kind="measured", key="a.json#b#c")])
 
 AXES = {"x": axis("Batch", log=True), "y": axis("Rate (TFLOP/s)", unit="TFLOP/s")}
 
@@ -39,7 +42,7 @@ def test_a_mark_is_the_dict_of_the_grammar():
     }
     assert line([1], [2], "a", "simulated", at="none")["label_at"] == "none"
     assert diamonds(3, 4, "said") == dots([3], [4], "said", "claimed")
-    pairs = dots([1], [2], "m", "measured", spread=[(1, 3)])["spread"]
+    pairs = dots([1], SEEN, "m", "measured", spread=[(1, 3)])["spread"]
     assert pairs == [[1, 3]]
     row = bar(0, 2.5, 7, "load", "simulated", layer=2)
     assert (row["kind"], row["x"], row["y"]) == ("bar", [0, 2.5], [7, 7])
@@ -94,7 +97,7 @@ test_what_the_grammar_does_not_know_is_refused = refusals(
     (lambda: line([1], [2], "a", "predicted", at="start"), "'start'"),
     (lambda: line([], [], "a", "predicted"), "needs x"),
     (lambda: line([1], [2], "a", "predicted", hue=3), "line 'a' takes no 'hue'"),
-    (lambda: dots([1], [2], "a", "measured", spread=[]), "spread pair"),
+    (lambda: dots([1], SEEN, "a", "measured", spread=[]), "spread pair"),
     (lambda: bar(1, float("inf"), 0, "a", "simulated"), "inf"),
     (lambda: places([1, 2], 0, "a", to=[1]), "1 to and 2 y"),
     (lambda: places(1, 0, "a", to=float("nan")), "nan"),

@@ -40,9 +40,9 @@ CONFUSIONS = {
     "float of a quantity": lambda: float(Q(21, "ms")),
     "bytes as bits without asking": lambda: Q(1, "GB").to("GFLOP"),
     "one way marked as both": lambda: ONE_WAY.to("GB/s bidirectional"),
-    "exponential of seconds": lambda: __import__("stacklib.quantity").quantity.exp(
-        Q(8, "s")
-    ),
+    "exponential of seconds": lambda: __import__(
+        "stacklib.quantity"
+    ).quantity.helpers.exp(Q(8, "s")),
     "log of seconds": lambda: __import__("stacklib.quantity").quantity.log2(Q(8, "s")),
     "price plus time": lambda: Q(2.69, "USD") + Q(1, "h"),
     "area plus length": lambda: Q(814, "mm2") + Q(26, "mm"),

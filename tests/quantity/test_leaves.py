@@ -59,20 +59,22 @@ def test_a_judgement_has_a_reason():
         assumed(0.5, label="share", why=" ")
 
 
+def run(value):
+    """A run that gives what it is asked for."""
+    return value
+
+
 def test_what_a_run_counted_shows_the_call_and_its_inputs():
     room = chosen(3, label="room")
     found = counted(min, room, 7, label="the fewest")
     assert found.si == 3 and found.tree()["formula"] == "min(room, 7)"
     assert found.tree()["inputs"][0]["kind"] == "chosen"
-    spread = counted(divmod, 17, 5, take=lambda pair: pair[1], unit="B")
+    spread = counted(run, (3, 2), take=lambda pair: pair[1], unit="B")
     assert spread.text() == "2 B"
     with pytest.raises(UnitError, match="gave 'a', not a number"):
-        counted(str, "a")
+        counted(run, "a")
     with pytest.raises(UnitError, match="finite"):
-        counted(max, [math.nan])
-    for converts in (float, int, round):
-        with pytest.raises(UnitError, match="names no run"):
-            counted(converts, 37)
+        counted(run, math.nan)
 
 
 def test_constants_are_rows_of_one_table():
@@ -84,7 +86,7 @@ def test_constants_are_rows_of_one_table():
 
 BANDWIDTH = hardware.get("h100-sxm").memory_bandwidth
 WEIGHTS = models.get("llama-3-70b").parameters
-PRESS = Quantity(2, "USD/h", source=SHEET, kind="claimed")
+PRESS = Quantity(2, "USD/h", source=SHEET, kind="claimed", key="quotes/x.y")
 TOLD = [
     (BANDWIDTH, "spec"),
     (BANDWIDTH / spec(989, "TFLOP/s"), "spec"),
@@ -97,12 +99,12 @@ TOLD = [
     (chosen(3) * 2, "exact"),
     (constant("byte") * 2, "exact"),
     (counted(len, "abc"), "exact"),
-    (counted(max, 1, 2), "simulated"),
-    (counted(max, 1, 2) / 2, "simulated"),
+    (counted(max, [1, 2]), "simulated"),
+    (counted(max, [1, 2]) / 2, "simulated"),
     (assumed(0.5, label="a", why="b") * chosen(2, "s"), "assumed"),
     (assumed(2, label="a", why="b") * BANDWIDTH, "predicted"),
-    (Quantity(3, "s", source=SHEET, kind="measured") / 2, "measured"),
-    (Quantity(3, "s", source=SHEET, kind="claimed") / spec(2, "s"), "claimed"),
+    (Quantity(3, "s", kind="measured", key="a.json#b/c") / 2, "measured"),
+    (Quantity(3, "s", kind="claimed", key="q") / spec(2, "s"), "claimed"),
     (PRESS + PRESS, "claimed"),
     (PRESS * chosen(2, "h"), "claimed"),
     (PRESS * (spec(80, "GB") / BANDWIDTH), "predicted"),
@@ -142,15 +144,3 @@ def test_cycles_of_two_clocks_never_meet():
         Quantity(3, "ns").at_clock(CLOCK)
     with pytest.raises(UnitError, match="given in GHz"):
         rate.at_clock(Quantity(3, "ns"))
-
-
-def test_a_counted_function_tells_the_call_that_a_reader_can_type():
-    @counted(unit="B", label="bytes of {many}", shown="kB")
-    def size(many, each=4):
-        return many * each
-
-    told = size(chosen(500, label="many"))
-    assert (told.text(), told.label, size.__name__) == ("2 kB", "bytes of 500", "size")
-    assert told.note.endswith("size(many, 4)") and [q.si for q in told.inputs] == [500]
-    with pytest.raises(TypeError, match="many"):
-        size()

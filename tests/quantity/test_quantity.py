@@ -12,16 +12,15 @@ from stacklib.quantity import (
     Source,
     UnitError,
     ceil,
-    exp,
     explain,
-    format_number,
     log2,
     maximum,
     minimum,
     where,
 )
+from stacklib.quantity.helpers import exp
 from stacklib.quantity.tree import formula
-from stacklib.quantity.units import parse, typeset
+from stacklib.quantity.units import format_number, parse, typeset
 
 positive = st.floats(1e-6, 1e12)
 SOURCE = Source("a data sheet", "page 2", "2026-11-21", "vendor")
@@ -75,8 +74,8 @@ def test_tags_travel_only_where_they_mean_something():
 
 
 def test_derivation_survives_comparison_and_choice():
-    a = Quantity(2, "ms", label="a", source=SOURCE, kind="spec")
-    b = Quantity(3, "ms", label="b", kind="assumed")
+    a = Quantity(2, "ms", label="a", source=SOURCE, kind="spec", key="x.a")
+    b = Quantity(3, "ms", label="b")
     chosen = where(a > b, a, b)
     assert chosen.si == b.si
     assert [leaf.label for leaf in chosen.leaves()] == ["a", "b", "a", "b"]
@@ -95,7 +94,8 @@ def test_formula_stops_at_names_and_keeps_precedence():
 
 
 def test_tree_is_json_with_source():
-    q = Quantity(3.35, "TB/s", label="bandwidth", source=SOURCE, kind="spec")
+    told = {"source": SOURCE, "kind": "spec", "key": "x.bandwidth"}
+    q = Quantity(3.35, "TB/s", label="bandwidth", **told)
     node = json.loads(json.dumps((Quantity(1, "GB") / q).tree()))
     assert node["formula"] == "1 GB / bandwidth"
     assert node["inputs"][0]["source"]["confidence"] == "vendor"

@@ -6,7 +6,8 @@ import re
 import pytest
 from _tools import tree
 
-from stacklib.quantity import chosen, in_times, say
+from stacklib.quantity import chosen, say
+from stacklib.quantity.times import in_times
 
 
 @pytest.mark.rows(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from stacklib import hardware, models
 from stacklib.interconnect.selection.machine import fabric
 from stacklib.interconnect.selection.timed import collective_time
-from stacklib.kernels.launch.launches import COSTS, replay_time
+from stacklib.kernels.launch.launches import cost, replay_time
 from stacklib.kernels.rows.sampling_time import GATHER_S, LAUNCH_S, flash_time
 from stacklib.models import operations
 from stacklib.quantity import Quantity, UnknownName, explain, say
@@ -174,7 +174,7 @@ def test_launches_are_a_graph_replayed():
     assert count == 11 * 80  # section 4.2
     assert kernels(model) == 9 * 80  # nothing is exchanged
     at_once = replay_time(
-        count, 0.0, replay_s=COSTS["replay"].low, node_s=COSTS["node"].low
+        count, 0.0, replay_s=cost("replay").si, node_s=cost("node").si
     )
     assert account(**CASE)[LAUNCHES].time.si == pytest.approx(at_once)
 

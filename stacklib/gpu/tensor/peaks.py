@@ -17,6 +17,7 @@ from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.quantity import DTYPES, Quantity
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import above_zero, whole
+from stacklib.quantity.core import _make
 
 from .tile_waves import run_blocks
 
@@ -47,7 +48,8 @@ def peak_by_hand(
 def per_mac(dtype: str) -> Quantity:
     """Operations of a multiply-add of a format, in its own unit."""
     unit = f"{find_dtype(dtype).operation}/MAC"
-    return Quantity(2, unit, label="operations of a multiply-add", kind="constant")
+    made = Quantity(2, unit, label="operations of a multiply-add")
+    return _make(made, kind="constant")
 
 
 def count_peak(

@@ -9,17 +9,21 @@ that of its longest path. What messages take from each other where paths share a
 
 from __future__ import annotations
 
+from dataclasses import fields
+from functools import partial
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 from stacklib.interconnect.schedules.cost import Cost, least_share
 from stacklib.interconnect.schedules.schedule import Schedule
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, counted, stamp
 from stacklib.quantity.bounds import at_least
 
 from .topology import Topology
 
 Pair = tuple[int, int]
+SMALL = 1e6  # bytes up to which a collective is latency, and family D's small half
 
 
 def cost(schedule: Schedule, topology: Topology, *, size: Any) -> Cost:
@@ -61,15 +65,22 @@ def cost(schedule: Schedule, topology: Topology, *, size: Any) -> Cost:
             f"{topology.ranks} chips: make one for as many"
         )
     waiting, each = parts(schedule, topology)
-    least = least_share(schedule.collective, schedule.ranks, schedule.switches > 0)
+    asked = (schedule.collective, schedule.ranks, schedule.switches > 0)
+    least = least_share(*asked)
     alpha: Any = waiting
     beta: Any = each
     floor: Any = float(least) / widest(topology) if least else 0.0
     if isinstance(size, Quantity):
         made = f"{schedule.algorithm} on {topology.name}"
-        alpha = Quantity(waiting, "s", label=f"latency, {made}", kind="counted")
-        beta = Quantity(each, "s/B", label=f"time per byte, {made}", kind="counted")
-        floor = Quantity(floor, "s/B", label=f"least per byte, {made}", kind="counted")
+        run = partial(counted, parts, schedule, topology)
+        alpha = run(unit="s", label=f"latency, {made}", take=itemgetter(0))
+        beta = run(unit="s/B", label=f"time per byte, {made}", take=itemgetter(1))
+        rate = counted(widest, topology, unit="B/s", label="the widest chip's rate")
+        share = counted(least_share, *asked, label="least share of the array")
+        floor = (share / rate).named(f"least per byte, {made}")
+        family = "D_large" if size.si > SMALL else "D_small"
+        parted = Cost(alpha + size * beta, alpha, size * beta, size * floor)
+        return Cost(*(stamp(getattr(parted, f.name), family) for f in fields(Cost)))
     return Cost(alpha + size * beta, alpha, size * beta, size * floor)
 
 

@@ -23,8 +23,8 @@ from stacklib.interconnect.selection.machine import (
     PORT as NCCL_PORT,
 )
 from stacklib.quantity import (
-    Quantity,
     bytes_per_element,
+    chosen,
     maximum,
     minimum,
     one_of,
@@ -122,12 +122,7 @@ def _read(
         above_zero(port=port)
     outside: Any = (port or PORT.get(device.architecture, PORT["hopper"])) * NETWORK
     if traced:
-        outside = Quantity(
-            outside,
-            "B/s per_chip per_direction",
-            label="network port",
-            kind="chosen",
-        )
+        outside = chosen(outside, "B/s per_chip per_direction", "network port")
     memory = device.fields["memory_capacity"]
     if memory is None:
         raise ValueError(f"{device.name} says no memory_capacity to train in")

@@ -21,48 +21,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.gpu.chip.streams import Command, Ran, run_streams
-from stacklib.quantity import ceil, maximum
+from stacklib.quantity import Quantity, ceil, maximum, quoted
 from stacklib.quantity.bounds import at_least, whole
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """A published cost in seconds, from its lowest to its highest."""
+def cost(name: str, end: str = "low") -> Quantity:
+    """An end of what a submission costs, as documents have it or we judge it.
 
-    low: float
-    high: float
-    what: str
-    source: str
+    ``name``: of ``COSTS``; ``end``: ``low`` or ``high``.
+    """
+    return quoted(f"launch_{name}.{end}")
 
 
-COSTS = {
-    "guide": Cost(20e-6, 200e-6, "a launch, as document 000 has it", "000"),
-    "guide-replay": Cost(10e-6, 10e-6, "a graph's replay, as 000 has it", "000"),
-    "driver": Cost(
-        2e-6,
-        6e-6,
-        "a launch through the driver, host side",
-        "null kernels back to back; 4-6 us on an RTX 5070 Ti (pegainfer, part 3, 2026)",
-    ),
-    "eager": Cost(
-        20e-6,
-        20e-6,
-        "an operator of an eager framework, Python included",
-        "order of magnitude; torch dispatch, checks, allocation and the launch",
-    ),
-    "replay": Cost(
-        2.5e-6,
-        2.5e-6,
-        "submitting a straight graph, whatever its length",
-        "NVIDIA, Constant time launch for straight-line CUDA graphs, 2024",
-    ),
-    "node": Cost(
-        0.5e-6,
-        1.5e-6,
-        "from one node of a graph to the next, on the device",
-        "A. Gray, Getting started with CUDA Graphs, 2019: 3.4 us a kernel of 2.9 us",
-    ),
-}
+# A launch as document 000 has it, a graph's replay there; a launch through the driver;
+# an operator of an eager framework; a straight graph, and each of its nodes.
+COSTS = ("guide", "guide_replay", "driver", "eager", "replay", "node")
 
 
 def launch_time(

@@ -158,13 +158,7 @@ def operation_energy(device: Accelerator, account: str) -> Quantity:
     factor = hardware.microarchitecture(device).tensor_energy
     if not factor:
         raise hardware.UnknownSpec(f"{device.key}: the energy of its tensor operations")
-    return Quantity(
-        hardware.efficiency(factor),
-        "J/FLOP",
-        label=factor,
-        kind="measured",
-        key=f"factors/{factor}",
-    )
+    return hardware.efficiency_quantity(factor).named(factor)
 
 
 def constant_power(device: Accelerator, account: str) -> Quantity:

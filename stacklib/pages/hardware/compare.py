@@ -11,7 +11,8 @@ from stacklib.plots.live import choices
 from stacklib.plots.marks import Spec
 from stacklib.plots.rooflines import SPAN, roofline_spec
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity, in_times
+from stacklib.quantity import Quantity
+from stacklib.quantity.times import in_times
 
 START = ("h100_sxm", "mi300x", "tpu_v5p")
 FORMATS = ("bf16", "fp8", "fp4")

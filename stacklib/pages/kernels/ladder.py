@@ -8,7 +8,7 @@ from stacklib import gpu
 from stacklib.evidence.series.matmul_ports import MARGIN
 from stacklib.evidence.series.port import floats
 from stacklib.pages.kernels import feed
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counting
 
 DEVICE = "rtx_a6000"
 SMALL = (512, 512, 32)  # rows, columns, shared size
@@ -96,7 +96,7 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-@counted(label="versions at the same place in both orders")
+@counting("versions at the same place in both orders")
 def same_order() -> int:
     """Versions of the six that stand at the same place in both orders."""
     told = sorted(VERSIONS, key=lambda name: published(name).si)

@@ -16,8 +16,10 @@ CHOSEN = 4  # series of the point chosen
 
 def counted(value: float, label: str, unit: str = "") -> Quantity:
     """A number that a run of the figure counted."""
-    made = Quantity(float(value), unit, label=label, kind="counted")
-    return _make(made, note="counted by this figure, run with these controls")
+    made = Quantity(float(value), unit, label=label)
+    return _make(
+        made, kind="counted", note="counted by this figure, run with these controls"
+    )
 
 
 def here(

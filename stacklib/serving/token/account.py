@@ -15,12 +15,11 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.kernels.launch.launches import COSTS
+from stacklib.kernels.launch.launches import cost
 from stacklib.models import Experts, LanguageModel
 from stacklib.models.weights.kept import way_of
 from stacklib.quantity import (
     Quantity,
-    Source,
     chosen,
     counted,
     resolve,
@@ -51,7 +50,7 @@ MODES = ("limit", "calibrated")
 SOFTWARE = ("engine", "library")
 CONTEXT = 4096  # tokens cached where none are named
 COVERING = (PRODUCTS, ATTENTION, NORMS, HEAD)
-NODE, REPLAY = COSTS["node"].low, COSTS["replay"].low
+NODE, REPLAY = cost("node").si, cost("replay").si
 LOSSES = "without the engine's own losses (family E)"
 WHOLE = 1.0  # an even share that fits
 LATER = Line(HOST, SECTIONS[HOST], note="not counted yet")
@@ -349,7 +348,7 @@ def _launches(model: LanguageModel, tp: int, traced: bool) -> Line:
     """A graph's submission, and on the device the pause before each of its kernels."""
     time: Any = REPLAY + work.kernels(model, tp) * NODE
     if traced:
-        replay, node = map(_cost, ("replay", "node"))
+        replay, node = cost("replay"), cost("node")
         kernels = counted(work.kernels, model, tp, label="kernels of a step")
         time = (replay + kernels * node).named(LAUNCHES)
     return Line(
@@ -359,14 +358,6 @@ def _launches(model: LanguageModel, tp: int, traced: bool) -> Line:
         regime="replayed as one graph",
         note="the least published costs",
     )
-
-
-def _cost(name: str) -> Quantity:
-    """The low end of a published cost."""
-    row, label = COSTS[name], f"{COSTS[name].what}, low end"
-    source = Source(row.source, label, "2026-11-25", "secondary")
-    key = f"{row.source}.{label}"
-    return Quantity(row.low, "s", label=label, source=source, kind="claimed", key=key)
 
 
 def _exchanges(case: Case) -> Line:

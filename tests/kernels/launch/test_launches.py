@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from stacklib.gpu.chip.streams import stream_faults
 from stacklib.kernels.launch import launches, threads
 from stacklib.kernels.launch.launches import (
-    COSTS,
     Launches,
+    cost,
     launch_time,
     replay_time,
     run_launches,
@@ -80,7 +80,7 @@ def test_the_published_series_of_short_kernels():
     # none: 3.8; a graph of the 20: 3.4, its node cost within the published range.
     plain = launch_time(20, 2.9e-6, submit_s=3.8e-6) / 20
     assert plain == pytest.approx(3.8e-6, rel=0.05)
-    node = COSTS["node"].low
+    node = cost("node").si
     graph = replay_time(20, 2.9e-6, replay_s=2.5e-6, node_s=node, replays=1000) / 2e4
     assert graph == pytest.approx(3.4e-6, rel=0.02)
     synced = launch_time(20, 2.9e-6, submit_s=3.8e-6, every=1, barrier_s=2.9e-6) / 20
@@ -88,17 +88,18 @@ def test_the_published_series_of_short_kernels():
 
 
 def test_the_claimed_gain_is_of_two_different_things():
-    guide, once = COSTS["guide"], COSTS["guide-replay"]
-    assert (guide.low / once.low, guide.high / once.high) == (2, 20)
+    once = cost("guide_replay").si
+    assert cost("guide").si / once == 2
+    assert cost("guide", "high").si / cost("guide_replay", "high").si == 20
     # For empty kernels a graph saves the driver's launch but for a node.
-    n, node = 1000, COSTS["node"]
+    n = 1000
     slow = launch_time(n, 0.0, submit_s=5e-6)
-    fast = replay_time(n, 0.0, replay_s=COSTS["replay"].low, node_s=1e-6)
+    fast = replay_time(n, 0.0, replay_s=cost("replay").si, node_s=1e-6)
     assert slow / fast == pytest.approx(5, rel=0.01)
     # 10 us a replay is a graph of 5 to 15 nodes.
-    room = once.low - COSTS["replay"].low
-    assert room / node.high == pytest.approx(5)
-    assert room / node.low == pytest.approx(15)
+    room = once - cost("replay").si
+    assert room / cost("node", "high").si == pytest.approx(5)
+    assert room / cost("node").si == pytest.approx(15)
 
 
 def test_a_graph_gains_nothing_where_kernels_are_longer_than_their_launch():
@@ -176,5 +177,6 @@ test_bad_input_is_named = refusals(
 
 
 def test_the_costs_are_ranges_with_a_source():
-    for cost in launches.COSTS.values():
-        assert 0 < cost.low <= cost.high and cost.source and cost.what
+    for name in launches.COSTS:
+        low, high = cost(name), cost(name, "high")
+        assert 0 < low.si <= high.si and low.source and low.label

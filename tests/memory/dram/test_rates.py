@@ -142,9 +142,7 @@ CALLS = {
 def test_floats_quantities_and_arrays_agree(name):
     call, values = CALLS[name]
     plain = call(*values)
-    units = [
-        Quantity(v, "s" if v < 1e-6 else "1", label="x", kind="assumed") for v in values
-    ]
+    units = [Quantity(v, "s" if v < 1e-6 else "1", label="x") for v in values]
     assert call(*units).si == pytest.approx(plain)
     arrays = [np.full(3, v) for v in values]
     np.testing.assert_allclose(call(*arrays), plain)

@@ -7,7 +7,7 @@ import pytest
 
 from stacklib import hardware, models
 from stacklib.evidence import measurements
-from stacklib.kernels.launch.launches import COSTS
+from stacklib.kernels.launch.launches import cost
 from stacklib.kernels.rows import norm_tiles
 from stacklib.kernels.scaled import fused_quantization
 from stacklib.pages.kernels.attention import claims as attention
@@ -82,7 +82,7 @@ def test_a_latent_is_as_small_as_its_columns():
 
 def test_a_graph_gains_what_a_launch_costs_over_a_node():
     for end in ("low", "high"):
-        launch, node = getattr(COSTS["driver"], end), getattr(COSTS["node"], end)
+        launch, node = cost("driver", end).si, cost("node", end).si
         assert launches.gain(end, end) == pytest.approx(launch / node, rel=0.01)
 
 

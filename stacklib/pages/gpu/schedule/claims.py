@@ -71,11 +71,11 @@ def switch_cost() -> Finding:
     )
 
 
-def with_lines(device: str, threads: int) -> Quantity:
-    """Latency of a load of 4 B a thread that has the bandwidth lines leave it."""
+def with_lines(device: str, threads: int) -> float:
+    """Seconds of a load of 4 B a thread that has the bandwidth lines leave it."""
     chip, line = hardware.get(device), saturate(device, 4, 2048).share
     rate = chip.memory_bandwidth.across(1) * line / chip.compute_units
-    return hide(threads=threads).in_flight / rate
+    return (hide(threads=threads).in_flight / rate).si
 
 
 @claim("sm-never-stalls")
@@ -83,7 +83,8 @@ def never_stalls() -> Finding:
     """Share of the bandwidth of one 4-byte load a thread, with lines at the memory."""
     idle = hide(threads=1024)
     chip, here = hardware.get(DEVICE), idle.share
-    lasts = counted(with_lines, DEVICE, 1024, label="latency of a load with lines")
+    label = "latency of a load with lines"
+    lasts = counted(with_lines, DEVICE, 1024, unit="s", label=label)
     wanted = hide(threads=1024, latency=lasts).needed
     drawn = (idle.in_flight / wanted).named("share of the bandwidth, with lines")
     theirs = chosen(700, "cycle", "latency of the claim") / chip.clock

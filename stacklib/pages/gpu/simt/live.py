@@ -9,7 +9,7 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
 from stacklib.plots.marks import FAINT, Spec, across, axis, cells, chart, down
 from stacklib.plots.spec import readout
-from stacklib.quantity import in_times
+from stacklib.quantity.times import in_times
 
 WAYS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 ALIKE = (1, 2, 4, 8, 16, 32)

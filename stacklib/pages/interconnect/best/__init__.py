@@ -15,7 +15,7 @@ from stacklib.interconnect.networks.topology import Topology
 from stacklib.interconnect.schedules.schedule import Schedule, Send
 from stacklib.interconnect.schedules.verify import verify
 from stacklib.pages.interconnect import collectives
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counting
 
 RESULT = "proven_best"
 CUBE, SWITCH, MESH = "cube mesh (DGX-1)", "switch of 8", "mesh of 8"
@@ -39,25 +39,19 @@ def bound(name: str, chunks: int) -> Bound:
     return least_steps(board(name), chunks)
 
 
-def _bound(name: str, chunks: int) -> int:
+@counting("steps needed, {name}, {chunks}")
+def least(name: str, chunks: int) -> int:
+    """Steps below which no schedule gets, by counting alone."""
     return bound(name, chunks).steps
 
 
-def least(name: str, chunks: int) -> Quantity:
-    """Steps below which no schedule gets, by counting alone."""
-    return counted(_bound, name, chunks, label=f"steps needed, {name}, {chunks}")
-
-
-def _ways(name: str) -> int:
+@counting("chunks a step, {name}")
+def at_once(name: str) -> int:
+    """Chunks that all wires of a board carry in a step."""
     return board(name).most(board(name).ways)
 
 
-def at_once(name: str) -> Quantity:
-    """Chunks that all wires of a board carry in a step."""
-    return counted(_ways, name, label=f"chunks a step, {name}")
-
-
-@counted(label="steps across, {name}")
+@counting("steps across, {name}")
 def diameter(name: str) -> int:
     """Steps between the chips that are farthest apart."""
     return board(name).diameter
@@ -92,25 +86,25 @@ def schedule(name: str, chunks: int) -> Schedule:
     return made
 
 
-@counted(label="fewest steps, {name}, {chunks}")
+@counting("fewest steps, {name}, {chunks}")
 def steps(name: str, chunks: int) -> int:
     """Steps of the schedule that was found."""
     return schedule(name, chunks).steps
 
 
-@counted(label="optima proved")
+@counting("optima proved")
 def proved() -> int:
     """Boards and chunk counts whose fewest steps are proved."""
     return sum(row["steps"] == row["low"] for row in rows().values())
 
 
-@counted(label="bounds that only the solver proves")
+@counting("bounds that only the solver proves")
 def by_solver() -> int:
     """Of these the ones where counting was not enough."""
     return sum(row["why"] == "solver" for row in rows().values())
 
 
-@counted(label="boards of {ranks} chips")
+@counting("boards of {ranks} chips")
 def boards(ranks: int) -> int:
     """Boards of so many chips."""
     names = [name for name in known.BOARDS if board(name).ranks == ranks]
@@ -120,7 +114,7 @@ def boards(ranks: int) -> int:
 # -- the ring on them ------------------------------------------------------------------
 
 
-@counted(label="steps of the ring, {name}")
+@counting("steps of the ring, {name}")
 def ring(name: str = SWITCH) -> int:
     """Steps of the ring along a circle of a board."""
     made = known.ring_on(board(name))
@@ -128,7 +122,7 @@ def ring(name: str = SWITCH) -> int:
     return made.steps
 
 
-@counted(label="arrays a cable must carry, {name}")
+@counting("arrays a cable must carry, {name}")
 def share(name: str) -> float:
     """Arrays that a cable must carry, however finely they are cut."""
     return least_share(board(name))
@@ -155,24 +149,10 @@ def wide() -> Board:
     return board_of(known.switch_of(collectives.TP), slots=collectives.TP - 1)
 
 
-def _one_step() -> int:
-    return least_steps(wide(), 1).steps
-
-
-def exchange_steps() -> Quantity:
+@counting("fewest steps, messages to all at once")
+def exchange_steps() -> int:
     """Steps of an exchange where a port sends to all others at once."""
-    return counted(_one_step, label="fewest steps, messages to all at once")
-
-
-def _exchange() -> float:
-    """Everyone sends its whole array to everyone, link by link."""
-    ranks = range(collectives.TP)
-    rows_ = tuple(Send(0, a, b, 0, True) for a in ranks for b in ranks if a != b)
-    made = Schedule("all_reduce", "one step", collectives.TP, 1, rows_)
-    assert verify(made).holds and not wide().overfull(made)
-    hop, rate = collectives.alpha().si / 2, collectives.bandwidth().si
-    box = Topology.nvswitch(collectives.TP, 1, links=1, link=rate, latency=hop)
-    return simulate(made, box, collectives.size().si).time
+    return least_steps(wide(), 1).steps
 
 
 def one() -> Quantity:
@@ -183,10 +163,16 @@ def one() -> Quantity:
     return found.named("an exchange in one step").to("µs")
 
 
-def simulated() -> Quantity:
+@counting("an exchange in one step, link by link", unit="s", shown="µs")
+def simulated() -> float:
     """The same by the simulator of links."""
-    label = "an exchange in one step, link by link"
-    return counted(_exchange, unit="s", label=label).to("µs")
+    ranks = range(collectives.TP)
+    rows_ = tuple(Send(0, a, b, 0, True) for a in ranks for b in ranks if a != b)
+    made = Schedule("all_reduce", "one step", collectives.TP, 1, rows_)
+    assert verify(made).holds and not wide().overfull(made)
+    hop, rate = collectives.alpha().si / 2, collectives.bandwidth().si
+    box = Topology.nvswitch(collectives.TP, 1, links=1, link=rate, latency=hop)
+    return simulate(made, box, collectives.size().si).time
 
 
 def exchange() -> Quantity:
@@ -199,13 +185,10 @@ def saved() -> Quantity:
     return (collectives.token("ring") / exchange()).named("ring over one step")
 
 
-def tried(name: str) -> Quantity:
-    """Fewest steps of a board of few chips, by trying every schedule."""
-    return counted(_fewest, name, label=f"every schedule tried, {name}")
-
-
+@counting("every schedule tried, {name}")
 @cache
-def _fewest(name: str) -> int:
+def tried(name: str) -> int:
+    """Fewest steps of a board of few chips, by trying every schedule."""
     found = fewest(board(name))
     assert found is not None
     return found

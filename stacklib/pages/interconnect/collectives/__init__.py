@@ -12,7 +12,7 @@ from stacklib.interconnect.schedules import cost as costs
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.closed import closed_cost
 from stacklib.interconnect.schedules.schedule import Schedule
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantity.core import _make
 from stacklib.quantity.stored import bytes_per_element
 
@@ -91,24 +91,16 @@ def made(algorithm: str, ranks: int = TP, chunks: int | None = None) -> Schedule
     return all_reduce(ranks, algorithm, chunks=chunks)
 
 
-def _steps(algorithm: str, ranks: int) -> int:
+@counting(lambda algorithm, ranks: f"steps, {NAMES[algorithm]}, {ranks} chips")
+def steps(algorithm: str, ranks: int = TP) -> int:
+    """Steps of an algorithm, one chunk at a time where it is piped."""
     return made(algorithm, ranks).steps
 
 
-def steps(algorithm: str, ranks: int = TP) -> Quantity:
-    """Steps of an algorithm, one chunk at a time where it is piped."""
-    label = f"steps, {NAMES[algorithm]}, {ranks} chips"
-    return counted(_steps, algorithm, ranks, label=label)
-
-
-def _share(algorithm: str, ranks: int) -> float:
-    return float(costs.count(made(algorithm, ranks)).share)
-
-
-def share(algorithm: str, ranks: int = TP) -> Quantity:
+@counting(lambda algorithm, ranks: f"arrays moved, {NAMES[algorithm]}, {ranks} chips")
+def share(algorithm: str, ranks: int = TP) -> float:
     """Arrays that the busiest chip of each step sends or receives, summed."""
-    label = f"arrays moved, {NAMES[algorithm]}, {ranks} chips"
-    return counted(_share, algorithm, ranks, label=label)
+    return float(costs.count(made(algorithm, ranks)).share)
 
 
 def time(
@@ -197,7 +189,7 @@ def seconds(algorithm: str, ranks: int, of: float) -> float:
     return min(map(float, found))
 
 
-@counted(unit="B", label="size where {one} passes {other}, {ranks} chips")
+@counting("size where {one} passes {other}, {ranks} chips", unit="B")
 def crossing(
     one: str = "ring", other: str = "double_binary_tree", ranks: int = TP
 ) -> float:

@@ -14,15 +14,22 @@ from stacklib.interconnect.experts.count import count, expect
 from stacklib.interconnect.experts.dispatch import pxn, token_bytes
 from stacklib.interconnect.experts.route import Routing, route_experts
 from stacklib.models.parts import Experts
-from stacklib.pages.figures_of import measured, published
-from stacklib.quantity import Quantity, Source, chosen, counted, maximum, one_of
+from stacklib.pages.figures_of import measured
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    chosen,
+    counted,
+    counting,
+    maximum,
+    one_of,
+    quoted,
+)
 
 MODEL, CHIP, FULL_CHIP, NIC = "deepseek-v3", "h800_sxm", "h100_sxm", "ib_ndr"
 TOKENS, NODE, HEADER, BLOCK = 128, 8, 16, 128
 EXPERTS, TOP, LIMIT = 256, 8, 4  # of a layer; of a token; nodes it may go to
 TRAINED = 64  # ranks over which the experts of a layer lay in training
-README = "DeepEP at 0297fc80, docs/legacy.md"
-REPORT = "DeepSeek-V3 technical report, arXiv 2412.19437"
 # Rows of the published dispatches and combines by ranks; another's, 256, is a claim.
 ROWS = {8: "D-0200", 16: "D-0204", 64: "D-0212", 128: "D-0216"}
 BACK = {8: "D-0202", 32: "D-0210", 64: "D-0214", 128: "D-0218", 256: "D-0222"}
@@ -36,9 +43,7 @@ WAYS = {"expert": "one per expert", "rank": "one per GPU", "node": "one per node
 
 def nvlink() -> Quantity:
     """Bytes a second, one direction, that NVLink of the measured machines reaches."""
-    return published(
-        160, "GB/s per_direction", "what NVLink of an H800 reaches", README
-    )
+    return quoted("deepep.nvlink")
 
 
 def lanes(chip: str = CHIP) -> Quantity:
@@ -137,7 +142,7 @@ def took(ranks: int, kind: str = "dispatch") -> Quantity:
     return measured((ROWS if kind == "dispatch" else BACK)[ranks]).to("µs")
 
 
-@counted(unit="s", label="beyond the least time, without {without} GPUs", shown="µs")
+@counting("beyond the least time, without {without} GPUs", unit="s", shown="µs")
 def fixed(without: int = 0) -> float:
     """What other sizes' dispatches take beyond their least time, in the median."""
     more = [took(r).si - floor(r).si for r in ROWS if r != without]
@@ -150,7 +155,7 @@ def foretold(ranks: int, kind: str = "dispatch") -> Quantity:
     return whole.named(f"{kind} foretold, {ranks} GPUs")
 
 
-@counted(label="largest error, {kind}")
+@counting("largest error, {kind}")
 def off(kind: str) -> float:
     """The largest error, its sign dropped."""
     sizes = (*ROWS, LARGEST) if kind == "dispatch" else tuple(BACK)
@@ -173,19 +178,15 @@ def rows() -> list[dict[str, Any]]:
 # -- the port that seems too fast ------------------------------------------------------
 
 
-def _normal(ranks: int) -> float:
-    part = {p: _copies(p, ranks, "node", LIMIT, EXPERTS, TOP) for p in _PARTS}
-    slow = max(part["network"] / nic().si, part["nvlink"] / nvlink().si)
-    return part["nodes"] / slow
-
-
 _PARTS = ("nodes", "network", "nvlink")
 
 
-def seeming(ranks: int) -> Quantity:
+@counting("seeming rate, {ranks} GPUs", unit="B/s", shown="GB/s")
+def seeming(ranks: int) -> float:
     """Rate that a full port seems to have if copies for the own node count too."""
-    label = f"seeming rate, {ranks} GPUs"
-    return counted(_normal, ranks, unit="B/s", label=label).to("GB/s")
+    part = {p: _copies(p, ranks, "node", LIMIT, EXPERTS, TOP) for p in _PARTS}
+    slow = max(part["network"] / nic().si, part["nvlink"] / nvlink().si)
+    return part["nodes"] / slow
 
 
 def seen(ranks: int) -> Quantity:
@@ -257,30 +258,30 @@ def case(key: str) -> Quantity:
 SKEW, DRAWN = 0.5, 1024
 
 
-@counted(label="busiest GPU over mean, skew {skew}")
+@counting("busiest GPU over mean, skew {skew}")
 def busiest(skew: float, ranks: int = TRAINED) -> float:
     """Copies that the busiest GPU receives over the mean one's."""
     drawn = route_experts(DRAWN, experts=EXPERTS, top_k=TOP, skew=skew, seed=1)
     return count(drawn, ranks=ranks, ranks_per_node=NODE).imbalance
 
 
-def messages(*, together: bool) -> Quantity:
+@counting(
+    lambda together: (
+        f"messages of a port, {('gathered' if together else 'each by itself')}"
+    )
+)
+def messages(*, together: bool) -> float:
     """Messages of a GPU's port in an all-to-all, without and with PXN."""
-    label = f"messages of a port, {'gathered' if together else 'each by itself'}"
-    return counted(_messages, together, label=label)
-
-
-def _messages(together: bool) -> float:
     return pxn(1.0, ranks=TRAINED, ranks_per_node=NODE, together=together).count
 
 
-def port_bytes(*, together: bool) -> Quantity:
+@counting(
+    lambda together: (
+        f"bytes of a port, {('gathered' if together else 'each by itself')}"
+    )
+)
+def port_bytes(*, together: bool) -> float:
     """Bytes of its port, in what goes from one GPU to another."""
-    label = f"bytes of a port, {'gathered' if together else 'each by itself'}"
-    return counted(_port, together, label=label)
-
-
-def _port(together: bool) -> float:
     return pxn(1.0, ranks=TRAINED, ranks_per_node=NODE, together=together).network
 
 
@@ -332,8 +333,8 @@ def share(dtype: str = "bf16") -> Quantity:
 
 def step() -> Quantity:
     """A GPU's time for a token, as published: hours for a trillion tokens."""
-    hours = published(180_000, "h", "GPU hours for a trillion tokens", REPORT)
-    many = published(1e12, "", "a trillion tokens", REPORT)
+    hours = quoted("deepseek_v3.hours")
+    many = quoted("deepseek_v3.tokens")
     return (hours / many).named("a GPU's time for a token, published").to("µs")
 
 

@@ -12,14 +12,11 @@ from stacklib.interconnect.networks.cuts import narrowest
 from stacklib.interconnect.networks.shapes_fat_tree import fat_tree_size, levels_for
 from stacklib.pages import chain
 from stacklib.pages.figures_of import claimed as claimed
-from stacklib.pages.figures_of import quoted
 from stacklib.pages.interconnect.journey import account
 from stacklib.pages.kernels import launches
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 
 SHEET = "Spreadsheet of what H100 clusters cost, August 2024"
-ON_CPO = "On CPO, part 4: today's major CPO products, 2026"
-DAVISSON = "Broadcom on Tomahawk 6 Davisson, cloudnews.tech, 2025"
 DEVICE, MODEL, RADIX, LEVELS = "h100_sxm", "llama-3-70b", 64, 3
 SHEETS = {2048: 96, 16_384: 768, 65_536: 5120, 131_072: 10_240}  # GPUs: switches
 PORT = 50e9  # B/s in one direction: NDR, of the small networks that are built
@@ -53,8 +50,7 @@ def ports_each(high: int = LEVELS) -> Quantity:
 
 def price(part: str) -> Quantity:
     """Of a spreadsheet: a switch, a cable with both ends, a server of eight."""
-    value = {"switch": 36_000, "cable": 1280, "server": 310_000, "NVIDIA": 50_000}[part]
-    return quoted(value, "USD", f"price of a {part}", SHEET)
+    return quoted(f"cluster_sheet.{part}")
 
 
 def per_gpu() -> Quantity:
@@ -94,7 +90,7 @@ def triple() -> Quantity:
 # -- the spreadsheet -------------------------------------------------------------------
 
 
-@counted(label="switches for {gpus} GPUs")
+@counting("switches for {gpus} GPUs")
 def need(gpus: int) -> int:
     """Switches of 64 ports that so many GPUs need: (2 n - 1) N / k."""
     return (2 * levels_for(gpus, RADIX) - 1) * gpus // RADIX
@@ -107,7 +103,7 @@ def depth(gpus: int) -> Quantity:
 
 def theirs(gpus: int) -> Quantity:
     """Switches as the spreadsheet has them."""
-    return quoted(SHEETS[gpus], "", f"switches for {gpus} GPUs", SHEET)
+    return quoted(f"cluster_sheet.gpus_{gpus}")
 
 
 def missing(gpus: int) -> Quantity:
@@ -124,13 +120,13 @@ def built(hosts: int = 16_384) -> Topology:
     return Topology.fat_tree(RADIX, LEVELS, hosts=hosts)
 
 
-@counted(label="{name} counted, 16,384 GPUs")
+@counting("{name} counted, 16,384 GPUs")
 def parts(name: str) -> int:
     """Switches or cables counted in the graph."""
     return built().parts()[name]
 
 
-@counted(unit="B/s", label="maximum flow for a GPU, {over} to 1", shown="GB/s")
+@counting("maximum flow for a GPU, {over} to 1", unit="B/s", shown="GB/s")
 def flow(over: float = 1) -> float:
     """B/s of each GPU of a half to the other half, by a maximum flow."""
     tree = Topology.fat_tree(8, 3, over, link=PORT)
@@ -160,7 +156,7 @@ def shape(name: str) -> Topology:
     return made
 
 
-@counted(label="{part} for a GPU, {name}")
+@counting("{part} for a GPU, {name}")
 def each(name: str, part: str) -> float:
     """Switch ports or cables for each GPU, counted in the graph."""
     net = shape(name)
@@ -173,7 +169,7 @@ def paid(name: str) -> Quantity:
     return (ports + each(name, "link") * price("cable")).named(f"price, {name}")
 
 
-@counted(unit="B/s", label="bisection for a GPU, {name}", shown="GB/s")
+@counting("bisection for a GPU, {name}", unit="B/s", shown="GB/s")
 def across(name: str) -> float:
     """B/s of each GPU of a half to the other half."""
     return shape(name).bisection().per_chip
@@ -185,8 +181,8 @@ def across(name: str) -> float:
 def sold(key: str, part: str) -> Quantity:
     """Ports, a port's rate, or all of a switch's, one direction."""
     if key == "tomahawk6":
-        lanes = quoted(512, "", "ports of Tomahawk 6", DAVISSON)
-        rate = quoted(200, "Gbit/s per_direction", "a port of Tomahawk 6", DAVISSON)
+        lanes = quoted("tomahawk6.ports")
+        rate = quoted("tomahawk6.port")
     else:
         fields = hardware.link(key).fields
         found, width = fields["ports"], fields["link_bandwidth"]
@@ -203,7 +199,7 @@ def reach(key: str, high: int) -> Quantity:
 
 def planes() -> Quantity:
     """GPUs of three levels of the Quantum-X800, as published."""
-    return quoted(746_496, "", "GPUs under three levels", ON_CPO)
+    return quoted("cpo.three_levels")
 
 
 # -- a token ---------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from stacklib.interconnect.failures import cluster, goodput, processes
 from stacklib.memory.tiers import checkpoint
 from stacklib.memory.tiers.parts import constant, drive
 from stacklib.pages.figures_of import published, seen
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 
 MODEL, DEVICE = "llama-3.1-405b", "h100_sxm"
 LARGE = 100_000  # GPUs
@@ -62,16 +62,12 @@ def share_of(part: str) -> Quantity:
 
 def faulty() -> Quantity:
     """Interruptions by faulty GPUs, as counted in the table."""
-    return published(
-        cluster.CAUSES[0].count, "", "faulty GPUs", HERD, where="table 5, count"
-    )
+    return quoted("llama3.faulty")
 
 
 def faulty_printed() -> Quantity:
     """Their share as the table prints it."""
-    return published(
-        30.1, "%", "share of faulty GPUs as printed", HERD, where="table 5, percent"
-    )
+    return quoted("llama3.faulty_share")
 
 
 def faulty_share() -> Quantity:
@@ -79,7 +75,7 @@ def faulty_share() -> Quantity:
     return (faulty() / constant("llama3_failures")).named("share of faulty GPUs")
 
 
-@counted(unit="s", label="between failures, drawn")
+@counting("between failures, drawn", unit="s")
 def drawn_between() -> float:
     """The mean time between failures where every host has clocks of its own."""
     hosts = int(constant("llama3_gpus").si) // PER_HOST
@@ -94,7 +90,7 @@ def drawn_between() -> float:
 
 def effective() -> Quantity:
     """Share of its time that the paper calls effective, at least."""
-    return published(90, "%", "effective training time", HERD, where="section 3.3.4")
+    return quoted("llama3.training_share")
 
 
 # -- hosts that wait to be repaired ----------------------------------------------------
@@ -112,7 +108,7 @@ def spares(number: int = 0) -> Quantity:
     return counted(cluster.spares_for, broken(number), WAITING, label="spare hosts")
 
 
-@counted(label="time with too few spares, drawn")
+@counting("time with too few spares, drawn")
 def short(number: int = 0) -> float:
     """Share of the time with too few spares, drawn."""
     rate = (share_of("gpu") + share_of("host")).si * per_gpu().si
@@ -135,7 +131,7 @@ def size() -> Quantity:
 
 def storage() -> Quantity:
     """Rate at which the cluster's storage takes what is written, sustained."""
-    return published(2, "TB/s", "storage, sustained", HERD, where="section 3.3.1")
+    return quoted("llama3.storage")
 
 
 def cost() -> Quantity:
@@ -217,7 +213,7 @@ def drives() -> Quantity:
 # -- real processes ----------------------------------------------------------------
 
 
-@counted(label="steps, mean")
+@counting("steps, mean")
 def mean_steps() -> float:
     """Steps executed on average until the small run is through, closed form."""
     segments, rest = divmod(STEPS, EVERY)
@@ -225,7 +221,7 @@ def mean_steps() -> float:
     return segments * steps(EVERY, FAILS) + (steps(rest, FAILS) if rest else 0)
 
 
-@counted(label="steps, mean of replays")
+@counting("steps, mean of replays")
 def mean_replayed() -> float:
     """The same, from many replays."""
     runs = range(SEGMENTS)
@@ -244,19 +240,19 @@ def killed() -> processes.Killed:
     return processes.run_killed(STEPS, EVERY, goodput.draw_kills(FAILS, SEED))
 
 
-@counted(label="steps executed by processes")
+@counting("steps executed by processes")
 def by_processes() -> int:
     """Steps that the processes executed."""
     return killed().counts.executed
 
 
-@counted(label="steps executed")
+@counting("steps executed")
 def executed() -> int:
     """Steps that the replay of these kills executes."""
     return replayed().executed
 
 
-@counted(label="kills")
+@counting("kills")
 def restarts() -> int:
     """Processes killed in it."""
     return replayed().restarts

@@ -10,7 +10,7 @@ from stacklib.pages import chain
 from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect import links, selection
 from stacklib.pages.kernels import journey as kernels
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counting
 from stacklib.serving import Account
 
 MODEL, CONTEXT, TP = "llama-3-70b", 4096, 8
@@ -90,17 +90,15 @@ def over_bound(device: str = OLD) -> Quantity:
     return (exchanges(device) / bytes_alone(device)).named("exchanges over their bound")
 
 
-def _fastest(device: str, way: str) -> int:
+@counting(
+    lambda device, way: f"GPUs of the fastest token {way}, {hardware.get(device).short}"
+)
+def fastest(device: str, *, way: str = LIBRARY) -> int:
+    """How many GPUs make a token soonest."""
     times = {
         tp: token(device, tp, way=way).si for tp in SIZES[device] if fits(device, tp)
     }
     return min(times, key=lambda tp: times[tp])
-
-
-def fastest(device: str, *, way: str = LIBRARY) -> Quantity:
-    """How many GPUs make a token soonest."""
-    label = f"GPUs of the fastest token {way}, {hardware.get(device).short}"
-    return counted(_fastest, device, way, label=label)
 
 
 def fits(device: str, tp: int) -> bool:

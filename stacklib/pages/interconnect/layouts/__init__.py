@@ -17,7 +17,7 @@ from stacklib.interconnect.parallelism.plan import Choice, plan, why
 from stacklib.interconnect.parallelism.rates import device_of
 from stacklib.interconnect.parallelism.step import Step, step_time
 from stacklib.pages.interconnect.sharding import SUMMED, all_each, each
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.quantity import Quantity, Source, chosen, counted, counting
 
 MODEL, DEVICE, CHIPS, BATCH, LENGTH = "llama-3-70b", "h100_sxm", 64, 512, 4096
 NAIVE, TENSOR, ZERO, PIPE = "naive", "tensor", "zero", "pipe"
@@ -113,22 +113,21 @@ def _array() -> float:
     return 2.0 * LENGTH * models.get(MODEL).hidden
 
 
-@counted(unit="B/s per_chip per_direction", label="payload of a {what}")
+@counting("payload of a {what}", unit="B/s per_chip per_direction")
 def rate(what: str) -> float:
     """Payload of a chip, one direction: ``link`` or ``port``, as NCCL gets it."""
     return float(getattr(device_of(DEVICE), what))
 
 
-@counted(
-    unit="B/s per_chip per_direction",
-    label="payload in a ring of {ways}, {inner} apart",
+@counting(
+    "payload in a ring of {ways}, {inner} apart", unit="B/s per_chip per_direction"
 )
 def ring(inner: int, ways: int) -> float:
     """Payload that a chip of a group's rings has."""
     return float(ring_rate(device_of(DEVICE), inner, ways))
 
 
-@counted(unit="s", label="half an all-reduce, {ways} chips")
+@counting("half an all-reduce, {ways} chips", unit="s")
 def half(ways: int) -> float:
     """Time of half an all-reduce of a layer."""
     return float(half_ring(device_of(DEVICE), 1, ways, _array()))
@@ -307,7 +306,7 @@ def megatron_rows() -> list[dict[str, Any]]:
     return found
 
 
-@counted(label="{what} miss of {who}")
+@counting("{what} miss of {who}")
 def miss(who: str, what: str) -> float:
     """Mean or largest miss of the eight."""
     return float(stored()["errors"][who][what])
@@ -323,7 +322,7 @@ def judged(by: str = "") -> Validation:
     return unseen(report, by) if by else report
 
 
-@counted(label="{share:.0%} of misses, new {by}")
+@counting("{share:.0%} of misses, new {by}")
 def error(by: str, share: float) -> float:
     """A quantile of the misses, wall times of whole runs left out."""
     kept = (o for o in judged(by).predicted if o.row.metric != "gpu_hours")
@@ -347,7 +346,7 @@ def worst() -> tuple[str, ...]:
     return tuple(o.row.id for o in kept[:5])
 
 
-@counted(label="predicted over measured, {id}")
+@counting("predicted over measured, {id}")
 def off(id: str) -> float:
     """Predicted over measured, for a row whose source the fit never saw."""
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)

@@ -8,7 +8,7 @@ from stacklib.hardware.link_gaps import link_residuals
 from stacklib.interconnect.networks import framing
 from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect.links import claims
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
 from stacklib.roofline.journey.events import exchange_time
 
 MODEL, TP, EXCHANGES = "llama-3-70b", 8, 2  # all-reduces of a layer
@@ -66,7 +66,7 @@ def both(key: str) -> Quantity:
     return claims.both(key)
 
 
-@counted(label="widest gap to what is printed")
+@counting("widest gap to what is printed")
 def farthest() -> float:
     """The widest gap between lanes x rate x code and what is printed."""
     gaps = (hardware.link(key) for key in TABLE)
@@ -76,16 +76,12 @@ def farthest() -> float:
 # -- codes, counted --------------------------------------------------------------------
 
 
-def _share(name: str, lanes: int) -> float:
-    """Data bits over all, of whole frames sent over some lanes."""
+@counting("share left by {name}, counted")
+def counted_share(name: str, lanes: int = 2) -> float:
+    """What a code leaves, counted in a stream over lanes."""
     layers = framing.code(name)
     _, bits = framing.frame_bits(layers)
     return sum(framing.count(layers, lanes, bits)) / (lanes * bits)
-
-
-def counted_share(name: str, lanes: int = 2) -> Quantity:
-    """What a code leaves, counted in a stream over lanes."""
-    return counted(_share, name, lanes, label=f"share left by {name}, counted")
 
 
 def frame(name: str, part: int) -> Quantity:

@@ -10,9 +10,8 @@ from stacklib import hardware
 from stacklib.interconnect.switches import closed, shapes
 from stacklib.interconnect.switches.engine import run_fabric
 from stacklib.interconnect.switches.fabric import FabricRun, Flow, Rules, Wire
-from stacklib.pages.figures_of import published
 from stacklib.pages.interconnect import rdma
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 
 NETWORK, FRAME, HEADER, HOPS = "ib_ndr", 4096, 64, 3
 SWITCHES = {"infiniband": "switch_q3400", "ethernet": "switch_sn5600"}
@@ -20,7 +19,6 @@ EVERY, UNTIL, SOURCES = 8e-6, 800e-6, 32  # s between our messages, s of a run, 
 LOADS = (0.5, 0.8, 0.9)
 SPINES = 8
 INCAST, BURST, XOFF = 8, 1 << 16, 1 << 15  # hosts, bytes of each, bytes of a threshold
-PAUSES = "IEEE 802.3, delay of a pause at 400 Gbit/s, as besthub.dev quotes it"
 
 
 # -- what is given ---------------------------------------------------------------------
@@ -82,16 +80,12 @@ def stored_more(kind: str = "ethernet") -> Quantity:
     return (way(kind, "store") - way(kind)).named("added by storing").to("ns")
 
 
-def _quiet(forwarding: str, kind: str) -> float:
+@counting("quiet run, {kind}, {forwarding}", unit="s", shown="us")
+def quiet_run(kind: str, forwarding: str) -> float:
+    """The same, frame by frame."""
     wires, path, _ = shapes.row(HOPS, _wire())
     rules = Rules(forwarding, latency(kind).si, HEADER)
     return run_fabric(wires, [Flow((path,), round(message().si))], rules).time
-
-
-def quiet_run(kind: str, forwarding: str) -> Quantity:
-    """The same, frame by frame."""
-    label = f"quiet run, {kind}, {forwarding}"
-    return counted(_quiet, forwarding, kind, unit="s", label=label).to("us")
 
 
 def _wire() -> Wire:
@@ -145,16 +139,13 @@ def _loaded(load: float) -> tuple[float, ...]:
     return tuple(e - f.start for e, f in zip(run.ended, mine, strict=False) if e)
 
 
-def _mean(load: float) -> float:
+@counting("run at {load:.0%}", unit="s", shown="us")
+def busy_run(load: float) -> float:
+    """Mean of messages that a run sends behind others."""
     return mean(_loaded(load))
 
 
-def busy_run(load: float) -> Quantity:
-    """Mean of messages that a run sends behind others."""
-    return counted(_mean, load, unit="s", label=f"run at {load:.0%}").to("us")
-
-
-@counted(unit="s", label="slowest at {load:.0%}", shown="us")
+@counting("slowest at {load:.0%}", unit="s", shown="us")
 def worst(load: float) -> float:
     """The slowest of them."""
     return max(_loaded(load))
@@ -176,13 +167,13 @@ def load_rows() -> list[dict[str, Any]]:
 # -- hashed and sprayed ----------------------------------------------------------------
 
 
-@counted(label="chance that two flows share a spine")
+@counting("chance that two flows share a spine")
 def clash() -> float:
     """Chance that at least two of the flows share a spine."""
     return float(closed.clash_chance(SPINES, SPINES))
 
 
-@counted(label="flows on the busiest spine")
+@counting("flows on the busiest spine")
 def busiest() -> float:
     """Mean number of flows on the spine that got most."""
     return float(closed.mean_busiest(SPINES, SPINES))
@@ -231,7 +222,7 @@ def spread(name: str, far: bool = False) -> Quantity:
     return counted(_tiers, name, far, unit="s", label=label).to("us")
 
 
-@counted(label="frames resent, {name}")
+@counting("frames resent, {name}")
 def resent(name: str) -> int:
     """Frames sent again, with one spine farther than the others."""
     return tiers(name, True).resent
@@ -262,7 +253,7 @@ def hashed_told() -> Quantity:
 
 def response() -> Quantity:
     """Time until a port obeys a pause, at most."""
-    bits = published(463_360, "bit", "bits sent until a pause is obeyed", PAUSES)
+    bits = quoted("pauses.delay")
     return (bits.to("B") / rate()).named("until a pause is obeyed").to("us")
 
 
@@ -331,7 +322,7 @@ def circle(control: str = "pause") -> FabricRun:
     return run_fabric(wires, flows, Rules(control=control, buffer=8192))
 
 
-@counted(label="flows that never end")
+@counting("flows that never end")
 def stuck() -> int:
     """Flows of the ring that never end."""
     return sum(end is None for end in circle().ended)
@@ -360,8 +351,7 @@ def queue(*, marks: bool) -> Quantity:
 
 def far() -> Quantity:
     """A write over three switches, one way, measured."""
-    words = "write over three switches, median of leaf pairs"
-    return published(1.70, "us", words, rdma.CLUSTER)
+    return quoted("zaratan.far")
 
 
 def per_switch() -> Quantity:

@@ -7,20 +7,14 @@ from functools import cache
 from stacklib import hardware, models
 from stacklib.interconnect.optics import budget as light
 from stacklib.interconnect.optics import errors, failing
-from stacklib.interconnect.optics.ports import PORTS, PRESS, ends, energy_per_bit
+from stacklib.interconnect.optics.ports import PORTS, ends, energy_per_bit
 from stacklib.pages import chain
 from stacklib.pages.figures_of import claimed as claimed
-from stacklib.pages.figures_of import quoted
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, quoted
 
 DEVICE, WAYS = "h100_sxm", tuple(PORTS)
-RATE = "bit/s per_direction"
-SHEET = "Edgecore ET7502-DR4, data sheet, 400GBASE-DR4"
-CLAUSE = "IEEE 802.3-2018, clause 124, 400GBASE-DR4"
 TIA = "D. Patel and others, 112-Gb/s TIA in 16-nm FinFET, JSSC 2023"
 ECOC = "Meta's test of optics in the package, ECOC 2025, as quoted by 100gmodules"
-LLAMA = "Meta, interruptions of Llama 3's training, Data Center Dynamics, 2024"
-HERD = "Meta, The Llama 3 herd of models, 2024, section 3.3.1"
 DAC = "NVIDIA, MCP7Y00 800 Gb/s passive copper cables, ordering information"
 NVIDIA = "NVIDIA, MMS4X00-NM 800 Gb/s twin-port transceiver, user manual"
 FIT, SWITCHES, PORTS_EACH = 500, 100_000, 64  # as claimed of a fleet
@@ -34,15 +28,14 @@ RESPONSIVITY = 0.8  # A/W
 
 def part(way: str, name: str) -> Quantity:
     """Watts of a port of one kind: its engine, its laser, or both."""
-    port = PORTS[way]
     if name == "port":
         return (part(way, "engine") + part(way, "laser")).named(f"a port, {way}")
-    return quoted(getattr(port, name), "W", f"{name} of a port, {way}", port.source)
+    return quoted(f"photonics.{name}_{way}")
 
 
 def rate() -> Quantity:
     """Bits a second of such a port, one direction."""
-    return quoted(PORTS["package"].rate, RATE, "rate of a port", PRESS).to("Tbit/s")
+    return quoted("photonics.rate").to("Tbit/s")
 
 
 def smaller() -> Quantity:
@@ -63,12 +56,12 @@ def lane() -> Quantity:
 
 def copper() -> Quantity:
     """The longest passive copper cable that NVIDIA sells for it."""
-    return quoted(3, "m", "longest passive cable", DAC)
+    return quoted("dac.longest")
 
 
 def gpus() -> Quantity:
     """GPUs of the cluster that NVIDIA reckoned with."""
-    return quoted(400_000, "", "GPUs of the cluster", PRESS)
+    return quoted("photonics.gpus")
 
 
 def levels() -> Quantity:
@@ -88,8 +81,7 @@ def fleet(way: str) -> Quantity:
 
 def fleet_published(way: str) -> Quantity:
     """The same as NVIDIA has it."""
-    value = {"pluggable": 72, "package": 21.6}[way]
-    return quoted(value, "MW", f"all optics as published, {way}", PRESS)
+    return quoted(f"photonics.optics_{way}")
 
 
 def saved(name: str) -> Quantity:
@@ -100,8 +92,7 @@ def saved(name: str) -> Quantity:
 
 def electrical(way: str) -> Quantity:
     """Decibels between the switch chip and what drives the light."""
-    value = {"pluggable": 22, "package": 4}[way]
-    return quoted(value, "", f"electrical loss in dB, {way}", PRESS)
+    return quoted(f"photonics.loss_{way}")
 
 
 def halves() -> Quantity:
@@ -116,7 +107,7 @@ def _left(loss: float) -> float:
 
 def module() -> Quantity:
     """Watts of a module of today, both of its ports of 400 Gbit/s."""
-    return quoted(17, "W", "two ports of 400 Gbit/s in one module", NVIDIA)
+    return quoted("twin_port.module")
 
 
 # -- a token ---------------------------------------------------------------------------
@@ -165,16 +156,8 @@ def chips() -> Quantity:
 
 def standard(name: str) -> Quantity:
     """A level (dBm) or a loss (dB) of the standard's lane."""
-    value, title = {
-        "less": (-2.2, SHEET),
-        "closure": (3.4, SHEET),
-        "stressed": (-1.9, SHEET),
-        "channel": (3.0, CLAUSE),
-        "reach": (500, CLAUSE),
-        "errors": (2.4e-4, CLAUSE),
-    }[name]
-    unit = "m" if name == "reach" else ""
-    return quoted(value, unit, f"400GBASE-DR4, {name}", title)
+    of = "sheet" if name in ("less", "closure", "stressed") else "clause"
+    return quoted(f"dr4_{of}.{name}")
 
 
 def sent() -> Quantity:
@@ -203,8 +186,8 @@ def margin() -> Quantity:
 
 def noise() -> Quantity:
     """Noise of a published amplifier: its density over its bandwidth."""
-    density = quoted(16.9e-12, "", "noise density, A a root hertz", TIA)
-    band = quoted(32e9, "", "bandwidth, hertz", TIA)
+    density = quoted("tia.noise")
+    band = quoted("tia.bandwidth")
     return counted(_noise, density, band, label="noise current in µA")
 
 
@@ -233,7 +216,7 @@ def _least(wrong: float, micro: float, levels: int = 4) -> float:
 
 def least_measured() -> Quantity:
     """The same as measured."""
-    return quoted(-8.2, "", "sensitivity measured, dBm", TIA)
+    return quoted("tia.sensitivity")
 
 
 def off() -> Quantity:
@@ -306,8 +289,7 @@ def run(*, events: bool) -> Quantity:
 
 def mtbf(way: str) -> Quantity:
     """Hours between failures of one part, as a test of them found."""
-    value = {"package": 2.6e6, "pluggable, low": 0.5e6, "pluggable, high": 1e6}[way]
-    return quoted(value, "", f"hours between failures, {way}", ECOC)
+    return quoted(f"ecoc.{way.replace(', ', '_')}")
 
 
 def fit_measured(way: str) -> Quantity:
@@ -318,13 +300,8 @@ def fit_measured(way: str) -> Quantity:
 
 def llama(name: str) -> Quantity:
     """Of a training run: interruptions by the network, days, GPUs, its top level."""
-    value, title = {
-        "network": (35, LLAMA),
-        "days": (54, LLAMA),
-        "gpus": (16_384, LLAMA),
-        "thinner": (7, HERD),
-    }[name]
-    return quoted(value, "", f"Llama 3's run, {name}", title)
+    of = "herd" if name == "thinner" else "dcd"
+    return quoted(f"llama3_{of}.{name}")
 
 
 def llama_ends() -> Quantity:

@@ -14,7 +14,13 @@ from stacklib.kernels.launch.launches import replay_time
 from stacklib.pages.figures_of import measured
 from stacklib.pages.kernels import journey
 from stacklib.pages.kernels.launches import claims
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, one_of
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counting,
+    one_of,
+)
 from stacklib.roofline import decode_step
 
 MODEL, DEVICE, LINK = "llama-3-70b", "h100_sxm", "nvlink4"
@@ -127,15 +133,12 @@ def run(name: str, send: float = 0.0) -> PipelineRun:
     return run_pipeline(made, send=send)
 
 
-def _bubble(name: str, send: float) -> float:
+@counting("bubble counted, {name}, send {send}")
+def waits(name: str, send: float = 0.0) -> float:
+    """Waiting over work, counted from the run."""
     found = run(name, send)
     wait = found.inner_bubble if name == "ZB-H2" else found.bubble
     return round(wait, 9)
-
-
-def waits(name: str, send: float = 0.0) -> Quantity:
-    """Waiting over work, counted from the run."""
-    return counted(_bubble, name, send, label=f"bubble counted, {name}, send {send}")
 
 
 def microbatches() -> Quantity:
@@ -152,7 +155,7 @@ def closed(name: str) -> Quantity:
     return told.named(f"bubble, {name}")
 
 
-@counted(label="microbatches held, {name}")
+@counting("microbatches held, {name}")
 def held(name: str) -> float:
     """Microbatches whose activations the fullest stage holds."""
     return max(run(name).held)
@@ -198,7 +201,7 @@ def idle() -> Quantity:
 # -- beside a measured gain ------------------------------------------------------------
 
 
-@counted(label="gain of chunks, {rounds} microbatches")
+@counting("gain of chunks, {rounds} microbatches")
 def gain(rounds: int = STAGES, chunks: int = CHUNKS) -> float:
     """What chunks gain in a step of so many microbatches."""
     plain, cut = bubble(STAGES, rounds), bubble(STAGES, rounds, interleave=chunks)
@@ -220,7 +223,7 @@ def bubble_then() -> Quantity:
     return bubble(stages(), stages()).named("bubble, as many microbatches as stages")
 
 
-@counted(label="gain of finer microbatches")
+@counting("gain of finer microbatches")
 def finer() -> float:
     """What more microbatches would gain there instead."""
     return (1 + bubble(STAGES, STAGES)) / (1 + bubble(STAGES, MICROBATCHES))

@@ -8,7 +8,7 @@ from typing import Any
 from stacklib.evidence import results, runs
 from stacklib.interconnect.pipelines.closed import bubble
 from stacklib.pages import figures_of
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counted, counting
 
 RUN, COSTS = "pipelined_training", "pipelined_costs"
 STAGES, MOST = 2, 8  # microbatches
@@ -83,13 +83,13 @@ def _errors() -> list[float]:
     return [abs(foretold(id, "time").si / seen(id, "time").si - 1) for id in NAMES]
 
 
-@counted(label="largest error of a step in stages")
+@counting("largest error of a step in stages")
 def most_off() -> float:
     """The largest error of a step's time."""
     return max(_errors())
 
 
-@counted(label="median error of a step in stages")
+@counting("median error of a step in stages")
 def half_off() -> float:
     """The median error of a step's time."""
     return median(_errors())
@@ -111,7 +111,7 @@ def gain() -> Quantity:
     return (seen(PLAIN, "time") / seen(APART, "time")).named("gain of ZB-H1, measured")
 
 
-@counted(label="largest difference from one stage")
+@counting("largest difference from one stage")
 def loss_off() -> float:
     """The largest difference of loss or gradients' squares from one stage, relative."""
     alone = results.need(RUN)["alone"]

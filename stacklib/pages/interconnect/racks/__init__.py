@@ -13,9 +13,16 @@ from stacklib.interconnect.networks.shapes_fat_tree import fat_tree_size
 from stacklib.interconnect.networks.topology import Topology
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.closed import closed_count
-from stacklib.pages.figures_of import measured, published
+from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect.racks import claims
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+    quoted,
+)
 
 MODEL, TP, EXCHANGES = "llama-3-70b", 8, 2  # all-reduces of a layer
 ALGORITHM = "direct"  # two steps: every part to its owner, every sum to everybody
@@ -78,13 +85,13 @@ def used(name: str) -> Quantity:
     return (gpus * links.named("links of a GPU")).named(f"ports used, {name}")
 
 
-@counted(label="links between GPUs, {name}")
+@counting("links between GPUs, {name}")
 def hops(name: str) -> int:
     """Links from the first GPU to the last."""
     return topology(name).routes(0, RACKS[name].gpus - 1).hops
 
 
-@counted(label="ways between two GPUs of an NVL72")
+@counting("ways between two GPUs of an NVL72")
 def planes() -> int:
     """Shortest ways between two GPUs of an NVL72."""
     return topology("NVL72").routes(0, 71).count
@@ -107,19 +114,19 @@ def pair() -> Quantity:
     return (shared() * link).named("between two GPUs that leave chips out")
 
 
-@counted(unit="B/s", label="all links both ways, {name}")
+@counting("all links both ways, {name}", unit="B/s")
 def total(name: str) -> float:
     """All links of a rack, both directions."""
     return topology(name).bandwidth
 
 
-@counted(unit="B/s", label="between halves of an NVL72, one way")
+@counting("between halves of an NVL72, one way", unit="B/s")
 def half() -> float:
     """From one half of the rack to the other, one direction."""
     return topology("NVL72").bisection().bandwidth
 
 
-@counted(unit="B/s", label="a GPU's, one switch chip gone")
+@counting("a GPU's, one switch chip gone", unit="B/s")
 def without_one() -> float:
     """What a GPU has left between halves when a switch chip fails, one direction."""
     rack = topology("NVL72")
@@ -135,8 +142,7 @@ def cables() -> Quantity:
 
 def cables_told() -> Quantity:
     """Copper cables of the rack as they are told."""
-    where = "chips.sanjay920.com, layer 06, scale-up rack"
-    return published(5184, "", "copper cables of an NVL72", where)
+    return quoted("nvl72_cables.cables")
 
 
 def two_tiers() -> Quantity:
@@ -161,8 +167,7 @@ def lacking() -> Quantity:
 
 def vendor_most() -> Quantity:
     """GPUs that the vendor names for NVLink with two tiers."""
-    where = "NVIDIA, NVLink and NVLink Switch"
-    return published(576, "", "GPUs of one NVLink domain, at most", where)
+    return quoted("nvlink_page.domain")
 
 
 # -- the token -------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.interconnect.networks.paths import islands
 from stacklib.interconnect.networks.shapes_scaleup import port_graph
 from stacklib.interconnect.networks.topology import Topology
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counted, counting
 
 from ...figures_of import published
 
@@ -61,7 +61,7 @@ def packed(wiring: str = "packed") -> Quantity:
     return counted(island_count, *sizes, wiring, label=f"islands, {wiring}")
 
 
-@counted(unit="B/s", label="all links of an NVL72, both ways")
+@counting("all links of an NVL72, both ways", unit="B/s")
 def total() -> float:
     """Every link of every GPU, both directions."""
     return rack().bandwidth

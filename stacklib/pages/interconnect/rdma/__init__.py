@@ -10,14 +10,20 @@ from stacklib.interconnect.experts.dispatch import token_bytes
 from stacklib.interconnect.queues import rdma_steps as rdma
 from stacklib.interconnect.queues.explore import Explored, Plan, explore
 from stacklib.interconnect.queues.queue import LANES, Queue
-from stacklib.pages.figures_of import measured, published
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, one_of
+from stacklib.pages.figures_of import measured
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+    one_of,
+    quoted,
+)
 
 MODEL, CHIP, BUS = "llama-3-70b", "h100_sxm", "pcie5_x16"
 NETWORK, SWITCH, HOPS = "ib_ndr", "switch_q3400", 3
 NVIDIA = "NVIDIA, Improving network performance with NVSHMEM and GPUDirect Async, 2022"
-CLUSTER = "xl-tian/calibrate, ZARATAN_NETWORK_LATENCY.md at a9ceae4, ib_write_lat"
-GIN = "Hamidouche and others, GPU-initiated networking for NCCL, arXiv 2511.15076"
 LEFT_OUT = {  # what a plan may leave out, in the order of a post
     "atomic": "the atomic reservation",
     "room": "waiting for room",
@@ -33,8 +39,7 @@ CASE = (2, 2, 2, 4)  # producers, posts, elements a post, slots
 
 def rate(start: str) -> Quantity:
     """Messages per second that a proxy thread or a GPU starts, as published."""
-    value, words = {"proxy": (1.7e6, "a CPU proxy"), "gpu": (180e6, "a GPU")}[start]
-    return published(value, "", f"messages per second started by {words}", NVIDIA)
+    return quoted(f"nvshmem.{start}")
 
 
 def gap(start: str) -> Quantity:
@@ -55,7 +60,7 @@ def switch() -> Quantity:
 
 def one_hop() -> Quantity:
     """A write between two hosts on one switch, one way, measured by others."""
-    return published(1.21, "us", "write over one switch, median of leaves", CLUSTER)
+    return quoted("zaratan.near")
 
 
 def port() -> Quantity:
@@ -65,7 +70,7 @@ def port() -> Quantity:
 
 def per_metre() -> Quantity:
     """How long a signal is in a metre of cable."""
-    return published(5, "ns/m", "delay of a metre of cable", CLUSTER)
+    return quoted("zaratan.metre")
 
 
 def metres() -> Quantity:
@@ -190,7 +195,7 @@ def under_way(start: str) -> Quantity:
     return (one / pace(start)).named(f"messages under way, started by a {start}")
 
 
-@counted(unit="s", label="a dispatch event by event, started by a {start}", shown="us")
+@counting("a dispatch event by event, started by a {start}", unit="s", shown="us")
 def ran(start: str) -> float:
     """The dispatch once more, event by event."""
     events = rdma.run_steps(steps(start, token()), round(copies().si))
@@ -206,7 +211,7 @@ def round_trip() -> Quantity:
 
 def gin() -> Quantity:
     """The same as NCCL's authors measured it."""
-    return published(16.7, "us", "there and back, small, NCCL GIN on H100", GIN)
+    return quoted("gin.round_trip")
 
 
 # -- the queue -------------------------------------------------------------------------
@@ -219,25 +224,22 @@ def explored(left_out: str = "") -> Explored:
     return explore(*CASE, plan)
 
 
-@counted(label="states of the queue")
+@counting("states of the queue")
 def states() -> int:
     """States that two producers and a port can reach."""
     return explored().states
 
 
-@counted(label="ways through the states")
+@counting("ways through the states")
 def ways() -> int:
     """Ways through them, from the start to the end."""
     return explored().interleavings
 
 
-def _found(left_out: str) -> int:
-    return len(next(iter(explored(left_out).faults.values())))
-
-
-def shortest(left_out: str) -> Quantity:
+@counting("steps to a fault without {left_out}")
+def shortest(left_out: str) -> int:
     """Steps of the shortest way to a fault."""
-    return counted(_found, left_out, label=f"steps to a fault without {left_out}")
+    return len(next(iter(explored(left_out).faults.values())))
 
 
 def fault_rows() -> list[dict[str, Any]]:
@@ -288,8 +290,7 @@ def sms() -> Quantity:
 
 def sending() -> Quantity:
     """SMs that DeepSeek-V3 kept for communication, as its report has it."""
-    title = "DeepSeek-AI, DeepSeek-V3 technical report, arXiv 2412.19437"
-    return published(20, "", "SMs for communication", title)
+    return quoted("deepseek_ai.sms")
 
 
 def computing() -> Quantity:

@@ -19,7 +19,7 @@ from stacklib.interconnect.selection.timed import Timed, bus_factor, collective_
 from stacklib.interconnect.selection.topo import choices
 from stacklib.pages.figures_of import measured, published
 from stacklib.pages.interconnect.selection import claims
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
 from stacklib.quantity.core import _make
 
 MODEL, TP, TOKENS = "llama-3-70b", 8, 4096
@@ -198,12 +198,9 @@ def judged(by: str = "") -> Validation:
     return unseen(report, by) if by else report
 
 
-def error(key: str, what: str = "median_error") -> Quantity:
+@counting(lambda key, what: f"{what.replace('_', ' ')}, {key}")
+def error(key: str, what: str = "median_error") -> float:
     """The larger error of both folds, relative: ``D_large`` or ``D_small``."""
-    return counted(_error, key, what, label=f"{what.replace('_', ' ')}, {key}")
-
-
-def _error(key: str, what: str) -> float:
     folds = ("source", "device")
     return max(float(getattr(judged(by).families[key], what)) for by in folds)
 
@@ -215,7 +212,7 @@ def rows_judged(what: str = "all") -> Quantity:
     return chosen(count, label=f"collectives, {what}")
 
 
-@counted(label="predicted over measured, {id}")
+@counting("predicted over measured, {id}")
 def off(id: str) -> float:
     """Predicted over measured, by a fit without the row's source."""
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
@@ -237,7 +234,7 @@ def run(id: str) -> Quantity:
     return counted(_seconds_of, id, unit="s", label=label).to("us")
 
 
-@counted(unit="s", label="predicted time of {id}, source unseen", shown="us")
+@counting("predicted time of {id}, source unseen", unit="s", shown="us")
 def foretold(id: str) -> float:
     """The same predicted by a fit that has not seen its source."""
     found = next(o for o in judged("source").outcomes if o.row.id == id)
@@ -285,18 +282,14 @@ def logged_size(at: int) -> Quantity:
     return chosen(size_of(row), "B", label=f"size of {row.id}")
 
 
-def _same() -> int:
-    """Rows that name an algorithm, if all are chosen alike."""
+@counting("rows of the log with the same choice")
+def same_choice() -> int:
+    """How many rows of the log the model chooses alike."""
     rows = [r for r in measurements.public() if r.family == "D" and "algo" in r.config]
     told = [chosen_by(size_of(r), "h200_sxm") for r in rows]
     named = [f"{t.algorithm}/{t.protocol}" for t in told]
     assert named == [r.text("algo").lower() for r in rows]
     return len(rows)
-
-
-def same_choice() -> Quantity:
-    """How many rows of the log the model chooses alike."""
-    return counted(_same, label="rows of the log with the same choice")
 
 
 def limit() -> Quantity:

@@ -22,7 +22,7 @@ from stacklib.interconnect.sharding.held import (
 from stacklib.pages import figures_of
 from stacklib.pages.interconnect.links.claims import one_way, plain
 from stacklib.pages.interconnect.sharding import claims
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 
 RUN, MODEL, TP, RANKS, DEVICE = "sharded_training", "llama-3-70b", 8, 64, "h100_sxm"
 SEQUENCE = 4096  # tokens of a training sequence
@@ -189,7 +189,7 @@ def foretold(id: str, what: str) -> Quantity:
     return made.to("ms" if unit == "s" else "MB")
 
 
-@counted(label="largest error of bytes on the wire")
+@counting("largest error of bytes on the wire")
 def bytes_off() -> float:
     """The largest error of the bytes on the wire."""
     return max(
@@ -197,7 +197,7 @@ def bytes_off() -> float:
     )
 
 
-@counted(label="largest difference of a loss")
+@counting("largest difference of a loss")
 def loss_off() -> float:
     """The largest difference of a loss from that of one process, relative."""
     alone = cases()["alone-1"]["losses"]
@@ -208,7 +208,7 @@ def loss_off() -> float:
     )
 
 
-@counted(label="median error of a step's time")
+@counting("median error of a step's time")
 def time_off() -> float:
     """The median error of a step's time."""
     return median(

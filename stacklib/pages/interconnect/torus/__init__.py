@@ -17,8 +17,7 @@ from stacklib.interconnect.networks.shapes_optical import (
     goodput,
     run_goodput,
 )
-from stacklib.pages.figures_of import published
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 
 SHORT, WIDE = (4, 4, 8), (4, 8, 8)  # chips along the axes: one long, two long
 POD, HALL = (16, 24, 24), (16, 16, 16)  # Ironwood's, and TPU v4's
@@ -41,33 +40,19 @@ def net(shape: Shape, twist: bool = False) -> Topology:
     return Topology.torus(shape, twist or None, link=1.0)
 
 
-def _most(shape: Shape, twist: bool) -> float:
-    return round(max(net(shape, twist).loads(1.0).values()), 9)
-
-
 def _mean(shape: Shape, twist: bool) -> float:
     loads = net(shape, twist).loads(1.0).values()
     return round(sum(loads) / len(loads), 9)
-
-
-def _counted(shape: Shape, twist: bool) -> float:
-    bare = replace(net(shape, twist), lattice=None)  # no symmetry to lean on
-    return round(max(bare.loads(1.0).values()), 9)
-
-
-def _hops(shape: Shape, twist: bool) -> float:
-    chips = prod(shape)
-    return LINKS * _mean(shape, twist) / (chips - 1)
 
 
 def _named(what: str, shape: Shape, twist: bool) -> str:
     return f"{what}, {'twisted' if twist else 'plain'} {' x '.join(map(str, shape))}"
 
 
-def most(shape: Shape, twist: bool = False) -> Quantity:
+@counting(lambda shape, twist: _named("busiest link", shape, twist))
+def most(shape: Shape, twist: bool = False) -> float:
     """Messages over the busiest link when each chip sends one to each other."""
-    label = _named("busiest link", shape, twist)
-    return counted(_most, shape, twist, label=label)
+    return round(max(net(shape, twist).loads(1.0).values()), 9)
 
 
 def mean(shape: Shape, twist: bool = False) -> Quantity:
@@ -75,15 +60,18 @@ def mean(shape: Shape, twist: bool = False) -> Quantity:
     return counted(_mean, shape, twist, label=_named("a link's mean", shape, twist))
 
 
-def by_paths(shape: Shape, twist: bool = False) -> Quantity:
+@counting(lambda shape, twist: _named("busiest link by paths", shape, twist))
+def by_paths(shape: Shape, twist: bool = False) -> float:
     """The busiest link again, every shortest path of every pair counted."""
-    label = _named("busiest link by paths", shape, twist)
-    return counted(_counted, shape, twist, label=label)
+    bare = replace(net(shape, twist), lattice=None)  # no symmetry to lean on
+    return round(max(bare.loads(1.0).values()), 9)
 
 
-def hops(shape: Shape, twist: bool = False) -> Quantity:
+@counting(lambda shape, twist: _named("hops", shape, twist))
+def hops(shape: Shape, twist: bool = False) -> float:
     """Links on the way of a message, on average."""
-    return counted(_hops, shape, twist, label=_named("hops", shape, twist))
+    chips = prod(shape)
+    return LINKS * _mean(shape, twist) / (chips - 1)
 
 
 def gain(shape: Shape) -> Quantity:
@@ -92,20 +80,15 @@ def gain(shape: Shape) -> Quantity:
     return (most(shape) / most(shape, True)).named(f"gain of the twist, {words}")
 
 
-def _slots(shape: Shape, twist: bool) -> int:
-    return run_packets(net(shape, twist), choice="queue").slots
-
-
-def slots(shape: Shape, twist: bool = False) -> Quantity:
+@counting(lambda shape, twist: _named("slots", shape, twist))
+def slots(shape: Shape, twist: bool = False) -> int:
     """Slots until one packet a pair has arrived, by the shortest queue."""
-    return counted(_slots, shape, twist, label=_named("slots", shape, twist))
+    return run_packets(net(shape, twist), choice="queue").slots
 
 
 def seen(shape: Shape) -> Quantity:
     """What the paper measured, as this book's sources recall it."""
-    value = {SHORT: 1.63, WIDE: 1.31}[shape]
-    words = " x ".join(map(str, shape))
-    return published(value, "", f"gain measured, {words}", TPU4, where="recalled")
+    return quoted({SHORT: "tpu4.gain_short", WIDE: "tpu4.gain_wide"}[shape])
 
 
 def rows() -> list[dict[str, Any]]:
@@ -158,7 +141,7 @@ def chips(shape: Shape) -> Quantity:
     return counted(prod, shape, label=f"chips of {' x '.join(map(str, shape))}")
 
 
-@counted(label="exponent of the bisection")
+@counting("exponent of the bisection")
 def exponent() -> float:
     """Slope of the built cubes' bisection against their chips, on log axes."""
     from math import log
@@ -201,7 +184,7 @@ def refused() -> str:
     raise AssertionError("the racks fit")
 
 
-@counted(label="connections moved")
+@counting("connections moved")
 def moved() -> int:
     """Connections that change when a spare takes a broken cube's place."""
     before = cross_connect((8, 8, 16))
@@ -214,23 +197,21 @@ def well() -> Quantity:
     return (one**HOSTS).named("a cube is well")
 
 
-def running(mirrors: bool) -> Quantity:
+@counting(
+    lambda mirrors: f"cubes in jobs, {('mirrors' if mirrors else 'fixed cables')}"
+)
+def running(mirrors: bool) -> float:
     """Share of the cubes that run in jobs of a quarter of the pod."""
-    label = f"cubes in jobs, {'mirrors' if mirrors else 'fixed cables'}"
-    return counted(_running, mirrors, label=label)
-
-
-def _running(mirrors: bool) -> float:
     return goodput(CUBES, SLICE, HOST**HOSTS, mirrors=mirrors)
 
 
-def running_drawn(mirrors: bool) -> Quantity:
+@counting(
+    lambda mirrors: (
+        f"cubes in jobs, {('mirrors' if mirrors else 'fixed cables')}, drawn"
+    )
+)
+def running_drawn(mirrors: bool) -> float:
     """The same by draws."""
-    label = f"cubes in jobs, {'mirrors' if mirrors else 'fixed cables'}, drawn"
-    return counted(_running_drawn, mirrors, label=label)
-
-
-def _running_drawn(mirrors: bool) -> float:
     return run_goodput(CUBES, SLICE, HOST**HOSTS, mirrors=mirrors, runs=4000)
 
 

@@ -12,7 +12,14 @@ from stacklib.interconnect import fit_line
 from stacklib.interconnect.schedules.closed import closed_count
 from stacklib.interconnect.selection.line import Line
 from stacklib.pages.figures_of import seen
-from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, counted
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+)
 
 RUN, SMALL, LINKS, BARE = (
     "gloo_collectives",
@@ -133,17 +140,15 @@ def _ratios(world: int) -> list[float]:
     ]
 
 
-def typical_error(world: int = WORLD) -> Quantity:
+@counting("median error, {world} processes")
+def typical_error(world: int = WORLD) -> float:
     """Median error of the predictions, sign dropped."""
-    return counted(_median_error, world, label=f"median error, {world} processes")
-
-
-def _median_error(world: int) -> float:
     return median(abs(1 / ratio - 1) for ratio in _ratios(world))
 
 
-def _slowest(size: int) -> float:
-    """Measured over predicted, of two processes at a size: the median algorithm."""
+@counting("measured over predicted, two processes")
+def slower(size: int = LARGE) -> float:
+    """How much longer two processes take for large arrays than their line says."""
     return median(
         median(case["times_s"]) / case["predicted_s"]
         for case in cases().values()
@@ -153,12 +158,7 @@ def _slowest(size: int) -> float:
     )
 
 
-def slower(size: int = LARGE) -> Quantity:
-    """How much longer two processes take for large arrays than their line says."""
-    return counted(_slowest, size, label="measured over predicted, two processes")
-
-
-@counted(label="schedules over sockets")
+@counting("schedules over sockets")
 def schedules() -> int:
     """Schedules that ran, over both numbers of processes."""
     ours = (case for case in cases().values() if case["algorithm"] != "library")

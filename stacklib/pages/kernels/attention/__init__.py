@@ -14,7 +14,14 @@ from stacklib.kernels.attention.count import io_count
 from stacklib.kernels.schedule.attention_time import Attention, plan, predict
 from stacklib.kernels.written import cubins
 from stacklib.pages.figures_of import measured, seen
-from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, counted
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+)
 from stacklib.quantity.leaves import stamp
 
 if TYPE_CHECKING:
@@ -170,13 +177,9 @@ def counted_bytes() -> Quantity:
     return counted(io_count, **sizes, take="bytes", unit="B", label="tiles")
 
 
-def exponent_of_head() -> Quantity:
+@counting("power of the head size")
+def exponent_of_head() -> float:
     """The power of the head size by which the bytes grow, tiles as large as fit."""
-    return counted(_exponent, label="power of the head size")
-
-
-def _exponent() -> float:
-    """Of keys and values: what else is asked for grows by the first power."""
     kv = []
     for wide in (HEAD, 2 * HEAD):
         rows_ = int(exponent.tile_rows(wide, SHARED // 2))

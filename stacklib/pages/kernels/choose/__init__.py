@@ -19,7 +19,7 @@ from stacklib.kernels.launch.launches import replay_time
 from stacklib.kernels.plan.advise import ROUTES, TERMS, Advice, Profile, advise
 from stacklib.pages.figures_of import claimed
 from stacklib.pages.kernels.choose import claims
-from stacklib.quantity import Quantity, Source, assumed, chosen, counted
+from stacklib.quantity import Quantity, Source, assumed, chosen, counted, counting
 from stacklib.roofline import decode_step
 from stacklib.tinylm.config import DATA, read_config, shapes
 
@@ -372,18 +372,15 @@ def break_even(name: str = ONE) -> Quantity:
 # -- a Triton kernel, and what it is held against --------------------------------------
 
 
-@counted(label="bytes of seven calls over those of one kernel")
+@counting("bytes of seven calls over those of one kernel")
 def fewer() -> float:
     """Times fewer bytes for a layer norm as one kernel."""
     return _norm().unfused_bytes / _norm().fused_bytes
 
 
-def calls_of_norm() -> Quantity:
+@counting("calls of a layer norm")
+def calls_of_norm() -> int:
     """Kernels of a layer norm without fusion."""
-    return counted(_norm_calls, label="calls of a layer norm")
-
-
-def _norm_calls() -> int:
     return sum(map(len, _norm().kernels))
 
 
@@ -392,7 +389,7 @@ def over_triton(software: str) -> Quantity:
     return counted(claims.ratio, software, label=f"{software} over Triton")
 
 
-@counted(label="pairs of {software}")
+@counting("pairs of {software}")
 def pairs(software: str) -> int:
     """Shapes on which both were published."""
     return len(claims.pairs(software))

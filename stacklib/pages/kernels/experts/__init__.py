@@ -20,7 +20,7 @@ from stacklib.quantity import (
     Source,
     bytes_per_element,
     chosen,
-    counted,
+    counting,
     one_of,
 )
 
@@ -79,16 +79,13 @@ def formula(tokens: int = TOKENS) -> Quantity:
     return pad_waste(asked, top, many, tile()).named(f"padding foretold, {tokens}")
 
 
-def _waste(tokens: int) -> float:
+@counting("padding, even router, {tokens}")
+def exact(tokens: int = TOKENS) -> float:
+    """The same in the mean over all batches of an even router."""
     return 1 / tiled.expert_tiles(MODEL, tokens=tokens, tile=TILE).in_tokens - 1
 
 
-def exact(tokens: int = TOKENS) -> Quantity:
-    """The same in the mean over all batches of an even router."""
-    return counted(_waste, tokens, label=f"padding, even router, {tokens}")
-
-
-@counted(label="padding, drawn, {tokens}")
+@counting("padding, drawn, {tokens}")
 @cache
 def drawn(tokens: int = TOKENS) -> float:
     """The same for batches that were drawn."""
@@ -219,7 +216,9 @@ def rounded(which: str) -> Rounded:
     return round_tokens(gates, top_k=many.top_k, tile=TILE)
 
 
-def _of(which: str, what: str) -> float:
+@counting("{what}, {which}")
+def after(which: str, what: str) -> float:
+    """What rounding of a batch found: a property of ``Rounded``, or its tokens."""
     found = rounded(which)
     if what == "tokens":
         return len(found.gates)
@@ -227,11 +226,6 @@ def _of(which: str, what: str) -> float:
         return float((found.rounded.sum(axis=1) == 0).sum())
     # Four digits: the last ones of a product depend on how many threads made it.
     return float(f"{getattr(found, what):.4g}")
-
-
-def after(which: str, what: str) -> Quantity:
-    """What rounding of a batch found: a property of ``Rounded``, or its tokens."""
-    return counted(_of, which, what, label=f"{what}, {which}")
 
 
 def small(what: str) -> Quantity:

@@ -12,7 +12,7 @@ from stacklib.kernels.launch.launches import launch_time, replay_time
 from stacklib.kernels.launch.op_graph import OpGraph
 from stacklib.pages.kernels import launches
 from stacklib.pages.kernels.fusion import graphs
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.roofline import decode_step
 
 MODEL, DEVICE, PROMPT = "llama-3-70b", "h100_sxm", 4096
@@ -34,14 +34,10 @@ def parts(tokens: int, fused: bool) -> dict[str, Fusion]:
     return {name: fuse(graph, rules) for name, graph in made.items()}
 
 
-def _kernels(fused: bool) -> int:
-    return ALONE + sum(part.launches for part in parts(1, fused).values())
-
-
-def per_layer(*, fused: bool) -> Quantity:
+@counting(lambda fused: f"kernels of a layer, {('fused' if fused else 'one by one')}")
+def per_layer(*, fused: bool) -> int:
     """Kernels of a layer."""
-    label = f"kernels of a layer, {'fused' if fused else 'one by one'}"
-    return counted(_kernels, fused, label=label)
+    return ALONE + sum(part.launches for part in parts(1, fused).values())
 
 
 def layers() -> Quantity:
@@ -54,15 +50,16 @@ def kernels(*, fused: bool = True) -> Quantity:
     return (per_layer(fused=fused) * layers()).named("kernels of a step")
 
 
-def _moved(tokens: int, fused: bool, part: str) -> int:
+@counting(
+    lambda tokens, fused, part: (
+        f"bytes, {part or 'layer'}, {tokens} tokens, {('' if fused else 'not ')}fused"
+    ),
+    unit="B",
+)
+def moved(tokens: int, *, fused: bool, part: str = "") -> int:
+    """Bytes of a layer, or of one of its parts, without attention."""
     found = parts(tokens, fused)
     return sum(f.fused_bytes for name, f in found.items() if part in ("", name))
-
-
-def moved(tokens: int, *, fused: bool, part: str = "") -> Quantity:
-    """Bytes of a layer, or of one of its parts, without attention."""
-    label = f"bytes, {part or 'layer'}, {tokens} tokens, {'' if fused else 'not '}fused"
-    return counted(_moved, tokens, fused, part, unit="B", label=label)
 
 
 def saved(tokens: int) -> Quantity:
@@ -205,8 +202,11 @@ def small_graph(name: str) -> OpGraph:
     )
 
 
-def _ran(name: str, rules: tuple[str, ...]) -> int:
-    """Bytes that crossed when a small graph's kernels ran on a recorded memory."""
+@counting(
+    lambda name, rules: f"{name} run, {', '.join(rules) or 'one by one'}", unit="B"
+)
+def ran(name: str, rules: tuple[str, ...] = RULES) -> int:
+    """The same with its derivation."""
     import numpy as np
 
     from stacklib.kernels.launch.fuse_run import execute
@@ -219,12 +219,6 @@ def _ran(name: str, rules: tuple[str, ...]) -> int:
         if tensor not in made
     }
     return execute(graph, fuse(graph, rules), given).moved
-
-
-def ran(name: str, rules: tuple[str, ...] = RULES) -> Quantity:
-    """The same with its derivation."""
-    label = f"{name} run, {', '.join(rules) or 'one by one'}"
-    return counted(_ran, name, rules, unit="B", label=label)
 
 
 def _told(name: str, rules: tuple[str, ...], what: str) -> float:
@@ -254,34 +248,31 @@ def plan(method: str) -> recompute.CheckpointPlan:
     return recompute.checkpoint_plan(chain(), method=method)
 
 
-def memory(method: str) -> Quantity:
+@counting("activations, {method}", unit="B", shown="GB")
+def memory(method: str) -> float:
     """Activations at its peak, walked with a ledger."""
-    return counted(_walked, method, unit="B", label=f"activations, {method}").to("GB")
-
-
-def _walked(method: str) -> float:
     return recompute.run_plan(chain(), plan(method)).peak
 
 
-@counted(label="work again, {method}")
+@counting("work again, {method}")
 def again(method: str) -> float:
     """FLOPs run again, as a share of a step's."""
     return plan(method).overhead
 
 
-@counted(label="layers of a segment, {kept} inputs kept")
+@counting("layers of a segment, {kept} inputs kept")
 def root(kept: int = 1) -> float:
     """Layers of a segment by the square root, each keeping so many inputs."""
     return math.sqrt(models.get(MODEL).layers / kept)
 
 
-@counted(unit="B", label="activations, segments of {length}", shown="GB")
+@counting("activations, segments of {length}", unit="B", shown="GB")
 def by_segments(length: int) -> float:
     """Activations at the peak with segments of so many layers, in closed form."""
     return (math.ceil(models.get(MODEL).layers / length) + KEPT * length) * row().si
 
 
-@counted(unit="B", label="tiny model, {method}, predicted", shown="MB")
+@counting("tiny model, {method}, predicted", unit="B", shown="MB")
 def tiny_foretold(method: str) -> float:
     """Activations of the tiny model's step, by ``tinylm.plan`` cut into layers."""
     from .tiny_torch import planned
@@ -289,7 +280,7 @@ def tiny_foretold(method: str) -> float:
     return planned(method).memory
 
 
-@counted(unit="B", label="tiny model, {method}, kept by torch", shown="MB")
+@counting("tiny model, {method}, kept by torch", unit="B", shown="MB")
 @cache
 def tiny_kept(method: str) -> float:
     """The same as torch's autograd keeps it, run by the plan."""

@@ -34,9 +34,8 @@ def traffic_that_disappears() -> d.Drawing:
         for op in graph.ops
         if op.output not in SMALL
     ]
-    whole = counted(
-        page._moved, page.PROMPT, True, "add, norm", unit="B", label="fused, all of it"
-    )
+    moved = page.moved(page.PROMPT, fused=True, part="add, norm")
+    whole = moved.named("fused, all of it")
     inside = d.chain(
         *(
             d.Box(WORDS[name], role=gpu.CHIP)

@@ -6,7 +6,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.kernels.launch.fuse import Fusion, fuse
-from stacklib.kernels.launch.launches import COSTS
+from stacklib.kernels.launch.launches import cost
 from stacklib.pages.kernels.fusion import graphs
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted, here
@@ -15,7 +15,7 @@ from stacklib.plots.spec import readout
 
 TOKENS = (1, 4, 16, 64, 256, 1024, 2048, 4096, 8192)
 KEYS = 4096
-NODE = COSTS["node"].low  # s, from one kernel of a graph to the next
+NODE = cost("node").si  # s, from one kernel of a graph to the next
 SWITCH = {"on": "on", "off": "off"}
 
 

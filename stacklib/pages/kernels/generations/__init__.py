@@ -20,7 +20,7 @@ from stacklib.kernels.schedule.rates import TileWork, rates_of, tile_work
 from stacklib.pages.figures_of import measured, published
 from stacklib.pages.kernels import attention
 from stacklib.pages.kernels.generations import claims
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 from stacklib.quantity.files import held
 
 A100, H100, B200 = "a100_sxm_80gb", "h100_sxm", "b200_sxm"
@@ -100,8 +100,7 @@ def share(name: str) -> Quantity:
 
 def later() -> Quantity:
     """FlashAttention-3 in BF16 as a later version of its paper has it."""
-    paper = "J. Shah et al., FlashAttention-3, NeurIPS 2024, abstract"
-    return published(840.0, "TFLOP/s", "FlashAttention-3 in BF16, up to", paper)
+    return quoted("fa3.bf16")
 
 
 def later_share() -> Quantity:
@@ -169,7 +168,7 @@ def busy(count: int) -> Quantity:
     return counted(groups, count, take="overlapped", label=label)
 
 
-@counted(label="rate with {trick} over without")
+@counting("rate with {trick} over without")
 def worth(trick: str) -> float:
     """What a trick of FlashAttention-4 is worth on a B200."""
     return next(t.gain for t in g.tricks(g.RULES["fa4"], B200) if t.name == trick)
@@ -309,12 +308,9 @@ def judged(by: str = "") -> Validation:
     return unseen(report, by) if by else report
 
 
-def error(by: str, what: str = "median_error") -> Quantity:
+@counting(lambda by, what: f"{what.replace('_', ' ')}, new {by}")
+def error(by: str, what: str = "median_error") -> float:
     """An error of those predictions, relative."""
-    return counted(_error, by, what, label=f"{what.replace('_', ' ')}, new {by}")
-
-
-def _error(by: str, what: str) -> float:
     return float(getattr(judged(by).families["B"], what))
 
 
@@ -325,7 +321,7 @@ def rows_judged(what: str) -> Quantity:
     return chosen(count, label=f"kernels, {what}")
 
 
-@counted(label="predicted over measured, {id}")
+@counting("predicted over measured, {id}")
 def off(id: str) -> float:
     """Predicted over measured, for a row whose source the fit never saw."""
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import hardware, roofline
-from stacklib.kernels.launch.launches import COSTS, launch_time, replay_time
+from stacklib.kernels.launch.launches import cost, launch_time, replay_time
 from stacklib.pages.kernels import fusion
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
@@ -15,7 +15,7 @@ from stacklib.quantity import Quantity
 
 MODEL, CHIPS, CONTEXT = "llama-3-70b", 8, 4096
 BESIDE = ("a100_sxm_80gb", "h100_sxm", "h200_sxm", "mi300x", "b200_sxm")
-REPLAY = COSTS["replay"].low  # s, to submit a graph
+REPLAY = cost("replay").si  # s, to submit a graph
 SUBMITS = (2, 4, 6, 10, 20, 40)  # us
 NODES = (0.25, 0.5, 1.0, 1.5, 2.0)  # us
 

@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING, Any
 from stacklib import hardware, models
 from stacklib.evidence import results
 from stacklib.gpu.chip.streams import Command, run_streams
+from stacklib.kernels.launch import launches as made
 from stacklib.kernels.launch.launches import launch_time, replay_time
 from stacklib.pages import figures_of
 from stacklib.pages.figures_of import claimed as claimed
-from stacklib.pages.figures_of import quoted
 from stacklib.pages.kernels.launches import claims
-from stacklib.quantity import Quantity, Source, chosen, counted, one_of
-from stacklib.quantity.core import _make
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    chosen,
+    counted,
+    counting,
+    one_of,
+    quoted,
+)
 from stacklib.roofline import decode_step
 
 if TYPE_CHECKING:
@@ -36,7 +43,6 @@ PARTS = {
     "activation": ("activation",),
 }
 SMALL = 100_000  # bytes: more than any kernel moves that reads no matrix and no cache
-BLOG = "PyTorch team, Accelerating generative AI with PyTorch II, 2023"
 
 
 # -- the layer, counted ----------------------------------------------------------------
@@ -71,28 +77,25 @@ def per_layer(part: str = "") -> Quantity:
     return counted(_number, part, label=f"kernels of a layer {part}".strip())
 
 
-@counted(unit="B", label="bytes, {name}")
+@counting("bytes, {name}", unit="B")
 def moved(name: str) -> int:
     """Bytes that the kernels of a row of ``PARTS`` read and write."""
     return sum(k.bytes for k in layer() if k.part in PARTS[name])
 
 
-def _of(name: str) -> int:
+@counting("kernels, {name}")
+def started(name: str) -> int:
+    """Kernels of a row of ``PARTS``."""
     return sum(_number(part) for part in PARTS[name])
 
 
-def started(name: str) -> Quantity:
-    """Kernels of a row of ``PARTS``."""
-    return counted(_of, name, label=f"kernels, {name}")
-
-
-@counted(unit="s", label="largest product of a layer", shown="µs")
+@counting("largest product of a layer", unit="s", shown="µs")
 def longest() -> float:
     """Time in which a device reads what the largest product reads."""
     return max(k.bytes for k in layer()) / hardware.get(DEVICE).memory_bandwidth.si
 
 
-@counted(label="kernels of a layer that move little")
+@counting("kernels of a layer that move little")
 def small() -> int:
     """Kernels of a layer that move next to nothing."""
     return sum(k.bytes < SMALL for k in layer())
@@ -112,8 +115,8 @@ def kernels() -> Quantity:
 
 
 def cost(name: str, end: str) -> Quantity:
-    """An end of a published cost, as quoted: it has a source, and no record."""
-    return _make(claims.cost(name, end), key="")
+    """An end of a published cost."""
+    return made.cost(name, end)
 
 
 def reading(device: str = DEVICE) -> Quantity:
@@ -185,8 +188,7 @@ def mixed(name: str, end: str = "low") -> Quantity:
 
 def tokens_a_second(way: str) -> Quantity:
     """Llama-7B on an A100, as PyTorch's blog has it: eager, or compiled as a graph."""
-    value = {"eager": 25.5, "compiled": 107.0}[way]
-    return quoted(value, "", f"tokens per second, {way}", BLOG)
+    return quoted(f"pytorch_blog.{way}")
 
 
 def blog_step(way: str) -> Quantity:
@@ -234,7 +236,7 @@ def thread_gain() -> Quantity:
     return (measured("eager-short") / measured("graph-short")).named("gain of a graph")
 
 
-@counted(label="largest error of a prediction")
+@counting("largest error of a prediction")
 def farthest() -> float:
     """The largest error of the predictions for the threads, with its sign dropped."""
     ratios = (foretold(id).si / measured(id).si for id in threads())

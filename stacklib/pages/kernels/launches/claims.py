@@ -2,19 +2,11 @@
 
 from stacklib import gpu
 from stacklib.evidence import Finding, claim
-from stacklib.kernels.launch.launches import COSTS, launch_time, replay_time
-from stacklib.quantity import Quantity, chosen, counted
-
-from ...figures_of import published
+from stacklib.kernels.launch.launches import cost, launch_time, replay_time
+from stacklib.quantity import chosen, counted
+from stacklib.quantity.records import quotes
 
 MANY = 1000  # kernels that do nothing
-
-
-def cost(name: str, end: str) -> Quantity:
-    """An end of a published cost."""
-    row = COSTS[name]
-    label = f"{row.what}, {end} end"
-    return published(getattr(row, end) * 1e6, "us", label, row.source)
 
 
 def gain(end: str, node_end: str) -> float:
@@ -49,9 +41,9 @@ def replay() -> Finding:
     left = chosen(10, "us", label="the claimed time") - submit
     return Finding.open(
         f"Submitting a straight graph takes {submit} on the host whatever its length "
-        f"({COSTS['replay'].source}), and the device {low} to {high} from one node to "
-        f"the next. The claimed time is right for {(left / high).si:.0f} to "
-        f"{(left / low).si:.0f} empty kernels. To settle it: the number of nodes and "
+        f"({quotes()['launch_replay.low'].document}), and the device {low} to {high} "
+        "from one node to the next. The claimed time is right for "
+        f"{(left / high).si:.0f} to {(left / low).si:.0f} empty kernels. To settle it: the number of nodes and "
         "the device of the document's figure."
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.kernels.launch.launches import COSTS, launch_time, replay_time
+from stacklib.kernels.launch.launches import cost, launch_time, replay_time
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted, here
 from stacklib.plots.marks import Spec, axis, chart, line, rule
@@ -14,7 +14,7 @@ KERNELS = (10, 30, 100, 300, 840, 1680, 3360, 6720)
 WORK = (0.5, 1, 1.56, 2, 3, 5, 8, 12, 20, 30, 50, 100, 200)
 SUBMIT = (1, 2, 4, 6, 10, 15, 20, 30, 50)
 NODE = (0, 0.25, 0.5, 0.75, 1, 1.5, 2)
-REPLAY = 1e6 * COSTS["replay"].low  # µs, to submit a straight graph of any length
+REPLAY = 1e6 * cost("replay").si  # µs, to submit a straight graph of any length
 
 
 def controls() -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from stacklib.quantity import (
     bytes_per_element,
     chosen,
     counted,
+    counting,
     one_of,
 )
 from stacklib.roofline import decode_step
@@ -132,7 +133,7 @@ def all_layers(splits: int = 0, keys: int = KEYS, on: str = CHIP) -> Quantity:
     )
 
 
-@counted(label="pieces of {keys} tokens")
+@counting("pieces of {keys} tokens")
 def pieces(keys: int = KEYS, on: str = CHIP) -> int:
     """Into how many the room's prediction cuts the keys."""
     return _plan(keys, on).grid.splits
@@ -200,7 +201,7 @@ def kind_rows() -> list[dict[str, Any]]:
     ]
 
 
-@counted(label="columns loaded")
+@counting("columns loaded")
 def columns() -> float:
     """Columns of the cache that the absorbed attention loaded for each token, run."""
     import numpy as np

@@ -12,7 +12,7 @@ from stacklib.kernels.rows.primitives import PRIMITIVES, sort_bytes
 from stacklib.pages.gpu.simt import series
 from stacklib.pages.kernels.launches.claims import cost
 from stacklib.pages.kernels.norms import calls
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.quantity import Quantity, Source, chosen, counted, counting
 
 DEVICE, MODEL = "h100_sxm", "llama-3-70b"
 ROWS = 4096  # tokens of the prompt
@@ -96,7 +96,7 @@ def _side(at: int, index: int) -> float:
 # -- the norms of a step ---------------------------------------------------------------
 
 
-@counted(label="norms of a step")
+@counting("norms of a step")
 def norms() -> int:
     """Norms that a token passes: two a layer, one at the end."""
     return 2 * int(models.get(MODEL).layers) + 1
@@ -160,7 +160,7 @@ def asked(rows: int, columns: int) -> dict[str, int]:
     return dict(ran(rows, columns)[1].traffic.asked)
 
 
-@counted(unit="s", label="one row on the tile machine")
+@counting("one row on the tile machine", unit="s")
 def chain() -> float:
     """Time of one row, where nothing but its own chain of steps is waited for."""
     return float(ran(1, width())[1].time)
@@ -205,7 +205,7 @@ def told(name: str, what: str) -> Quantity:
     return counted(getattr(row, what), BLOCK, label=f"{what} of {name}, formula")
 
 
-@counted(label="{what} of {name}, counted")
+@counting("{what} of {name}, counted")
 def seen(name: str, what: str) -> int:
     """The same as the SIMT machine counted it."""
     return int(getattr(_measured(name), f"counted_{what}"))
@@ -225,12 +225,9 @@ def primitive_rows() -> list[dict[str, Any]]:
     ]
 
 
-def sort_crossings() -> Quantity:
+@counting("crossings of a sort")
+def sort_crossings() -> float:
     """Crossings of the keys in a radix sort of 32-bit keys, a byte a pass."""
-    return counted(_crossings, label="crossings of a sort")
-
-
-def _crossings() -> float:
     return sort_bytes(BLOCK) / (4 * BLOCK)
 
 

@@ -6,7 +6,7 @@ Plain Python, so that a live figure can count it.
 from __future__ import annotations
 
 from stacklib.kernels.launch.fuse import Fusion, fuse
-from stacklib.kernels.launch.launches import COSTS
+from stacklib.kernels.launch.launches import cost
 from stacklib.kernels.launch.op_graph import Op, OpGraph, Tensor
 
 # As Meta's published code of Llama writes it: output, kind, inputs, type, whole rows.
@@ -20,7 +20,7 @@ CALLS = (
     ("to bf16", "elementwise", ("x * rsqrt",), "bf16", True),
     ("* weight", "elementwise", ("to bf16", "weight"), "bf16", True),
 )
-NODE_S = COSTS["node"].low  # from one node of a graph to the next, as section 4.1 takes
+NODE_S = cost("node").si  # from one node of a graph to the next, as section 4.1 takes
 
 
 def rmsnorm_graph(rows: int, columns: int) -> OpGraph:

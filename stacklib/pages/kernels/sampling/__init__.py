@@ -8,7 +8,7 @@ from stacklib import hardware, models
 from stacklib.evidence import runs
 from stacklib.kernels.rows import sampling_time as timed
 from stacklib.pages.figures_of import claimed as claimed
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.quantity import Quantity, Source, chosen, counted, counting
 
 MODEL, TP = "llama-3-70b", 8
 DEVICE, OTHER = "h100_sxm", "b200_sxm"
@@ -134,7 +134,7 @@ def rest() -> Quantity:
     return (saved_in_all() - known).named("the sampler's chain")
 
 
-@counted(unit="s", label="chain for 1.84", shown="us")
+@counting("chain for 1.84", unit="s", shown="us")
 def document_chain() -> float:
     """The chain that a gain of 1.84 takes in the document's own example."""
     from stacklib.pages.kernels.sampling import claims

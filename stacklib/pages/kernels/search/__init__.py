@@ -25,7 +25,8 @@ from stacklib.kernels.plan.search import (
 from stacklib.kernels.plan.tile_profile import MOVES
 from stacklib.kernels.schedule import nki
 from stacklib.pages.figures_of import claimed as claim
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.quantity import Quantity, Source, chosen, counted, counting
+from stacklib.quantity.core import _make
 
 __all__ = ["METHODS", "SPACE", "run", "seconds"]
 
@@ -146,9 +147,8 @@ def foretold(method: str, after: int = BUDGET) -> Quantity:
         "measured",
     )
     label = f"{method} after {after}, predicted"
-    ratio = Quantity(
-        told[method][str(after)][1], "", label=label, source=source, kind="counted"
-    )
+    made = Quantity(told[method][str(after)][1], "", label=label, source=source)
+    ratio = _make(made, kind="counted")
     return (ratio - 1).named(f"{label}, above")
 
 
@@ -300,11 +300,8 @@ def version_time(version: str) -> Quantity:
     return counted(nki.schedule, version, take="time", unit="s", label=label)
 
 
-def version_share(version: str) -> Quantity:
+@counting("share of the peak, {version}")
+def version_share(version: str) -> float:
     """Share of the bf16 peak of its core."""
-    return counted(_share, version, label=f"share of the peak, {version}")
-
-
-def _share(version: str) -> float:
     made = nki.engines()
     return nki.schedule(version).rate / (2 * nki.PARTITIONS**2 * made.tensor)

@@ -10,7 +10,8 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
 from stacklib.plots.marks import Spec
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity, in_times
+from stacklib.quantity import Quantity
+from stacklib.quantity.times import in_times
 
 CHIPS = ("trainium2", "trainium3")
 USES = range(88, 109)

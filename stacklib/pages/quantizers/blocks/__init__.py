@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from stacklib.quantity import Quantity, chosen, counted, log2
+from stacklib.quantity import Quantity, chosen, counted, counting, log2
 from stacklib.quantizers import SCHEMES, Format
 
 SEED, DRAWN = 5, 1 << 19  # of the drawn numbers
@@ -25,7 +25,7 @@ def bits(scheme: str) -> Quantity:
     return chosen(SCHEMES[scheme].bits, "bit", label=f"bits of a number, {scheme}")
 
 
-@counted(unit="B", label="bytes of 64 numbers, {scheme}")
+@counting("bytes of 64 numbers, {scheme}", unit="B")
 def packed(scheme: str) -> int:
     """Bytes of a row of 64 numbers, as they stand in a file."""
     import numpy as np
@@ -49,7 +49,7 @@ def _sizes() -> Any:
     return np.concatenate([drawn * phase for phase in PHASES]).astype(np.float32)
 
 
-@counted(label="blocks cut, {element}, {rule}")
+@counting("blocks cut, {element}, {rule}")
 def cut(element: str, rule: str) -> float:
     """Share of blocks of normal numbers whose largest one is cut off."""
     from stacklib.quantizers.blocks import scale_codes, scale_values
@@ -64,19 +64,15 @@ def above(high: float, end: float) -> Quantity:
     return log2(top / chosen(end, label="end of the element")).named("share above")
 
 
-def _mean(element: str, block: int, rule: str) -> float:
+@counting("error of {element}, {rule}, {block}, by integral")
+def loss(element: str, rule: str, block: int = 32) -> float:
+    """Root of the expected squared error, normal numbers of all sizes, relative."""
     import numpy as np
 
     from stacklib.quantizers import expected_error
 
     found = [expected_error(element, block, rule, sigma=s) for s in PHASES]
     return float(np.mean(found)) ** 0.5
-
-
-def loss(element: str, rule: str, block: int = 32) -> Quantity:
-    """Root of the expected squared error, normal numbers of all sizes, relative."""
-    label = f"error of {element}, {rule}, {block}, by integral"
-    return counted(_mean, element, block, rule, label=label)
 
 
 # -- three ways ------------------------------------------------------------------------
@@ -157,7 +153,7 @@ def three_ways(scheme: str) -> dict[str, Quantity]:
     }
 
 
-@counted(label="{of}, apart from the integral")
+@counting("{of}, apart from the integral")
 def apart(of: str) -> float:
     """Largest distance over all schemes: ``drawn`` or ``model`` from the integral."""
     pairs = {
@@ -168,19 +164,16 @@ def apart(of: str) -> float:
     return max(abs(one(s) / other(s) - 1) for s in WAYS)
 
 
-def _table(name: str) -> float:
+@counting("{scheme}, drawn")
+def table_error(scheme: str) -> float:
+    """Error of drawn normal numbers in a scheme that the integral does not have."""
     import numpy as np
 
     from stacklib.quantizers import dequantize, quantize
 
     x = _drawn()
-    off = dequantize(quantize(x, name)) - x
+    off = dequantize(quantize(x, scheme)) - x
     return float(np.sqrt((off**2).mean() / (x**2).mean()))
-
-
-def table_error(scheme: str) -> Quantity:
-    """Error of drawn normal numbers in a scheme that the integral does not have."""
-    return counted(_table, scheme, label=f"{scheme}, drawn")
 
 
 def rules() -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from stacklib import models
 from stacklib.pages.quantizers.bytes import claims
-from stacklib.quantity import Quantity, ceil, chosen, counted
+from stacklib.quantity import Quantity, ceil, chosen, counted, counting
 from stacklib.quantizers import LogFormat, byte_split
 
 BASE, BITS = claims.BASE, claims.BITS
@@ -99,7 +99,7 @@ def _domain() -> tuple[int, int]:
     return a.size * b.size, equal
 
 
-@counted(label="products compared")
+@counting("products compared")
 def agreeing() -> int:
     """Pairs of operands, every one of which gives the product of wide arithmetic."""
     total, equal = _domain()
@@ -108,7 +108,7 @@ def agreeing() -> int:
     return equal
 
 
-@counted(label="wrong with a signed low byte")
+@counting("wrong with a signed low byte")
 def differing() -> float:
     """Share of products that are wrong if the low byte is taken as signed."""
     # From the definition: the low byte reads 256 less wherever its top bit is set.

@@ -12,7 +12,7 @@ from stacklib import gpu, models
 from stacklib.models.weights.kept import numbers_in
 from stacklib.pages.quantizers import steps
 from stacklib.pages.quantizers.steps import CHIP, CHIPS, MODEL
-from stacklib.quantity import Quantity, chosen, counted, stamp
+from stacklib.quantity import Quantity, chosen, counted, counting, stamp
 from stacklib.roofline import Work, bound_on, fit_memory
 from stacklib.roofline.bound.decode import FAMILY, decode_work
 from stacklib.roofline.work.bounds import Bound
@@ -145,14 +145,12 @@ def row(dtype: str, m: int) -> Measurement:
     raise ValueError(f"no published product of {m} rows in {dtype}")
 
 
-def _seconds(dtype: str, m: int) -> float:
-    return float(row(dtype, m).value) / 1e3
-
-
-def published(dtype: str, m: int) -> Quantity:
+@counting(
+    lambda dtype, m: f"product of {m} rows, {PUBLISHED[dtype]}, measured", unit="s"
+)
+def published(dtype: str, m: int) -> float:
     """Its time."""
-    label = f"product of {m} rows, {PUBLISHED[dtype]}, measured"
-    return counted(_seconds, dtype, m, unit="s", label=label)
+    return float(row(dtype, m).value) / 1e3
 
 
 def reached(dtype: str, m: int = ROWS) -> Quantity:

@@ -9,7 +9,7 @@ from typing import Any
 
 from stacklib import models
 from stacklib.pages.quantizers.steps import MODEL
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantizers import Quantized
 from stacklib.quantizers.layouts import BLOCKS
 
@@ -109,19 +109,19 @@ def _parts() -> dict[str, int]:
     return found
 
 
-@counted(unit="B", label="{name} of the file")
+@counting("{name} of the file", unit="B")
 def part(name: str) -> int:
     """Bytes of a part of the file."""
     return _parts()[name]
 
 
-@counted(unit="B", label="bytes of the file")
+@counting("bytes of the file", unit="B")
 def size() -> int:
     """Bytes of the whole file."""
     return len(file_bytes())
 
 
-@counted(label="weights of the book's model")
+@counting("weights of the book's model")
 def parameters() -> int:
     """Weights of the book's model."""
     return int(made().model.parameters)
@@ -143,19 +143,19 @@ def whole() -> Quantity:
     return spread(size(), "bits by the file")
 
 
-@counted(label="weights of the embedding")
+@counting("weights of the embedding")
 def embedding() -> int:
     """Weights of the embedding."""
     return int(made().model.weights["model.embed_tokens.weight"].size)
 
 
-@counted(label="matrices that fall back")
+@counting("matrices that fall back")
 def fallbacks() -> int:
     """Matrices in another format than the file is named after."""
     return len(made().fallbacks)
 
 
-@counted(label="length of such a row")
+@counting("length of such a row")
 def row_length() -> int:
     """Length of the rows that the super-block does not divide."""
     model = made()
@@ -179,7 +179,7 @@ def texts(tokens: int = TOKENS) -> dict[str, str]:
     return found
 
 
-@counted(label="farthest logit, nibbles misread")
+@counting("farthest logit, nibbles misread")
 def misread() -> float:
     """How far the farthest logit moves when neighbours are read out of a byte."""
     # One matrix of the first layer is read so, and one token is looked at.

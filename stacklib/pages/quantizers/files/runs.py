@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from stacklib.evidence import results
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counted, counting
 
 SHOWN = ("q2_k", "q4_0", "q4_k", "q5_k", "q6_k", "q8_0", "mxfp4", "nvfp4")
 
@@ -31,34 +31,27 @@ def of(scheme: str, what: str, unit: str = "") -> Quantity:
     return counted(_of, scheme, what, unit=unit, label=f"{what} of {scheme}, run")
 
 
-def passages(equal: bool) -> Quantity:
+@counting(lambda equal: "passages cut alike" if equal else "passages")
+def passages(equal: bool) -> int:
     """Passages that llama.cpp cut into tokens, or those it cut as we do."""
-    label = "passages cut alike" if equal else "passages"
-    return counted(_passages, equal, label=label)
-
-
-def _passages(equal: bool) -> int:
     return int(stored()["cut"]["equal" if equal else "passages"])
 
 
-@counted(label="types of files")
+@counting("types of files")
 def types() -> int:
     """Types that llama.cpp loaded."""
     return len(stored()["rows"])
 
 
-@counted(label="tokens of a continuation")
+@counting("tokens of a continuation")
 def continued() -> int:
     """Tokens of each continuation."""
     return int(stored()["tokens"])
 
 
-def ends(best: bool) -> Quantity:
+@counting(lambda best: "most equal" if best else "fewest equal")
+def ends(best: bool) -> int:
     """The fewest, or the most, equal texts of a type."""
-    return counted(_ends, best, label="most equal" if best else "fewest equal")
-
-
-def _ends(best: bool) -> int:
     counts = [row["equal"] for row in stored()["rows"].values()]
     return int(max(counts) if best else min(counts))
 
@@ -72,19 +65,19 @@ def partings() -> list[tuple[float, float, float]]:
     ]
 
 
-@counted(label="texts that part")
+@counting("texts that part")
 def parted() -> int:
     """Texts that part, over all types."""
     return len(partings())
 
 
-@counted(label="gap where texts part")
+@counting("gap where texts part")
 def gap() -> float:
     """Median of our gap between both leading logits where texts part."""
     return median(ours for ours, _, _ in partings())
 
 
-@counted(label="largest gap where texts part")
+@counting("largest gap where texts part")
 def largest_gap() -> float:
     """The largest such gap."""
     return max(ours for ours, _, _ in partings())

@@ -10,7 +10,7 @@ from typing import Any
 
 from stacklib import gpu
 from stacklib.evidence import results
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantizers import FORMATS, Format
 
 SHOWN = ("fp32", "bf16", "fp16", "e5m2", "e4m3fn", "e3m2", "e2m3", "e2m1")
@@ -51,18 +51,15 @@ def least_normal(name: str) -> Quantity:
     return counted(_of, name, "least_normal", label=f"least normal of {name}")
 
 
-@counted(label="decimal digits of {name}")
+@counting("decimal digits of {name}")
 def digits(name: str) -> float:
     """Decimal digits of the significand, its leading one counted."""
     return (Format(name).row.significand + 1) * math.log10(2)
 
 
-def how_many(name: str) -> Quantity:
+@counting("numbers of {name}")
+def how_many(name: str) -> int:
     """Numbers of a format that can be listed."""
-    return counted(_count, name, label=f"numbers of {name}")
-
-
-def _count(name: str) -> int:
     return len(Format(name).values)
 
 
@@ -106,13 +103,11 @@ SHARED = 32  # numbers of such a block
 FOUR = ("int4", "e2m1", "e3m0")  # formats of four bits
 
 
-def tail_error(name: str, distribution: str) -> Quantity:
+@counting(
+    lambda name, distribution: f"error of {name} in blocks of {SHARED}, {distribution}"
+)
+def tail_error(name: str, distribution: str) -> float:
     """Error of blocks whose scale puts the largest number at the format's end."""
-    label = f"error of {name} in blocks of {SHARED}, {distribution}"
-    return counted(_tail_error, name, distribution, label=label)
-
-
-def _tail_error(name: str, distribution: str) -> float:
     from stacklib.quantizers import expected_error
 
     return expected_error(name, SHARED, "exact", distribution) ** 0.5
@@ -145,12 +140,9 @@ def octave() -> Quantity:
     return chosen(2.0**8, label="two to the highest exponent of e4m3fn")
 
 
-def step_at(name: str, power: int) -> Quantity:
+@counting("step of {name} from 2^{power} on")
+def step_at(name: str, power: int) -> float:
     """Distance between two numbers of a format from a power of two on."""
-    return counted(_step, name, power, label=f"step of {name} from 2^{power} on")
-
-
-def _step(name: str, power: int) -> float:
     return 2.0 ** (power - Format(name).row.significand)
 
 
@@ -205,7 +197,7 @@ def every_code(name: str) -> float:
     return (2 - 2.0**-row.significand) * 2.0**power
 
 
-@counted(label="octaves of {name} above one")
+@counting("octaves of {name} above one")
 def octaves(name: str) -> int:
     """Powers of two from one to the end of a format."""
     return math.frexp(Format(name).largest)[1]

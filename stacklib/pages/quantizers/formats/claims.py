@@ -4,7 +4,7 @@ import math
 
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.tensor.kinds import floats
-from stacklib.quantity import counted
+from stacklib.quantity import counted, counting
 from stacklib.quantizers import Format
 
 BLACKWELL = "blackwell"
@@ -26,7 +26,7 @@ def four_bit_layouts(names: tuple[str, ...]) -> list[str]:
     return [form.name for form in forms if form.bits == 4 and form.row.exponent]
 
 
-@counted(label="largest {name}")
+@counting("largest {name}")
 def _largest(name: str) -> float:
     return Format(name).largest
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from stacklib.evidence import ledger
 from stacklib.pages.quantizers.integers import claims
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantizers import Format, dequantize, quantize, schemes
 
 LAYER = 2
@@ -51,7 +51,7 @@ def peak(*, by_row: bool) -> Quantity:
     return counted(_peak, by_row, label=label)
 
 
-@counted(label="relative error in {bits} bits, foretold")
+@counting("relative error in {bits} bits, foretold")
 def lost(bits: int) -> float:
     """Relative error of a row of normal numbers in so many bits, as step over root 12.
 
@@ -83,15 +83,13 @@ def layer(outliers: bool) -> tuple[Any, Any]:
     return read[MATRIX], model.weights[MATRIX]
 
 
-def _spread(what: str, outliers: bool) -> float:
+@counting(
+    lambda what, outliers: f"spread of {what}{(', outliers' if outliers else '')}"
+)
+def spread(what: str, *, outliers: bool = False) -> float:
+    """Largest magnitude over the root mean square: inputs or weights."""
     x = layer(outliers)[what == "weights"]
     return float(np.abs(x).max() / np.sqrt((x**2).mean()))
-
-
-def spread(what: str, *, outliers: bool = False) -> Quantity:
-    """Largest magnitude over the root mean square: inputs or weights."""
-    label = f"spread of {what}{', outliers' if outliers else ''}"
-    return counted(_spread, what, outliers, label=label)
 
 
 def rounded(x: Any, way: str) -> Any:
@@ -128,7 +126,7 @@ def weights_off(scheme: str, clip: str | None = None) -> Quantity:
     return counted(weight_error, scheme, clip, label=label)
 
 
-@counted(label="codes of symmetric INT8")
+@counting("codes of symmetric INT8")
 def codes() -> int:
     """Codes that a symmetric INT8 quantizer uses."""
     return int(2 * Format("int8").largest + 1)

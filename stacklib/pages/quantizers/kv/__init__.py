@@ -9,7 +9,7 @@ from stacklib import hardware, models
 from stacklib.evidence import ledger
 from stacklib.pages.quantizers import steps
 from stacklib.pages.quantizers.steps import CHIP, CHIPS, MODEL
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counting
 from stacklib.roofline import DecodeStep
 
 SHORT, LONG = steps.CONTEXT, 131_072  # tokens that are cached
@@ -72,7 +72,7 @@ def room() -> Quantity:
     return (have - held).named("room beside the weights")
 
 
-@counted(label="sequences that fit, {bits} bits")
+@counting("sequences that fit, {bits} bits")
 def fitting(context: int, bits: int) -> int:
     """Sequences whose caches fit beside the weights."""
     return int((room() / cached(context, bits)).si)
@@ -98,7 +98,7 @@ def _row(bits: int, way: str) -> Any:
     raise ValueError(f"{bits} bits, {way}: not run")
 
 
-@counted(unit="bit/B", label="loss, {bits} bits, {way}, {end}")
+@counting("loss, {bits} bits, {way}, {end}", unit="bit/B")
 def loss(bits: int, way: str, end: str = "value") -> float:
     """Bits a byte that the small model loses; ``end``: value, low or high."""
     return float(getattr(_row(bits, way).loss, end))

@@ -6,7 +6,7 @@ from functools import cache
 from math import log
 from typing import Any
 
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counted, counting
 
 from . import statistics
 
@@ -86,7 +86,7 @@ def answers() -> dict[str, Any]:
     return found
 
 
-@counted(label="number of {part}")
+@counting("number of {part}")
 def asked(part: str) -> int:
     """How many ``documents``, ``pairs`` or ``cloze`` items there are."""
     kept = answers()
@@ -212,7 +212,9 @@ def least_chance() -> float:
     return min(_chance(b, a, part) for a, b in equal_pairs() for part in parts)
 
 
-def _kinds() -> int:
+@counting(lambda: f"lost pairs, {KIND}")
+def same_kind() -> int:
+    """Of the pairs that the coarse grid loses, those of one kind."""
     from stacklib.tinylm.probe import pairs
 
     rows = answers()["rows"]
@@ -221,20 +223,12 @@ def _kinds() -> int:
     return sum(pair.kind == KIND for pair in gone)
 
 
-def same_kind() -> Quantity:
-    """Of the pairs that the coarse grid loses, those of one kind."""
-    return counted(_kinds, label=f"lost pairs, {KIND}")
-
-
-def _share() -> float:
+@counting(lambda: f"share of pairs, {KIND}")
+def kind_share() -> float:
+    """Share of that kind of all pairs."""
     from stacklib.tinylm.probe import pairs
 
     return sum(pair.kind == KIND for pair in pairs()) / len(pairs())
-
-
-def kind_share() -> Quantity:
-    """Share of that kind of all pairs."""
-    return counted(_share, label=f"share of pairs, {KIND}")
 
 
 @cache

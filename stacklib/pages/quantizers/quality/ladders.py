@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib.evidence import measurements
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.quantity import Quantity, Source, chosen, counting
 
 from . import COARSE, row, statistics
 
@@ -59,7 +59,7 @@ def rise(id: str, source: str) -> Quantity:
     return (published(id) / published(WIDE[source]) - 1).named(f"rise of {id}")
 
 
-@counted(label="rank correlation, {source}")
+@counting("rank correlation, {source}")
 def order(source: str) -> float:
     """Rank correlation of a published ladder with the small model's losses."""
     ladder = LADDERS[source]
@@ -68,7 +68,7 @@ def order(source: str) -> float:
     return statistics.spearman(theirs, ours)
 
 
-@counted(label="rank correlation by bits, {source}")
+@counting("rank correlation by bits, {source}")
 def by_bits(source: str) -> float:
     """The same if bits of a weight alone had made the order."""
     ladder = LADDERS[source]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counted, counting
 from stacklib.quantizers import Format
 from stacklib.quantizers.blocks import IMPLIED, RULES, scale_codes, scale_values
 from stacklib.quantizers.error_integral import expected_error
@@ -120,7 +120,7 @@ def worse(element: str, block: int, source: str, rule: str = "floor") -> Quantit
     return counted(ratio, element, block, source, rule, label=label)
 
 
-@counted(label="fields of {rule}, {source}")
+@counting("fields of {rule}, {source}")
 def wins(rule: str, source: str) -> int:
     """Fields of the atlas in which a rule is among the best."""
     return sum(rule in best(e, b, source) for e in ELEMENTS for b in BLOCKS)

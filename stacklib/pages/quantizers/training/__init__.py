@@ -7,7 +7,7 @@ from math import log2
 from typing import Any
 
 from stacklib import hardware
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantizers import Format
 from stacklib.tinylm.low_precision import runs
 
@@ -40,24 +40,18 @@ def mean_over() -> Quantity:
 # -- formats ---------------------------------------------------------------------------
 
 
-def _smallest(name: str) -> float:
+@counting(lambda name: f"smallest of {FORMATS[name]}")
+def smallest(name: str) -> float:
+    """The smallest number of a format above zero."""
     form = Format(name)
     codes = (form.decode(code) for code in (0, 1))
     return max(abs(x) for x in codes)
 
 
-def smallest(name: str) -> Quantity:
-    """The smallest number of a format above zero."""
-    return counted(_smallest, name, label=f"smallest of {FORMATS[name]}")
-
-
-def _largest(name: str) -> float:
-    return Format(name).largest
-
-
-def largest(name: str) -> Quantity:
+@counting(lambda name: f"largest of {FORMATS[name]}")
+def largest(name: str) -> float:
     """The largest number of a format."""
-    return counted(_largest, name, label=f"largest of {FORMATS[name]}")
+    return Format(name).largest
 
 
 # -- the classifier --------------------------------------------------------------------
@@ -69,13 +63,13 @@ def ran(fmt: str, loss_scale: float | str = 1.0) -> runs.ClassifierRun:
     return runs.train_classifier(fmt, loss_scale)
 
 
-@counted(label="accuracy, {fmt}, {loss_scale}")
+@counting("accuracy, {fmt}, {loss_scale}")
 def accuracy(fmt: str, loss_scale: float | str = 1.0) -> float:
     """Share of unseen samples whose class it finds."""
     return ran(fmt, loss_scale).accuracy
 
 
-@counted(label="gradients lost, {fmt}, {loss_scale}")
+@counting("gradients lost, {fmt}, {loss_scale}")
 def zeroed(fmt: str, loss_scale: float | str = 1.0) -> float:
     """Share of its gradients that become zero."""
     return ran(fmt, loss_scale).zeroed
@@ -102,7 +96,7 @@ def works(fmt: str) -> list[int]:
     return [power for power, percent in found if percent > 90]
 
 
-@counted(label="window of {fmt}")
+@counting("window of {fmt}")
 def window(fmt: str) -> int:
     """Powers of two from the least loss scale that works to the largest."""
     return works(fmt)[-1] - works(fmt)[0]
@@ -141,33 +135,33 @@ def octaves(value: float) -> float:
 ENDS = {"mean": 1, "low": 2, "high": 3}
 
 
-@counted(label="over bf16, {run}, {end}")
+@counting("over bf16, {run}, {end}")
 def behind(run: str, end: str = "mean") -> float:
     """Nats a token of unseen text that a run has over bf16 when it ends."""
     return runs.behind(run)[-1][ENDS[end]]
 
 
-@counted(label="gradients lost, {run}")
+@counting("gradients lost, {run}")
 def lost(run: str) -> float:
     """Share of a run's gradients that rounding made zero, mean of its seeds."""
     seeds = runs.curves("fp8")["runs"][run]["seeds"]
     return float(sum(seed["backward"]["zeroed"] for seed in seeds) / len(seeds))
 
 
-@counted(unit="bit/B", label="rounded once, {width}")
+@counting("rounded once, {width}", unit="bit/B")
 def once(width: str) -> float:
     """Bits a byte of the draft rounded after training; ``control``: not rounded."""
     return float(runs.curves("qat")["ptq"][width]["bits_per_byte"][0])
 
 
-@counted(unit="bit/B", label="trained rounded, {width}")
+@counting("trained rounded, {width}", unit="bit/B")
 def trained(width: str) -> float:
     """The same when its last steps saw rounded weights; mean of three seeds."""
     seeds = runs.curves("qat")["runs"][width]["seeds"]
     return runs.interval([seed["bits_per_byte"][-1] for seed in seeds])[0]
 
 
-@counted(unit="bit/B", label="trained, rounded, {width}")
+@counting("trained, rounded, {width}", unit="bit/B")
 def control(width: str) -> float:
     """The same when those steps saw exact weights, and the end was rounded."""
     seeds = runs.curves("qat")["runs"]["control"]["seeds"]
@@ -190,7 +184,7 @@ def adapted_reach() -> Quantity:
     return counted(_adapted, "after", 1, unit="bit/B", label="half of the interval")
 
 
-@counted(label="{part}, found over foretold")
+@counting("{part}, found over foretold")
 def beyond(part: str) -> float:
     """Share by which the bytes found in a part exceed those of the sheet."""
     seed = runs.curves("qlora")["seeds"][0]

@@ -6,7 +6,7 @@ import math
 from functools import cache
 from typing import Any
 
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counted, counting
 
 LAYER = 2
 MATRIX = f"model.layers.{LAYER}.mlp.up_proj.weight"
@@ -89,7 +89,7 @@ def weights_off(method: str, scheme: str = SCHEME) -> Quantity:
     return counted(weight_error, method, scheme, label=label)
 
 
-@counted(label="correlation of two inputs, median")
+@counting("correlation of two inputs, median")
 def correlation() -> float:
     """Median magnitude of the correlation of two inputs of the layer."""
     import numpy as np
@@ -106,7 +106,7 @@ def correlation() -> float:
 # -- whole models ----------------------------------------------------------------------
 
 
-@counted(unit="bit/B", label="loss, {scheme}, {method}")
+@counting("loss, {scheme}, {method}", unit="bit/B")
 @cache
 def loss(scheme: str, method: str = "round") -> float:
     """Bits a byte that the book's own model loses; measured, stored."""
@@ -123,7 +123,7 @@ def schemes_run(method: str) -> list[str]:
     return [row.scheme for row in measured() if row.method == method]
 
 
-@counted(unit="bit", label="bits of a weight, model in {scheme}")
+@counting("bits of a weight, model in {scheme}", unit="bit")
 def bits(scheme: str) -> float:
     """Bits of a weight, scales counted, of the whole model as it was packed."""
     from stacklib.tinylm.quantized import measured
@@ -181,7 +181,7 @@ def two_columns(w: tuple[float, float], c: float, step: float) -> dict[str, Any]
 PAIR, TOGETHER = (0.45, 0.3), 0.9  # two weights in steps, correlation of their inputs
 
 
-@counted(label="two weights, {what}")
+@counting("two weights, {what}")
 def pair(what: str) -> float:
     """Squared error, ``rounded`` or ``passed`` on, or where the second ``aim``s."""
     found = two_columns(PAIR, TOGETHER, 1.0)

@@ -109,15 +109,17 @@ def decode_intensity_fp8() -> Finding:
 def square_matmul_intensity() -> Finding:
     """Each of three matrices moved once."""
     work, moved = (
-        counted(square, SIDE, label=f"{part} of the product", take=part)
-        for part in ("operations", "bytes")
+        counted(square, SIDE, part, unit=unit, label=f"{part} of the product")
+        for part, unit in (("operations", "FLOP"), ("bytes", "B"))
     )
     return Finding(work / moved, why="With perfect reuse: each matrix moved once.")
 
 
-def square(side: int) -> roofline.Work:
-    """Work of a square product in FP16, each matrix moved once."""
-    return roofline.matmul(m=side, n=side, k=side, dtype="fp16")
+def square(side: int, part: str) -> float:
+    """Operations or bytes of a square product in FP16, each matrix moved once."""
+    return float(
+        getattr(roofline.matmul(m=side, n=side, k=side, dtype="fp16"), part).si
+    )
 
 
 @claim("matmul-flops-2mnk")

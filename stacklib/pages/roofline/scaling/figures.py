@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stacklib.hardware import Accelerator
 from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, years
-from stacklib.quantity import in_times
+from stacklib.quantity.times import in_times
 from stacklib.roofline.bound import trend
 from stacklib.roofline.bound.trend import FAMILIES, Trend
 

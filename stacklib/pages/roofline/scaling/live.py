@@ -15,7 +15,8 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
 from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, years
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity, counted, in_times, stamp
+from stacklib.quantity import Quantity, counted, stamp
+from stacklib.quantity.times import in_times
 from stacklib.roofline.bound import scaling, trend
 from stacklib.roofline.bound.trend import FAMILIES, Trend
 

@@ -1,0 +1,47 @@
+"""What the numbers of the book stand on, counted."""
+
+import json
+
+import pytest
+from _tools import roots, said
+from _tools.said import Cell
+
+from stacklib import hardware
+from stacklib.quantity import chosen, counted, say, stamp
+from stacklib.quantity.core import _make
+
+BANDWIDTH = hardware.get("h100-sxm").memory_bandwidth
+
+
+def paces(many):
+    """A run of a page."""
+    return many / 2
+
+
+RUN = counted(paces, 3)
+ROWS = {  # what is said -> columns in which it counts, besides that of all numbers
+    "a choice": (chosen(3), {"chosen"}),
+    "a record": (BANDWIDTH, set()),
+    "a length": (counted(len, [1, 2]), set()),
+    "a run without a path": (RUN, {"rootless"}),
+    "a run that can be typed": (_make(RUN, note="stacklib.a.b(3)"), set()),
+    "a private run": (_make(RUN, note="_pace(3)"), {"rootless", "private"}),
+    "under a sum": (_make(RUN, note="stacklib.a._b(3)") * 2, {"private"}),
+    "a model's time": (stamp(chosen(3, "s") * 2, "A"), {"costs", "banded"}),
+    "a time without": (stamp(chosen(3, "s") * 2, "trend"), {"costs"}),
+}
+
+
+@pytest.mark.rows("name", ROWS)
+def test_each_number_is_counted_where_it_belongs(name):
+    number, columns = ROWS[name]
+    stored = say("t", n=(number, "A number")).stored()
+    cell = Cell("chapters/03-memory/x.ipynb, cell 2", json.loads(json.dumps(stored)))
+    (row,) = roots.count(said.index([cell])).values()
+    assert {key for key, many in row.items() if many} == columns | {"numbers"}
+
+
+def test_every_number_of_the_book_is_counted(capsys):
+    assert roots.main([]) == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last.split()[:2] == ["all", str(len(said.numbers()))]

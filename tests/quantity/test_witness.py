@@ -1,0 +1,180 @@
+"""Every number names what it stands on; literals that a writer plants are refused."""
+
+import decimal
+import math
+import operator
+from functools import partial
+
+import pytest
+
+from stacklib import hardware, plots
+from stacklib.interconnect.best import bounds
+from stacklib.plots import SpecError
+from stacklib.quantity import (
+    Quantity,
+    Source,
+    UnknownName,
+    chosen,
+    counted,
+    counting,
+    quoted,
+    recorded,
+    records,
+    say,
+    stamp,
+)
+from stacklib.quantity.core import MAKERS, SOURCED
+from stacklib.quantity.counting import typed
+from stacklib.quantity.records import QUOTED, quotes
+from stacklib.quantity.source import owed, owes
+from stacklib.quantity.told import families, told
+
+ROW = ("gemv-fp32-8192x8192", "times_s/median")
+RESULT = "benchmarks/results/host_gemv_gemm.json"
+DATED = Source("A paper", "table 1", "2026-11-28", "secondary")
+TIME = stamp(chosen(3, "s") * 2, "A")
+
+
+def rate():
+    """A number that nothing ran for."""
+    return 421.7
+
+
+def _hidden(value):
+    """What no reader can type."""
+    return value
+
+
+def drawn(y):
+    """Dots said to be measured."""
+    return plots.dots([1, 2], y, "seen", "measured")
+
+
+# Kind of plant: the call that plants it, and what its message says.
+PLANTS = {
+    "converted": (lambda: counted(float, "4.53"), "names no run"),
+    "a decimal": (lambda: counted(decimal.Decimal, "4.53"), "names no run"),
+    "summed": (lambda: counted(sum, [4.53]), "names no run"),
+    "summed with nothing": (lambda: counted(sum, [4.53, 0]), "names no run"),
+    "one whole number": (lambda: counted(max, [4210]), "names no run"),
+    "evaluated": (lambda: counted(eval, "421.7"), "names no run"),
+    "imported": (lambda: counted(math.fsum, [421.7, 0]), "names no run"),
+    "passed on": (lambda: counted(operator.pos, 421.7), "names no run"),
+    "private": (lambda: counted(_hidden, 421.7), "name the function"),
+    "without a name": (lambda: counted(lambda: 421.7), "name the function"),
+    "private of a room": (
+        lambda: counted(records._tenths, [4.53]),
+        "no reader can type",
+    ),
+    "private partial": (lambda: counted(partial(_hidden, 4.53)), "name the function"),
+    "a constant function": (lambda: counted(rate), "gives a typed number"),
+    "a measurement": (
+        lambda: Quantity(421.7, "ns", kind="measured", source=DATED),
+        "names no record",
+    ),
+    "dots near a line": (lambda: drawn([0.99, 1.98]), "typed numbers are not measured"),
+    "dots of a prediction": (
+        lambda: drawn(plots.rows([TIME, TIME * 2])),
+        "rests on no row of a record",
+    ),
+    "dots of a factor": (
+        lambda: drawn(plots.rows([recorded(RESULT, *ROW) * 0.99])),
+        "a typed number",
+    ),
+    **{
+        f"of kind {kind}": (
+            lambda kind=kind: say("t", a=(Quantity(421.7, "ns", kind=kind), "A.")),
+            "names no record" if kind in SOURCED else "is made by",
+        )
+        for kind in (*SOURCED, *MAKERS)
+    },
+}
+
+
+@pytest.mark.rows("plant", PLANTS)
+def test_a_planted_literal_is_refused(plant):
+    call, says = PLANTS[plant]
+    with pytest.raises((ValueError, SpecError), match=says):
+        call()
+
+
+def test_a_call_is_shown_as_a_reader_types_it():
+    path = "stacklib.interconnect.best.bounds.least_steps"
+    assert typed(bounds.least_steps) == path
+    board = chosen(8, label="chips")
+    found = counted(hardware.get, "h100_sxm", take=lambda d: d.year, label="year")
+    assert found.note == "stacklib.hardware.get('h100_sxm')"
+    assert counted(operands, board, 2, label="x").inputs == (board,)
+
+
+def operands(many, each):
+    """Numbers that are read."""
+    return many * each
+
+
+def test_a_counting_function_is_called_as_it_was_written():
+    @counting("{many} of {each}", unit="B", shown="kB")
+    def size(many: int, *, each: int = 4) -> int:
+        return many * each
+
+    made = size(chosen(500, label="many"))
+    assert (made.text(), made.label, size.__name__) == ("2 kB", "500 of 4", "size")
+    assert made.note == "size(many, each=4)" and [q.si for q in made.inputs] == [500]
+    with pytest.raises(TypeError, match="many"):
+        size()
+
+    @counting(lambda many: "few" if many < 3 else "many", family="A", unit="s")
+    def last(many: int) -> float:
+        return many / 2
+
+    assert (last(2).label, last(4).label, told(last(2))) == ("few", "many", "predicted")
+
+
+def test_what_a_function_returns_keeps_its_tree_and_its_stamp():
+    def twice(time):
+        return time * 2
+
+    made = counted(twice, TIME, unit="ms", label="twice")
+    assert (made.text(), made.label) == ("12,000 ms", "twice")
+    assert families(made) == {"A"} and told(made) == "predicted"
+    assert [leaf.kind for leaf in made.leaves()] == ["chosen", "constant", "constant"]
+    assert families(counted(bare_twice, TIME)) == {"A"}
+
+
+def bare_twice(time):
+    """A model's time and a factor that says nothing of itself."""
+    return time * 0.7
+
+
+def test_a_recorded_value_names_file_row_date_and_device():
+    row = recorded(RESULT, *ROW, unit="s")
+    assert row.kind == "measured" and row.source.title == RESULT
+    assert row.source.where.startswith("AMD") and row.source.seen[:4] == "2026"
+    assert told(row / 2) == "measured" and told(row / row) == "measured"
+    for wrong in (
+        ("gemv", "times_s/median"),
+        ("gemv-fp32-8192x8192", "time_s/median"),
+        ("gemv-fp32-8192x8192", "times_s/middle"),
+    ):
+        with pytest.raises(UnknownName):
+            recorded(RESULT, *wrong)
+    with pytest.raises(ValueError, match="not a number"):
+        recorded(RESULT, "gemv-fp32-8192x8192", "times_s")
+    with pytest.raises(ValueError, match="no such file"):
+        recorded("benchmarks/results/none.json", "a", "b")
+
+
+def test_the_file_of_quotes_is_whole():
+    for key in quotes():
+        found = quoted(key)
+        assert found.key == QUOTED + key and found.source and found.label
+        assert found.kind == ("assumed" if quotes()[key].why else "claimed")
+    places = [(row.document, row.says) for row in quotes().values()]
+    assert len(set(places)) == len(places) and [*quotes()] == sorted(quotes())
+    with pytest.raises(UnknownName, match=r"llama3\.storage"):
+        quoted("llama3.storag")
+
+
+def test_the_list_of_what_is_owed_names_modules_once():
+    assert sorted(set(owed())) == list(owed())
+    assert not owes("tests.quantity") and all(map(owes, owed()))
