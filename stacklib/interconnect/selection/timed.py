@@ -88,7 +88,9 @@ def collective_time(
     collective = resolve(collective, COLLECTIVES, "collective")
     at_least(1, size=size)
     call = hardware.efficiency("launch_host") if host else 0.0
-    once = direct and on.nodes == 1 and algorithm is None
+    # Engines turn their kernels off where boards do not reach each other's memory.
+    near = on.nodes == 1 and (on.link == "nvlink" or on.ranks == 2)
+    once = direct and near and algorithm is None
     if once and collective in GATHERS:
         found = _one_step(size, on)
     elif once and collective == "all_reduce" and size <= DIRECT_MOST:
@@ -161,19 +163,21 @@ def _chosen(
 
 def _direct(size: float, on: Fabric) -> tuple[str, str, float, float]:
     """Every rank reads all others' arrays, or first adds its part and then gathers."""
-    hop = US * c.HOP[on.link]["tree"][0]
-    base = KERNEL + hop
     far = (on.ranks - 1) / on.rate
-    one, two = base + size * far, base + hop + 2 * size * far / on.ranks
-    if one <= two:
-        return "one-shot", "", base, far
-    return "two-shot", "", base + hop, 2 * far / on.ranks
+    one, two = _shots(1, on), _shots(2, on)
+    if one + size * far <= two + 2 * size * far / on.ranks:
+        return "one-shot", "", one, far
+    return "two-shot", "", two, 2 * far / on.ranks
+
+
+def _shots(many: int, on: Fabric) -> float:
+    """Seconds of a kernel that so often waits for all others' flags, then reads."""
+    return KERNEL + 2 * many * US * c.HOP[on.link]["tree"][0]
 
 
 def _one_step(size: float, on: Fabric) -> tuple[str, str, float, float]:
     """Each rank reads a part of every other's array, and no sum is passed on."""
-    wait = KERNEL + US * c.HOP[on.link]["tree"][0]
-    return "one-shot", "", wait, (on.ranks - 1) / on.ranks / on.rate
+    return "one-shot", "", _shots(1, on), (on.ranks - 1) / on.ranks / on.rate
 
 
 def _sends(collective: str, size: float, on: Fabric) -> tuple[str, str, float, float]:

@@ -71,8 +71,36 @@ def test_engines_kernels_win_where_little_is_sent():
     assert one.algorithm == "one-shot" and one.time < 5e-6
     two = collective_time("all_reduce", DIRECT_MOST, H100, direct=True)
     assert two.algorithm == "two-shot"
+    # A TensorRT-LLM of 1.3 on eight: 3.54 us for 8 kB (H100), 6.34 for 131 kB (B200).
+    many = collective_time("all_reduce", 1 << 17, fabric("b200_sxm", 8), direct=True)
+    assert one.time == pytest.approx(3.54e-6, rel=0.1)
+    assert many.time == pytest.approx(6.34e-6, rel=0.1)
     again = collective_time("all_reduce", large, H100, direct=True)
     assert again.algorithm == collective_time("all_reduce", large, H100).algorithm
+
+
+BOARDS = {  # GB/s on the bus of a large all-reduce, as nccl-tests counts
+    ("l40s", 2): 20.1,  # repo ai-dynamo/aiconfigurator @095f58a, NCCL 2.27 and 2.29
+    ("l40s", 4): 5.1,
+    ("l40s", 8): 2.1,
+    ("rtx_pro_6000_server", 2): 38.6,
+    ("rtx_pro_6000_server", 4): 25.7,
+    ("rtx_pro_6000_server", 8): 23.8,
+    ("rtx_5090", 4): 35.0,  # NVIDIA/nccl, issue 1639
+    ("rtx_5090", 8): 28.0,
+    ("a100_pcie_80gb", 4): 23.7,  # bridged in pairs: repo microsoft/vidur
+}
+
+
+@pytest.mark.rows(("device", "ranks"), BOARDS)
+def test_boards_without_links_go_through_the_host(device, ranks):
+    on = fabric(device, ranks)
+    found = collective_time("all_reduce", 1 << 29, on)
+    assert 0.65 < found.bus / 1e9 / BOARDS[device, ranks] < 1.35
+    assert on.link == "pcie" and found.bus < on.rate
+    # An engine's own kernels need each other's memory: a pair has it.
+    small = collective_time("all_reduce", 1 << 13, on, direct=True)
+    assert (small.algorithm == "one-shot") is (ranks == 2)
 
 
 def test_sends_are_bytes_over_the_slower_of_links_and_ports():
