@@ -9,7 +9,6 @@ from stacklib.evidence.predict.collectives import (
     _groups,
     collective_of,
     fabric_of,
-    regime,
     size_of,
 )
 from stacklib.evidence.validate import validate
@@ -91,32 +90,6 @@ def test_software_says_how_it_was_started():
         for s in ("nccl-tests", "torch 2.9, NCCL", "vLLM custom all-reduce", "MSCCL++")
     )
     assert custom == lib < plain < eager
-
-
-CELLS = {
-    ("8x NVIDIA H100 80GB HBM3", "nccl-tests", "ngpus=8;msg_bytes=8192"): (
-        *("nvlink", "small", "library", "to 8 ranks", "one node"),
-    ),
-    ("8x NVIDIA H100 80GB HBM3", "vLLM custom", "ngpus=8;size=2M;eager"): (
-        *("nvlink", "large", "eager", "to 8 ranks", "one node"),
-    ),
-    ("2x NVIDIA L40S", "NCCL", "ngpus=2;msg_bytes=8;impl=flashinfer"): (
-        *("pcie", "small", "engine", "to 2 ranks", "one node"),
-    ),
-    ("H200 SXM", "torch 2.9", "world_size=64;msg=large"): (
-        *("network", "large", "eager", "more ranks", "nodes"),
-    ),
-    ("4x NVIDIA GB200", "torch; CUDA graph", "ngpus=4;msg=large"): (
-        *("nvlink", "large", "library", "to 4 ranks", "one node"),
-    ),
-    ("H800 + CX7 400G IB", "DeepEP", "ep=16"): ("experts", "network"),
-}
-
-
-@pytest.mark.rows("case", CELLS)
-def test_a_cell_says_links_size_software_ranks_nodes(case):
-    system, software, config = case
-    assert regime(row(config, system=system, software=software)) == CELLS[case]
 
 
 def test_a_set_algorithm_is_taken():
