@@ -233,9 +233,9 @@ def regime(row: Measurement) -> tuple[str, ...]:
     link = on.link if on.nodes == 1 else "network"
     size = "large" if size_of(row) >= LARGE else "small"
     software = "eager" if host else "engine" if direct else "library"
-    ranks = next((f"to {n} ranks" for n in (2, 4, 8) if on.ranks <= n), "more ranks")
+    many = next((f"to {n} ranks" for n in (2, 4, 8) if on.ranks <= n), "more ranks")
     nodes = "one node" if on.nodes == 1 else "two nodes" if on.nodes == 2 else "nodes"
-    return link, size, software, ranks, nodes
+    return link, size, software, many, nodes
 
 
 def _of_experts(row: Measurement) -> bool:

@@ -4,7 +4,8 @@
 
 A pipeline of pieces, each of which costs something and the first of which goes all the
 way alone, is best cut so that both extra times are equal: together twice the root of
-their product (``fill``; the protocol simple, whose pieces wait for one another).
+their product (``fill``; the protocol simple, whose pieces wait for one another; over
+PCI Express, slower than a kernel copies, pieces of other channels fill the waits).
 ``call`` is what a host takes to start it from Python; zero in graphs and in C++. The
 protocols whose receivers watch for flags have NCCL's latencies on Hopper's NVLinks, and
 a multiple of them on those of other generations.
@@ -116,7 +117,7 @@ def _timed(
 ) -> Timed:
     """A time from its parts, on this generation's links."""
     fill = 0.0
-    if protocol == "simple":
+    if protocol == "simple" and on.link != "pcie":
         fill = 2 * sqrt(hardware.efficiency("collective_fill") * size * beta)
     elif on.link == "nvlink" and on.architecture != "hopper":
         alpha *= hardware.efficiency("collective_flags")
