@@ -31,9 +31,10 @@ from .select import Choice, select
 SENDS = ("all_to_all", "send_recv", "gather", "scatter")
 COLLECTIVES = (*c.COLLECTIVES, *SENDS)
 GATHERS = ("all_gather", "reduce_scatter", "all_to_all")
-# Two-shot kernels up to this many bytes, after which engines call NCCL: chosen, the
-# least of what vLLM (8 MB) and TensorRT-LLM (its workspace of 1 MB a rank) ship.
-DIRECT_MOST = 1 << 20
+# Kernels of an engine up to so many bytes, after which engines call NCCL: chosen, the
+# least of what vLLM (.25 to 64 MB) and TensorRT-LLM (.5 and 1 MB) ship, rounded; for a
+# pair TensorRT-LLM's workspace.
+DIRECT_MOST, PAIR_MOST = 1 << 20, 16_000_000
 # Null kernels back to back through the driver, as section 4.1 has them; its low end.
 KERNEL = 2e-6
 
@@ -92,9 +93,10 @@ def collective_time(
     # Engines turn their kernels off where boards do not reach each other's memory.
     near = on.nodes == 1 and (on.link == "nvlink" or on.ranks == 2)
     once = direct and near and algorithm is None
+    most = PAIR_MOST if on.ranks == 2 else DIRECT_MOST
     if once and collective in GATHERS:
         found = _one_step(size, on)
-    elif once and collective == "all_reduce" and size <= DIRECT_MOST:
+    elif once and collective == "all_reduce" and size <= most:
         found = _direct(size, on)
     elif collective in SENDS:
         found = _sends(collective, size, on)

@@ -71,6 +71,8 @@ def test_engines_kernels_win_where_little_is_sent():
     assert one.algorithm == "one-shot" and one.time < 5e-6
     two = collective_time("all_reduce", DIRECT_MOST, H100, direct=True)
     assert two.algorithm == "two-shot"
+    pair = collective_time("all_reduce", large, fabric("h100_sxm", 2), direct=True)
+    assert pair.algorithm == "one-shot"
     # A TensorRT-LLM of 1.3 on eight: 3.54 us for 8 kB (H100), 6.34 for 131 kB (B200).
     many = collective_time("all_reduce", 1 << 17, fabric("b200_sxm", 8), direct=True)
     assert one.time == pytest.approx(3.54e-6, rel=0.1)
