@@ -64,6 +64,7 @@ class Fabric:
     rate: float  # bytes a second out of a chip within `local`
     port: float  # bytes a second out of a chip to other nodes
     nvswitch: bool
+    memory: float  # bytes a second of a chip's own memory
 
     @property
     def nodes(self) -> int:
@@ -170,4 +171,5 @@ def fabric(
         rate = host * PCIE if bridged else board_rate(host, local)
     adds = chip.vendor == "NVIDIA" and c.NVLS_SHARE[kind] > 0
     switch = linked and adds and joined >= BOX
-    return Fabric(chip.key, ranks, local, kind, link, rate, far, switch)
+    memory = chip.memory_bandwidth.si
+    return Fabric(chip.key, ranks, local, kind, link, rate, far, switch, memory)

@@ -10,6 +10,7 @@ PCI Express, slower than a kernel copies, pieces of other channels fill the wait
 protocols whose receivers watch for flags have NCCL's latencies on Hopper's NVLinks, and
 a multiple of them on those of other generations.
 
+A rank's own part of a gather is copied, too: as much as it sends where two take part.
 What NCCL makes of plain sends, and one-shot and two-shot kernels of other libraries,
 have their times here too: bytes over the rate, on a base of NCCL's or of a kernel.
 """
@@ -124,6 +125,8 @@ def _timed(
     elif on.link == "nvlink" and on.architecture != "hopper":
         alpha *= hardware.efficiency("collective_flags")
     alpha += call
+    if collective in GATHERS and on.ranks > 1:  # its own part is copied
+        beta += 2 / on.ranks / on.memory
     time = alpha + size * beta + fill
     bus = bus_factor(collective, on.ranks) * size / time if time else inf
     return Timed(
