@@ -17,12 +17,17 @@ from stacklib.interconnect.experts.count import expect
 from stacklib.interconnect.experts.dispatch import dispatch_bytes, dispatch_time
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.machine import Fabric, fabric
-from stacklib.interconnect.selection.timed import KERNEL, bus_factor, collective_time
+from stacklib.interconnect.selection.timed import (
+    KERNEL,
+    bus_factor,
+    cell,
+    collective_time,
+)
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal
 from ..systems import DeviceRefusal, device_of
-from ..validate.score import LARGE, message_bytes
+from ..validate.score import message_bytes
 from . import PREDICTORS, Forecast, Predict
 
 _NAMES = {
@@ -229,13 +234,8 @@ def regime(row: Measurement) -> tuple[str, ...]:
     if _of_experts(row):
         ranks, local = _groups(row)
         return "experts", "network" if ranks > local else "nvlink"
-    on, (direct, host) = fabric_of(row), _software(row)
-    link = on.link if on.nodes == 1 else "network"
-    size = "large" if size_of(row) >= LARGE else "small"
-    software = "eager" if host else "engine" if direct else "library"
-    many = next((f"to {n} ranks" for n in (2, 4, 8) if on.ranks <= n), "more ranks")
-    nodes = "one node" if on.nodes == 1 else "two nodes" if on.nodes == 2 else "nodes"
-    return link, size, software, many, nodes
+    direct, host = _software(row)
+    return cell(size_of(row), fabric_of(row), direct=direct, host=host)
 
 
 def _of_experts(row: Measurement) -> bool:

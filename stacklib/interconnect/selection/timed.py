@@ -32,6 +32,7 @@ from .select import Choice, select
 SENDS = ("all_to_all", "send_recv", "gather", "scatter")
 COLLECTIVES = (*c.COLLECTIVES, *SENDS)
 GATHERS = ("all_gather", "reduce_scatter", "all_to_all")
+LARGE = 1e6  # bytes from which the bands of large messages hold
 # Kernels of an engine up to so many bytes, after which engines call NCCL: chosen, the
 # least of what vLLM (.25 to 64 MB) and TensorRT-LLM (.5 and 1 MB) ship, rounded; for a
 # pair TensorRT-LLM's workspace.
@@ -63,6 +64,22 @@ def bus_factor(collective: str, ranks: int) -> float:
         return 2 * (ranks - 1) / ranks
     whole = ("broadcast", "reduce", "send_recv")
     return 1.0 if collective in whole else (ranks - 1) / ranks
+
+
+def cell(
+    size: float, on: Fabric, *, direct: bool = False, host: bool = False
+) -> tuple[str, ...]:
+    """Which band holds: by links, size, software, ranks and nodes.
+
+    >>> from stacklib.interconnect.selection.machine import fabric
+    >>> cell(1 << 14, fabric("l40s", 4))
+    ('pcie', 'small', 'library', 'to 4 ranks', 'one node')
+    """
+    link = on.link if on.nodes == 1 else "network"
+    software = "eager" if host else "engine" if direct else "library"
+    ranks = next((f"to {n} ranks" for n in (2, 4, 8) if on.ranks <= n), "more ranks")
+    nodes = {1: "one node", 2: "two nodes"}.get(on.nodes, "nodes")
+    return link, "large" if size >= LARGE else "small", software, ranks, nodes
 
 
 def collective_time(
