@@ -134,7 +134,7 @@ def test_chips_lengths_batches_and_ways_of_a_training_row():
         )
     many = training_layouts._batches(row(), 8, 4096, 2048)
     assert many == [4096, 16384]  # of 2,048 and 8,192 tokens a chip
-    ways = training_layouts._ways(
+    ways = training_layouts.ways_of(
         row("F", "TP=4;pipeline_parallel=2", notes="dp 8, ep16")
     )
     assert ways == {"tp": 4, "pp": 2, "dp": 8, "ep": 16}

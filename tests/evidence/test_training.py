@@ -109,6 +109,32 @@ def test_the_factor_is_of_frameworks_alone():
     assert slow[1] < predicted(titan)
 
 
+@pytest.mark.rows(
+    ("id", "software"),
+    [
+        ("F-0003", "Lightning"),
+        ("F-0028", "PyTorch"),
+        ("F-0045", "Lightning"),
+        ("F-0117", "axlearn"),
+        ("F-0125", "JAX"),
+        ("F-0109", "llm.c"),
+    ],
+)
+def test_a_class_of_software_decides_and_no_name(id, software):
+    other = predicted(BY_ID[id], software=software)
+    assert other == predicted(BY_ID[id])
+
+
+def test_chips_and_model_are_enough_and_hardware_counts_what_it_computes_again():
+    bare = BY_ID["F-0085"]
+    assert not bare.settings and predicted(bare) < 80  # %, of 6,144 chips
+    shape = training.shape_of(training.model_of(bare), 2048)
+    sheet = training.sheet_of("tpu_v4", "bf16", None)
+    for id, ways in (("F-0085", 3), ("F-0086", 1)):
+        found = training.layouts_of(BY_ID[id], shape, sheet, 6144, 2048)
+        assert len({one.recompute for one, _ in found}) == ways
+
+
 def test_words_of_a_row_are_read():
     assert training.model_of(BY_ID["F-0003"]).key == "llama-3.1-8b"
     assert training.model_of(BY_ID["F-0089"]).key == "deepseek-v3"

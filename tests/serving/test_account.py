@@ -362,9 +362,9 @@ def test_few_tokens_on_many_chips_touch_an_expert_each():
 def test_an_account_says_its_lines():
     found = account(**CASE)
     shown = repr(found)
-    for words in ("8 x H100, limit: 6.17 ms", "launches and pauses: 442", "not timed"):
+    for words in ("8 x H100, limit: 6.27 ms", "launches and pauses: 442", "not timed"):
         assert words in shown
-    assert "6.17 ms" in found._repr_html_().replace("\u2009", " ").replace(
+    assert "6.27 ms" in found._repr_html_().replace("\u2009", " ").replace(
         "&nbsp;", " "
     )
     assert [row["line"] for row in found.rows()] == [x.name for x in found.lines]

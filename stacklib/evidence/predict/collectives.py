@@ -17,7 +17,12 @@ from stacklib.interconnect.experts.count import expect
 from stacklib.interconnect.experts.dispatch import dispatch_bytes, dispatch_time
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.machine import Fabric, fabric
-from stacklib.interconnect.selection.timed import KERNEL, bus_factor, collective_time
+from stacklib.interconnect.selection.timed import (
+    KERNEL,
+    bus_factor,
+    cell,
+    collective_time,
+)
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal
@@ -214,10 +219,33 @@ def _answer(
     return lambda time, bound: Forecast(factor * size / time, "B/s", bound)
 
 
+def _software(row: Measurement) -> tuple[bool, bool]:
+    """Whether an engine's own kernels run, and whether each is called from Python."""
+    text = f"{row.software};{row.subject};{row.settings}".lower()
+    text = text.replace(" ", "").replace("+", "p")
+    direct = any(word in text for word in _DIRECT)
+    compiled = any(word in text for word in _COMPILED)
+    host = any(word in text for word in _HOST) and not compiled
+    return direct, host or "eager" in text
+
+
+def regime(row: Measurement) -> tuple[str, ...]:
+    """A row's cell: links, size, software, ranks, nodes; experts' exchanges apart."""
+    if _of_experts(row):
+        ranks, local = _groups(row)
+        return "experts", "network" if ranks > local else "nvlink"
+    direct, host = _software(row)
+    return cell(size_of(row), fabric_of(row), direct=direct, host=host)
+
+
+def _of_experts(row: Measurement) -> bool:
+    return "moe" in row.subject.lower() or "deepep" in row.software.lower()
+
+
 def prepare(row: Measurement) -> Predict:
     """A collective ready to be predicted."""
     try:
-        if "moe" in row.subject.lower() or "deepep" in row.software.lower():
+        if _of_experts(row):
             return _experts(row)
         collective, on, size = collective_of(row), fabric_of(row), size_of(row)
         if size < 1:
@@ -226,10 +254,7 @@ def prepare(row: Measurement) -> Predict:
         algorithm, protocol = _algorithm(row)
         if algorithm and not _possible(collective, size, on, algorithm, protocol):
             algorithm = protocol = None  # a name of another release, or a misprint
-        software = row.software.lower().replace(" ", "").replace("+", "p")
-        direct = any(word in software for word in _DIRECT)
-        host = any(w in software for w in _HOST)
-        host = host and not any(w in software for w in _COMPILED)
+        direct, host = _software(row)
 
         def forecast() -> Forecast:
             found = collective_time(

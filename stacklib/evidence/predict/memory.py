@@ -51,6 +51,7 @@ _LEVELS = (
     ("global", "dram"),
     ("memory", "dram"),
 )
+_SMALL = 32e6  # bytes of rows up to which a call takes longer than they do
 _DTYPE_BYTES = {"fp64": 8.0, "fp32": 4.0}
 
 
@@ -150,6 +151,18 @@ def _steady(rate: Callable[[], hierarchy.Bandwidth]) -> Predict:
         return Forecast(got.rate, "B/s", got.bound)
 
     return forecast
+
+
+def regime(row: Measurement) -> tuple[str, ...]:
+    """A row's cell: what is measured, and of which level, size or use of the bus."""
+    name = row.subject.lower()
+    if any(word in name for word in hierarchy.PASSES):
+        return "rows", "small" if row_bytes(row) < _SMALL else "large"
+    if "latency" in name or row.unit.startswith("cycle"):
+        return "latency", "memory" if level_of(row) == "dram" else "cache"
+    if "working_set_kB" in row.config or re.search(r"\bl[12]\b", name):
+        return "bandwidth", "working set"
+    return "bandwidth", stream_of(row)[1]
 
 
 def prepare(row: Measurement) -> Predict:

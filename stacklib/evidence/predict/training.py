@@ -26,26 +26,22 @@ from stacklib.quantity import UnknownName
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
 from . import PREDICTORS, Forecast, Predict
-from .training_layouts import chips_of, chosen, dtype_of, layouts_of, length_of
+from .training_layouts import chips_of, chosen, dtype_of, layouts_of, length_of, ways_of
 from .training_models import SIZE, model_of, words
 
-_SQUARE = ("maxtext", "palm", "deepspeed", "megatron")  # count masked pairs too
-# Software whose kernels are fused and tuned for the device; others keep a share of the
-# rates, and attention that PyTorch brings.
+_SQUARE = ("palm", "deepspeed", "megatron")  # count masked pairs too
+# Classes of software: tuned has kernels written for its device, as has a chip that a
+# compiler runs whole; a library's keep a share of the rates, and PyTorch's attention.
 _TUNED = (
     "megatron-lm",
     "megatron-core",
     "megatron core",
     "nemo",
-    "maxtext",
-    "jax",
-    "xla",
-    "dualpipe",
-    "llmq",
     "transformer engine",
     "transformerengine",
-    "axlearn",
-    "paper",
+    "llm.c",
+    "llmq",
+    "dualpipe",
 )
 _TRILLIONS = re.compile(r"(\d+(?:\.\d+)?)tb? (?:tokens|\()|tokens=(\d+(?:\.\d+)?)t")
 _LOGITS = 14  # bytes a logit at the peak: 16 bits, and 32 three times
@@ -70,11 +66,9 @@ def _told_flops(shape: Shape, row: Measurement, layout: Layout, length: int) -> 
     Reports of before 2022, and of hardware's utilisation, count recomputation.
     """
     square = shape.pair_macs
-    if any(word in words(row) for word in _SQUARE):
+    if any(word in f"{row.subject};{words(row)}".lower() for word in _SQUARE):
         square = sum(k.count * k.square for k in shape.kinds)
     again = layout.again if "deepspeed" in words(row) or row.metric == "hfu" else 0.0
-    if row.metric == "hfu" and not again:
-        again = 1.0
     return (6.0 + 2.0 * again) * (shape.macs + square)
 
 
@@ -137,6 +131,11 @@ def _held(row: Measurement, run: Run, layout: Layout, batch: int) -> Predict:
     return lambda: Forecast(size, "B", "memory")
 
 
+def _tuned(row: Measurement, device: Device) -> bool:
+    software = row.software.lower()
+    return not device.plain.tiled or any(word in software for word in _TUNED)
+
+
 def _figure_layout(row: Measurement, shape: Shape) -> tuple[Layout, int] | None:
     """The layout of a row of that paper's figure 1, which its table 3 has."""
     if row.metric != "memory" or "2205.05198" not in row.source:
@@ -147,11 +146,24 @@ def _figure_layout(row: Measurement, shape: Shape) -> tuple[Layout, int] | None:
     return replace(own.layout(lean), recompute=again), own.batch
 
 
+def regime(row: Measurement) -> tuple[str, ...]:
+    """A row's cell: what is measured, software, links, chips, and long contexts."""
+    key, many = device_of(row.system)
+    device, chips = sheet_of(key, "bf16", None), chips_of(row, many)
+    kind = "memory" if "memory" in row.metric else "speed"
+    software = "tuned" if _tuned(row, device) else "library"
+    links = "switched" if device.plain.tiled else "torus"
+    many_chips = next((f"to {n} chips" for n in (8, 512) if chips <= n), "more chips")
+    if ways_of(row).get("cp", 1) > 1:
+        return kind, software, links, many_chips, "shared context"
+    return kind, software, links, many_chips
+
+
 def prepare(row: Measurement) -> Predict:
     """A training step ready to be predicted."""
-    if not row.config and "memory" not in row.metric:
-        raise Refusal("config does not give 'seq', 'batch' and layout: it is empty")
     key, many = device_of(row.system)
+    if not row.config and many == 1 and "memory" not in row.metric:
+        raise Refusal("config does not give 'seq', 'batch' and layout: it is empty")
     chip = hardware.get(key)
     model = model_of(row)
     try:
@@ -172,7 +184,7 @@ def prepare(row: Measurement) -> Predict:
     except (UnknownSpec, UnknownName, ValueError) as unknown:
         raise Refusal(str(unknown)) from None
 
-    tuned = any(word in row.software.lower() for word in _TUNED)
+    tuned = _tuned(row, device)
 
     def forecast() -> Forecast:
         share = 1.0 if tuned else hardware.efficiency("training_share")

@@ -68,7 +68,7 @@ def chips_of(row: Measurement, many: int) -> int:
     return told or many
 
 
-def _ways(row: Measurement) -> dict[str, int]:
+def ways_of(row: Measurement) -> dict[str, int]:
     """Ways of each parallelism that a row names."""
     found: dict[str, int] = {}
     for way, others in _WAYS.items():
@@ -82,7 +82,8 @@ def _ways(row: Measurement) -> dict[str, int]:
 def _recompute(row: Measurement) -> Any:
     """What is computed again; None where a row does not say."""
     text = words(row)
-    if re.search(r"full (ac\b|act|recomp|remat|check)|remat=full", text):
+    whole = re.search(r"full (ac\b|act|recomp|remat|check)|remat=full", text)
+    if whole or row.metric == "hfu":  # which counts what is computed again
         return "full"
     if "selective recompute" in text:
         return "selective"
@@ -115,7 +116,7 @@ def length_of(row: Measurement, shape_name: str) -> int:
         told = int(said[1]) if said else None
     if told is not None:
         return told
-    if "llama-3" in shape_name or "torchtitan" in words(row):
+    if "llama-3" in shape_name:
         return 8192
     return 4096 if "deepseek" in shape_name or "llama-2" in shape_name else 2048
 
@@ -161,7 +162,7 @@ def _interleaves(row: Measurement, shape: Shape, pp: int) -> list[int]:
 def _micros(row: Measurement, each: int, pp: int, zero: int) -> list[int]:
     if (told := first(row, *_MICRO)) is not None:
         return [told]
-    if "torchtitan" in row.software.lower():  # as many microbatches as stages
+    if key(row, "local_batch"):  # what a chip takes at once: a part a stage
         return [max(1, each // pp)]
     return _divisors(each, 8)
 
@@ -170,7 +171,7 @@ def _cuts(
     row: Measurement, shape: Shape, device: Device, chips: int
 ) -> Iterable[tuple[int, int, int, int, int, int]]:
     """Ways of tensor, context, expert, pipeline and data parallelism, and ZeRO."""
-    told, text = _ways(row), words(row)
+    told, text = ways_of(row), words(row)
     sharded = "fsdp" in text or "zero-3" in text or "zero3" in text
     if told or sharded or chips == 1:
         tp, pp, cp = (told.get(k, 1) for k in ("tp", "pp", "cp"))
@@ -196,9 +197,9 @@ def layouts_of(
     """The layouts that a row may mean, each with its batch."""
     recompute = _recompute(row)
     again = ["none", "selective", "full"] if recompute is None else [recompute]
-    if recompute is None and "torchtitan" in row.software.lower():
-        again = [_AGAIN]  # its default
     text, found = words(row), []
+    if recompute is None and "fsdp" in text:  # as such frameworks do unless told
+        again = [_AGAIN]
     old = "deepspeed" in text or (recompute == "full" and "megatron" in text)
     for tp, cp, ep, pp, group, zero in _cuts(row, shape, device, chips):
         options = [

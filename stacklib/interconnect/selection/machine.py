@@ -8,6 +8,7 @@ channels stay and their rate follows the links. Left out: how ports hang on swit
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from stacklib import hardware
@@ -22,6 +23,15 @@ from .model import GB
 PAYLOAD = 0.8
 # NCCL counts PCIe 3.0 x16 (15.75 GB/s) as 12: PCI_BW in src/graph/topo.h.
 PCIE = 12 / 15.75
+# Boards without links of their own. NCCL lets the two of a pair write to each other
+# over PCI Express; of more boards no path crosses a host bridge (``p2pLevel`` in
+# src/graph/paths.cc), so bytes are written to the host's memory and read from there.
+PAIR = 5 / 6  # packets of 64 bytes: INTEL_P2P_OVERHEAD in topo.h
+STAGED = 1 / 2
+# All that such boards exchange, bytes a second: where the host is of PCIe 4 or older,
+# what topo.h counts between two processors of AMD. Those of PCIe 5 have shown no such
+# limit with eight boards.
+SHARED, SHARED_UP_TO = 16e9, 32e9
 NETWORK = 0.96  # 16 channels of 24 GB/s over eight ports of 50
 # Bytes a second of one chip's port, one way, as machines of the generation are sold:
 # DGX-1 (four of 100 Gbit/s for eight), DGX A100 (200), DGX H100 and B200 (400), and
@@ -54,6 +64,7 @@ class Fabric:
     rate: float  # bytes a second out of a chip within `local`
     port: float  # bytes a second out of a chip to other nodes
     nvswitch: bool
+    memory: float  # bytes a second of a chip's own memory
 
     @property
     def nodes(self) -> int:
@@ -102,6 +113,17 @@ def architecture_of(device: Accelerator) -> str:
     raise ValueError(f"no model of collectives for {device.name}: NCCL's and RCCL's")
 
 
+def board_rate(host: float, boards: int) -> float:
+    """Bytes a second that one of some boards without links sends through the host.
+
+    - ``host``: bytes a second of its PCI Express, one way.
+    """
+    rate = host * PCIE
+    if boards <= 2:
+        return rate * PAIR
+    return min(rate * STAGED, SHARED / boards if host < SHARED_UP_TO else inf)
+
+
 def fabric(
     device: str | Accelerator,
     ranks: int,
@@ -144,7 +166,10 @@ def fabric(
     if linked:
         rate, link = chip.link.si * PAYLOAD, "nvlink"
     else:
-        rate, link = chip.host_link.si * PCIE, "pcie"
+        host, link = chip.host_link.si, "pcie"
+        bridged = chip.fields["link"] is not None  # made to reach one another
+        rate = host * PCIE if bridged else board_rate(host, local)
     adds = chip.vendor == "NVIDIA" and c.NVLS_SHARE[kind] > 0
     switch = linked and adds and joined >= BOX
-    return Fabric(chip.key, ranks, local, kind, link, rate, far, switch)
+    memory = chip.memory_bandwidth.si
+    return Fabric(chip.key, ranks, local, kind, link, rate, far, switch, memory)

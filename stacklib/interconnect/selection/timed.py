@@ -4,11 +4,13 @@
 
 A pipeline of pieces, each of which costs something and the first of which goes all the
 way alone, is best cut so that both extra times are equal: together twice the root of
-their product (``fill``; the protocol simple, whose pieces wait for one another).
+their product (``fill``; the protocol simple, whose pieces wait for one another; over
+PCI Express, slower than a kernel copies, pieces of other channels fill the waits).
 ``call`` is what a host takes to start it from Python; zero in graphs and in C++. The
 protocols whose receivers watch for flags have NCCL's latencies on Hopper's NVLinks, and
 a multiple of them on those of other generations.
 
+A rank's own part of a gather is copied, too: as much as it sends where two take part.
 What NCCL makes of plain sends, and one-shot and two-shot kernels of other libraries,
 have their times here too: bytes over the rate, on a base of NCCL's or of a kernel.
 """
@@ -30,9 +32,11 @@ from .select import Choice, select
 SENDS = ("all_to_all", "send_recv", "gather", "scatter")
 COLLECTIVES = (*c.COLLECTIVES, *SENDS)
 GATHERS = ("all_gather", "reduce_scatter", "all_to_all")
-# Two-shot kernels up to this many bytes, after which engines call NCCL: chosen, the
-# least of what vLLM (8 MB) and TensorRT-LLM (its workspace of 1 MB a rank) ship.
-DIRECT_MOST = 1 << 20
+LARGE = 1e6  # bytes from which the bands of large messages hold
+# Kernels of an engine up to so many bytes, after which engines call NCCL: chosen, the
+# least of what vLLM (.25 to 64 MB) and TensorRT-LLM (.5 and 1 MB) ship, rounded; for a
+# pair TensorRT-LLM's workspace.
+DIRECT_MOST, PAIR_MOST = 1 << 20, 16_000_000
 # Null kernels back to back through the driver, as section 4.1 has them; its low end.
 KERNEL = 2e-6
 
@@ -62,6 +66,22 @@ def bus_factor(collective: str, ranks: int) -> float:
     return 1.0 if collective in whole else (ranks - 1) / ranks
 
 
+def cell(
+    size: float, on: Fabric, *, direct: bool = False, host: bool = False
+) -> tuple[str, ...]:
+    """Which band holds: by links, size, software, ranks and nodes.
+
+    >>> from stacklib.interconnect.selection.machine import fabric
+    >>> cell(1 << 14, fabric("l40s", 4))
+    ('pcie', 'small', 'library', 'to 4 ranks', 'one node')
+    """
+    link = on.link if on.nodes == 1 else "network"
+    software = "eager" if host else "engine" if direct else "library"
+    ranks = next((f"to {n} ranks" for n in (2, 4, 8) if on.ranks <= n), "more ranks")
+    nodes = {1: "one node", 2: "two nodes"}.get(on.nodes, "nodes")
+    return link, "large" if size >= LARGE else "small", software, ranks, nodes
+
+
 def collective_time(
     collective: str,
     size: float,
@@ -88,10 +108,13 @@ def collective_time(
     collective = resolve(collective, COLLECTIVES, "collective")
     at_least(1, size=size)
     call = hardware.efficiency("launch_host") if host else 0.0
-    once = direct and on.nodes == 1 and algorithm is None
+    # Engines turn their kernels off where boards do not reach each other's memory.
+    near = on.nodes == 1 and (on.link == "nvlink" or on.ranks == 2)
+    once = direct and near and algorithm is None
+    most = PAIR_MOST if on.ranks == 2 else DIRECT_MOST
     if once and collective in GATHERS:
         found = _one_step(size, on)
-    elif once and collective == "all_reduce" and size <= DIRECT_MOST:
+    elif once and collective == "all_reduce" and size <= most:
         found = _direct(size, on)
     elif collective in SENDS:
         found = _sends(collective, size, on)
@@ -114,11 +137,13 @@ def _timed(
 ) -> Timed:
     """A time from its parts, on this generation's links."""
     fill = 0.0
-    if protocol == "simple":
+    if protocol == "simple" and on.link != "pcie":
         fill = 2 * sqrt(hardware.efficiency("collective_fill") * size * beta)
     elif on.link == "nvlink" and on.architecture != "hopper":
         alpha *= hardware.efficiency("collective_flags")
     alpha += call
+    if collective in GATHERS and on.ranks > 1:  # its own part is copied
+        beta += 2 / on.ranks / on.memory
     time = alpha + size * beta + fill
     bus = bus_factor(collective, on.ranks) * size / time if time else inf
     return Timed(
@@ -161,19 +186,21 @@ def _chosen(
 
 def _direct(size: float, on: Fabric) -> tuple[str, str, float, float]:
     """Every rank reads all others' arrays, or first adds its part and then gathers."""
-    hop = US * c.HOP[on.link]["tree"][0]
-    base = KERNEL + hop
     far = (on.ranks - 1) / on.rate
-    one, two = base + size * far, base + hop + 2 * size * far / on.ranks
-    if one <= two:
-        return "one-shot", "", base, far
-    return "two-shot", "", base + hop, 2 * far / on.ranks
+    one, two = _shots(1, on), _shots(2, on)
+    if one + size * far <= two + 2 * size * far / on.ranks:
+        return "one-shot", "", one, far
+    return "two-shot", "", two, 2 * far / on.ranks
+
+
+def _shots(many: int, on: Fabric) -> float:
+    """Seconds of a kernel that so often waits for all others' flags, then reads."""
+    return KERNEL + 2 * many * US * c.HOP[on.link]["tree"][0]
 
 
 def _one_step(size: float, on: Fabric) -> tuple[str, str, float, float]:
     """Each rank reads a part of every other's array, and no sum is passed on."""
-    wait = KERNEL + US * c.HOP[on.link]["tree"][0]
-    return "one-shot", "", wait, (on.ranks - 1) / on.ranks / on.rate
+    return "one-shot", "", _shots(1, on), (on.ranks - 1) / on.ranks / on.rate
 
 
 def _sends(collective: str, size: float, on: Fabric) -> tuple[str, str, float, float]:

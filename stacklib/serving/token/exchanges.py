@@ -7,7 +7,7 @@ from typing import Any
 
 from stacklib.interconnect.experts.dispatch import dispatch_bytes
 from stacklib.interconnect.selection.machine import Fabric, fabric
-from stacklib.interconnect.selection.timed import collective_time
+from stacklib.interconnect.selection.timed import LARGE, collective_time
 from stacklib.kernels.rows.sampling_time import (
     FLASH_LAUNCHES,
     GATHER_S,
@@ -18,8 +18,6 @@ from stacklib.kernels.rows.sampling_time import (
 from stacklib.models import Experts, LanguageModel
 
 from .work import ACTIVATION, all_reduces
-
-LARGE = 1e6  # bytes from which the band of large messages holds
 
 
 @lru_cache(maxsize=256)
