@@ -1,9 +1,10 @@
 """Published figures of a device, held to each other and to what can be built.
 
 ``gaps`` are relations between two published figures, of the device, its link or a
-sibling, which must agree within ``TOLERANCE``; ``limits`` are ranges that nothing built so far leaves. ``faults``
-names those that fail. Where published figures really contradict each other, the
-device's file says why, ``inconsistent = "..."`` beside the figure; a remark whose
+sibling, which must agree within ``TOLERANCE``; ``limits`` are ranges that nothing
+built so far leaves. ``faults`` names those that fail. Where published figures really
+contradict each other, the device's file says why, ``inconsistent = "..."`` beside the
+figure; a remark explains a rounding and no more, and one whose
 contradiction is gone is a fault too.
 """
 
@@ -155,7 +156,7 @@ def _siblings(device: Accelerator) -> Iterator[tuple[Accelerator, Rates]]:
 
 
 def _cache_ties(device: Accelerator) -> Iterator[Tie]:
-    """A GPU's cache stands at its memory controllers: as much a stack as a sibling's."""
+    """A cache stands at its memory controllers: as much a stack as a sibling has."""
     stacks, cache = device.fields["memory_stacks"], device.fields["l2_capacity"]
     if stacks is None or cache is None or not device.compute_capability:
         return
@@ -167,7 +168,7 @@ def _cache_ties(device: Accelerator) -> Iterator[Tie]:
 
 
 def _sibling_ties(device: Accelerator) -> Iterator[Tie]:
-    """Operations a unit and cycle, as siblings have them that differ in no other format.
+    """Operations a unit and cycle, as siblings do them that differ in nothing else.
 
     One generation has full and half rates (GeForce, L40), so not all are alike; where
     those that are differ among themselves, they say nothing.

@@ -32,7 +32,9 @@ UNITS = {
     "link": "GB/s per_direction",
     "host_link": "GB/s per_direction",
     **{f"peak.{name}": RATE for name in ("fp64", "fp32", "tf32", "bf16", "fp16")},
-    **{"peak.fp8": RATE, "peak.fp4": RATE, "peak.int8": "TOP/s dense"},
+    "peak.fp8": RATE,
+    "peak.fp4": RATE,
+    "peak.int8": "TOP/s dense",
 }
 
 

@@ -19,11 +19,11 @@ DEVICES = [hardware.get(key) for key in hardware.names() if key != "this_machine
 GIB = 2**30 / 1e9
 # Devices that a number said in a notebook stands on; of the others one kind of lie.
 SAID = (
-    "a100_pcie_40gb a100_sxm_40gb a100_sxm_80gb b200_sxm epyc_9755 gb200 grace h100_pcie "
-    "h100_sxm h200_sxm h20 h800_sxm mi300x rtx_4090 rtx_5090 rubin tpu_v5e tpu_v5p tpu_v6e "
-    "tpu_v7 trainium2 trainium3 v100_sxm2_16gb v100_sxm2_32gb wse3"
+    "a100_pcie_40gb a100_sxm_40gb a100_sxm_80gb b200_sxm epyc_9755 gb200 grace "
+    "h100_pcie h100_sxm h200_sxm h20 h800_sxm mi300x rtx_4090 rtx_5090 rubin tpu_v5e "
+    "tpu_v5p tpu_v6e tpu_v7 trainium2 trainium3 v100_sxm2_16gb v100_sxm2_32gb wse3"
 ).split()
-# Fields on one source and no relation, as the audit counts them: they only become fewer.
+# Fields on one source and no relation, as the audit counts: they become fewer.
 ALONE = {
     "memory_bandwidth": 36,
     "memory_capacity": 74,
