@@ -15,7 +15,9 @@ from .point import Point, over
 
 BOTH = 2  # directions of a link
 NARROW = 0.25  # bytes a weight, where no format is told: the narrowest of a file
-# What a rate goes out of where it is more than a device.
+_ONE_WAY = re.compile(r"\b(one|each|per|a) (way|direction)\b", re.I)
+_HOST = re.compile(r"\b(pcie|host)\b", re.I)
+# What a rate goes out of, or a power into, where it is more than a device.
 _WIDER = re.compile(r"\b(node|server|rack|pod|switch(es)?|bisection)\b", re.I)
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s?([BM])\b")
 _MANY = {"B": 1e9, "M": 1e6}
@@ -26,14 +28,15 @@ def links(p: Point, device: hardware.Accelerator) -> Iterator[str]:
 
     A rate with a direction is one over a link, a data sheet's as well.
     """
-    ways = [device.fields[name] for name in ("link", "host_link")]
-    fastest = max((way.si for way in ways if way is not None), default=None)
-    if fastest is None or p.row["level"] is not None:
+    if p.row["level"] is not None:
         return
     for column, value in p.rates_over_links():
-        if not _WIDER.search(column):
-            both = 1 if "per_direction" in value.tags else BOTH
-            bound = fastest * both * p.row["chips"]
+        names = ("host_link",) if _HOST.search(column) else ("link", "host_link")
+        ways = [way.si for name in names if (way := device.fields[name]) is not None]
+        if ways and not _WIDER.search(column):
+            one = "per_direction" in value.tags or _ONE_WAY.search(column)
+            both = 1 if one else BOTH
+            bound = max(ways) * both * p.row["chips"]
             says = "what its links carry" + (" both ways" if both == BOTH else "")
             yield from over(p, column, value, bound, says)
 
@@ -42,7 +45,7 @@ def power(p: Point, device: hardware.Accelerator) -> Iterator[str]:
     """No power beyond the design power."""
     most = device.fields["tdp"]
     for column, value in p.of("power"):
-        if most is not None:
+        if most is not None and not _WIDER.search(column):
             bound = most.si * p.row["chips"]
             yield from over(p, column, value, bound, "the design power")
 

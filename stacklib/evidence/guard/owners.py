@@ -23,7 +23,8 @@ NONE = "none: "
 COUNT = f"{NONE}a count"
 PHYSICAL = ("s", "J", "USD")
 NAMED = 3  # records named in a reason
-_BRACKET = re.compile(r"\(([^()]+)\)\s*$")
+_TOKENS = re.compile(r"\btok(ens)?/")
+_TOLD = re.compile(r"\(([^()]+)\)\s*$|(\S+/s)\s*$")
 
 
 def records(q: Quantity) -> set[str]:
@@ -45,10 +46,11 @@ def records(q: Quantity) -> set[str]:
 
 
 def unit_of(column: str, unit: str) -> str:
-    """The unit of a column: its own, or what its label has in brackets."""
-    told = None if unit else _BRACKET.search(column)
+    """The unit of a column: its own, or what its label has in brackets or is."""
+    told = None if unit else _TOLD.search(column)
     try:
-        return Quantity(1, told[1]).unit if told else unit
+        read = told and _TOKENS.sub("token/", told[1] or told[2])
+        return Quantity(1, read).unit if read else unit
     except UnitError:
         return unit
 

@@ -30,11 +30,18 @@ _ROLE_BY_DIMENSIONS = {
 # What a label says where neither role nor unit does: of a plain number that it is part
 # of a whole, or not, of bytes that they must fit.
 _SHARE = re.compile(
-    r"^(share|fraction)\b|\b(share|fraction) of|\b(occupancy|utili[sz]ation)\b", re.I
+    r"^(share|fraction)\b|\b(share|fraction) of|"
+    r"\b(occupancy|utili[sz]ation|efficiency|mfu|mbu|hit rate)\b",
+    re.I,
 )
 _RATIO = re.compile(r"\b(over|ratio|change|gain|more|faster|error)\b", re.I)
 _MEMORY = re.compile(r"\bmemory\b", re.I).search  # whose bytes go one way, too
-_RESIDENT = re.compile(r"\b(holds?|held|resident|capacity|weights|fits?)\b", re.I)
+_RESIDENT = re.compile(
+    r"^(memory(?! of)|needs?|needed)\b|"
+    r"\b(holds?|held|resident|capacity|weights|fits?)\b",
+    re.I,
+)
+_LINK = re.compile(r"\b(nvlink|pcie|infiniband|link|port)\b", re.I)
 
 
 @dataclass(frozen=True)
@@ -75,12 +82,9 @@ def role_of(column: str, value: Quantity, told: str) -> str:
     if value.unit == "%":
         return "ratio" if _RATIO.search(column) else "share"
     dims = value.shown.dims
-    if (
-        value.tags & DIRECTIONS
-        and not _MEMORY(column)
-        and dims == (("B", 1), ("s", -1))
-    ):
-        return "link"
+    if dims == (("B", 1), ("s", -1)) and not _MEMORY(column):
+        if value.tags & DIRECTIONS or _LINK.search(column):
+            return "link"
     if not dims and _SHARE.search(column):
         return "share"
     if dims == (("B", 1),) and _RESIDENT.search(column):
