@@ -64,11 +64,11 @@ def test_every_lie_on_a_field_with_a_witness_is_named():
     for device in DEVICES:
         alone = unwitnessed(device)
         for field in (name for name in asked(device) if name not in alone):
-            for share in (2, 0.5, GIB, 0.843) if device.key in SAID else (GIB,):
+            for share in (2, GIB, 0.843) if device.key in SAID else (GIB,):
                 tried += 1
                 if not named(device, field, share):
                     missed.append((device.key, field, share))
-    assert missed == [] and tried > 1900
+    assert missed == [] and tried > 1700
 
 
 @pytest.mark.rows(
