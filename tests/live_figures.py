@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ class LiveFigure:
 
     call: str
     controls_of: str
+    name: str = field(compare=False)  # of the first page that shows it
 
     @property
     def module(self) -> str:
@@ -62,7 +63,8 @@ def _shown(sources: list[str]) -> Iterator[LiveFigure]:
                 made = given["controls"]
                 assert isinstance(made, ast.Call), ast.unparse(made)
                 call = ast.literal_eval(given["call"])
-                yield LiveFigure(call, coverage_map.dotted(made.func, imported))
+                name = ast.literal_eval(given["name"])
+                yield LiveFigure(call, coverage_map.dotted(made.func, imported), name)
 
 
 def values(control: dict[str, Any]) -> list[Any]:
@@ -77,5 +79,6 @@ def ask(
     start = {control["name"]: control["value"] for control in controls}
     spec = function(**{**start, **changed})
     grammar.check(spec)
-    assert guard.faults([grammar.guard_entry(spec, "f")]) == [], changed
+    name = next((f.name for f in figures() if f.function is function), "f")
+    assert guard.faults([grammar.guard_entry(spec, name)]) == [], changed
     return spec, {one["name"]: one["text"] for one in spec["readouts"]}

@@ -53,6 +53,7 @@ def _audit_json(found: Audit, kept: ConstantAudit) -> dict[str, Any]:
         "unknown": found.unknown,
         "confidence": dict(found.confidence),
         "second source": found.second,
+        "alone": {name: list(keys) for name, keys in found.alone_by_field.items()},
         "relations": len(found.gaps),
         "worst": [
             {"device": g.key, "relation": g.relation, "gap": g.gap}
@@ -90,6 +91,8 @@ def _audit_counts(found: Audit, kept: ConstantAudit) -> list[tuple[str, str]]:
         *rows,
         ("held to a second source", str(found.second)),
         ("relations between figures", str(len(found.gaps))),
+        ("one source and no relation", str(len(found.alone))),
+        *((f"  {name}", str(len(k))) for name, k in found.alone_by_field.items()),
         ("constants of architectures", str(kept.constants)),
         ("  computed again from the source's line", str(kept.held)),
         ("  of a neighbour", str(kept.inherited)),

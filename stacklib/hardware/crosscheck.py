@@ -1,31 +1,39 @@
 """Published figures of a device, held to each other and to what can be built.
 
-``gaps`` are relations between two published figures, which must agree within
-``TOLERANCE``; ``limits`` are ranges that nothing built so far leaves. ``faults``
-names those that fail. Where published figures really contradict each other, the
-device's file says why, ``inconsistent = "..."`` beside the figure; a remark whose
+``gaps`` are relations between two published figures, of the device, its link or a
+sibling, which must agree within ``TOLERANCE``; ``limits`` are ranges that nothing
+built so far leaves. ``faults`` names those that fail. Where published figures really
+contradict each other, the device's file says why, ``inconsistent = "..."`` beside the
+figure; a remark explains a rounding and no more, and one whose
 contradiction is gone is a fault too.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from stacklib.quantity import Quantity
 
 from .accelerator import Accelerator
+from .devices import get, names
 from .link_gaps import Gap
 from .links import link
 from .load import SpecError
-from .second_sources import differences
+from .second_sources import alone, asked, differences
 
 TOLERANCE = 0.02
+# As far as a remark explains, of a field and of a peak; and half of a sibling's rate.
+ROUNDED, ROUNDED_PEAK = 0.03, 0.15
 RETICLE = 858e-6  # m2, the largest field of an EUV scanner: 26 mm x 33 mm
 WAVE = {"gcn5": 64, "cdna": 64, "cdna2": 64, "cdna3": 64, "cdna4": 64, "cdna5": 64}
 WARP = 32
+MEGATRANSFERS = re.compile(r"(?:DDR5X?|DDR4X|DIMM)-(\d+)$")  # a pin, as DDR5-6000 says
+AMD = ("gcn", "cdna", "rdna")  # architectures that name a generation of units
 
 # Each format is no slower than the one before it; so is the same format with a
 # narrower accumulator, and FP64 on tensor cores.
@@ -89,11 +97,17 @@ def _ties(device: Accelerator) -> Iterator[Tie]:
     if pins is not None and rate is not None and bandwidth is not None:
         built = (pins * rate).to("B/s")
         yield "pins x rate", "memory_bandwidth", built, bandwidth
+    told = MEGATRANSFERS.search(device.memory_type)
+    if pins is not None and told and bandwidth is not None:
+        built = (pins * Quantity(float(told[1]), "Mbit/s")).to("B/s")
+        yield f"pins x {told[0]}", "memory_bandwidth", built, bandwidth
     threads, warps = f["max_threads_per_unit"], f["max_warps_per_unit"]
     if threads is not None and warps is not None:
         wave = WAVE.get(device.architecture, WARP)
         yield "warps x threads", "max_threads_per_unit", warps * wave, threads
     yield from _peak_ties(device)
+    yield from _sibling_ties(device)
+    yield from _cache_ties(device)
     for place, key in (("link", device.link_key), ("host_link", device.host_link_key)):
         printed = f[place]
         per_direction = link(key).fields["per_direction"] if key else None
@@ -111,11 +125,90 @@ def _peak_ties(device: Accelerator) -> Iterator[Tie]:
         yield f"{name}: units x clock x rate", f"peak.{name}", built, peak.rate
 
 
+Rates = dict[str, Quantity]  # operations a unit and cycle, by format
+
+
+def _operations(device: Accelerator) -> Rates:
+    peaks = device.peaks.items()
+    return {n: p.per_unit_per_cycle for n, p in peaks if p.per_unit_per_cycle}
+
+
+def _family(device: Accelerator) -> tuple[str, str]:
+    """What says how many operations a unit does a cycle; nothing where no name does."""
+    told = device.compute_capability or device.architecture.startswith(AMD)
+    return (device.architecture, device.compute_capability) if told else ("", "")
+
+
+@cache
+def _families() -> Mapping[tuple[str, str], list[tuple[Accelerator, Rates]]]:
+    found: dict[tuple[str, str], list[tuple[Accelerator, Rates]]] = {}
+    for device in map(get, names()):
+        if any(_family(device)):
+            rates = _operations(device)
+            found.setdefault(_family(device), []).append((device, rates))
+    return found
+
+
+def _siblings(device: Accelerator) -> Iterator[tuple[Accelerator, Rates]]:
+    for other, rates in _families().get(_family(device), []):
+        if other.key != device.key:
+            yield other, rates
+
+
+def _cache_ties(device: Accelerator) -> Iterator[Tie]:
+    """A cache stands at its memory controllers: as much a stack as a sibling has."""
+    stacks, cache = device.fields["memory_stacks"], device.fields["l2_capacity"]
+    if stacks is None or cache is None or not device.compute_capability:
+        return
+    for other, _ in _siblings(device):
+        there, size = other.fields["memory_stacks"], other.fields["l2_capacity"]
+        if there is not None and size is not None:
+            relation = f"cache a stack of {other.key}"
+            yield relation, "l2_capacity", size / there * stacks, cache
+
+
+def _sibling_ties(device: Accelerator) -> Iterator[Tie]:
+    """Operations a unit and cycle, as siblings do them that differ in nothing else.
+
+    One generation has full and half rates (GeForce, L40), so not all are alike; where
+    those that are differ among themselves, they say nothing.
+    """
+    own = _operations(device)
+    for name, rate in own.items():
+        alike = {}
+        for other, there in _siblings(device):
+            shared = (there.keys() & own.keys()) - {name}
+            same = all(there[n].si == own[n].si for n in shared)
+            if name in there and same and len(shared) > 1:
+                alike[there[name].si] = (
+                    f"{name} a unit and cycle of {other.key}",
+                    there,
+                )
+        if len(alike) == 1:
+            ((relation, there),) = alike.values()
+            yield relation, f"peak.{name}", there[name], rate
+
+
 def limits(device: Accelerator) -> list[Limit]:
     """Ranges that the figures of a device must lie in."""
     found = [("year", "year", float(device.year), 2006.0, 2028.0)]
     found += [*_built_limits(device), *_peak_limits(device)]
     return [Limit(device.key, *row) for row in found]
+
+
+# Both sides are of the device's own record, so that a lie may move them together.
+OWN = ("pins x rate", "units x clock x rate")
+
+
+def unwitnessed(device: Accelerator) -> list[str]:
+    """Fields a sentence may rest on that stand on one source and on no relation.
+
+    A peak that a remark excuses is among them: its relations hold it too loosely.
+    """
+    tied = {gap.predicts for gap in gaps(device) if not gap.relation.endswith(OWN)}
+    loose = {place for place in device.inconsistent if place.startswith("peak.")}
+    lone = set(alone(device)) - tied | loose
+    return [field for field in asked(device) if field in lone]
 
 
 Row = tuple[str, str, float, float, float]
@@ -168,13 +261,20 @@ def _peak_limits(device: Accelerator) -> Iterator[Row]:
 def faults(device: Accelerator) -> list[str]:
     """What cannot be true of a device, and remarks that explain nothing."""
     failing: dict[str, list[str]] = {}
+    beyond: set[str] = set()  # what no remark explains
+
+    def differs(place: str, what: str, gap: float) -> None:
+        failing.setdefault(place, []).append(f"{what} differs by {gap:+.1%}")
+        most = ROUNDED_PEAK if place.startswith("peak.") else ROUNDED
+        half = "a unit and cycle" in what and abs(gap - 1) <= TOLERANCE
+        if abs(gap) > most and not half:
+            beyond.add(place)
+
     for gap in gaps(device):
         if abs(gap.gap) > TOLERANCE:
-            failing.setdefault(gap.predicts, []).append(
-                f"{gap.relation} differs by {gap.gap:+.1%}"
-            )
+            differs(gap.predicts, gap.relation, gap.gap)
     for place, apart in differences(device):
-        failing.setdefault(place, []).append(f"a second source differs by {apart:+.1%}")
+        differs(place, "a second source", apart)
     for limit in limits(device):
         if not limit.holds:
             failing.setdefault(limit.place, []).append(
@@ -185,7 +285,7 @@ def faults(device: Accelerator) -> list[str]:
         f"{device.key}: {place}: {what}"
         for place, found in failing.items()
         for what in found
-        if place not in device.inconsistent
+        if place not in device.inconsistent or place in beyond
     ]
     stale = [
         f"{device.key}: {place} is called inconsistent, and nothing contradicts it"

@@ -1,13 +1,15 @@
-"""A second source for the two numbers everything rests on: bandwidth and 16-bit peak.
+"""What another source says of the figures that sentences rest on.
 
-``data/second_sources.csv`` holds one row a device and field, from a source that the
-device's own file does not name there. Figures that agree only with each other (a
-bandwidth and the pin rate behind it) are caught by it.
+``data/second_sources.csv`` holds one row a device and source, with the fields that the
+source prints; ``second_sources.toml`` says what the sources are. None is the source
+that the device's own file names for that field. Figures that agree only with each
+other (a bandwidth and the pin rate behind it) are caught by it.
 """
 
 from __future__ import annotations
 
 import csv
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,9 +19,23 @@ from stacklib.quantity import Quantity, Source
 
 from .accelerator import Accelerator
 
-_ROWS = Path(__file__).parent / "data" / "second_sources.csv"
+_DATA = Path(__file__).parent / "data"
 TOLERANCE = 0.025  # sources print two to four digits
-FIELDS = ("memory_bandwidth", "peak.bf16")
+RATE = "TFLOP/s dense"
+# Fields that a sentence rests on, in the unit of their column. A cache is printed in MB
+# and is a power of two, or a few times one, of KiB.
+UNITS = {
+    "memory_bandwidth": "GB/s",
+    "memory_capacity": "GB",
+    "l2_capacity": "MiB",
+    "tdp": "W",
+    "link": "GB/s per_direction",
+    "host_link": "GB/s per_direction",
+    **{f"peak.{name}": RATE for name in ("fp64", "fp32", "tf32", "bf16", "fp16")},
+    "peak.fp8": RATE,
+    "peak.fp4": RATE,
+    "peak.int8": "TOP/s dense",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +48,26 @@ class Second:
 
 @cache
 def rows() -> dict[str, tuple[Second, ...]]:
-    """Every row, by device."""
+    """Every figure of another source, by device."""
+    titles = tomllib.loads((_DATA / "second_sources.toml").read_text("utf-8"))
     found: dict[str, tuple[Second, ...]] = {}
-    with _ROWS.open(encoding="utf-8", newline="") as lines:
+    with (_DATA / "second_sources.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
-            source = Source(row["title"], row["where"], row["seen"], row["confidence"])
-            value = Quantity(
-                float(row["value"]), row["unit"], source=source, kind="spec"
+            told = titles[row["source"]]
+            source = Source(
+                told["title"],
+                row["where"],
+                told["seen"].isoformat(),
+                told["confidence"],
             )
-            key = row["device"]
-            found[key] = (*found.get(key, ()), Second(row["field"], value))
+            seconds = (
+                Second(
+                    field, Quantity(float(row[field]), unit, source=source, kind="spec")
+                )
+                for field, unit in UNITS.items()
+                if row[field]
+            )
+            found[row["device"]] = (*found.get(row["device"], ()), *seconds)
     return found
 
 
@@ -62,8 +88,13 @@ def differences(device: Accelerator) -> Iterator[tuple[str, float]]:
             yield second.field, gap
 
 
+def asked(device: Accelerator) -> list[str]:
+    """Known fields that a sentence may rest on, and every peak."""
+    fields = [f for f in UNITS if "." not in f and held(device, f) is not None]
+    return [*fields, *(f"peak.{name}" for name in device.peaks)]
+
+
 def alone(device: Accelerator) -> list[str]:
-    """Fields of these two that only one source has for this device."""
+    """Those of them that only one source has for this device."""
     there = {second.field for second in rows().get(device.key, ())}
-    asked = [f if held(device, f) is not None else "peak.fp16" for f in FIELDS]
-    return [f for f in asked if held(device, f) is not None and f not in there]
+    return [field for field in asked(device) if field not in there]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from stacklib.quantity import Quantity
 
 from .accelerator import Accelerator
-from .crosscheck import gaps
+from .crosscheck import gaps, unwitnessed
 from .link_gaps import Gap
 from .second_sources import rows
 
@@ -23,7 +23,8 @@ class Audit:
     inherited: int
     unknown: int
     confidence: Mapping[str, int]
-    second: int  # bandwidths and 16-bit peaks that another source confirms
+    second: int  # figures that another source confirms
+    alone: tuple[tuple[str, str], ...]  # device and field: one source, no relation
     gaps: tuple[Gap, ...]  # every relation between published figures, the widest first
     inconsistent: tuple[tuple[str, str, str], ...]
 
@@ -31,6 +32,15 @@ class Audit:
     def agreeing(self) -> tuple[Gap, ...]:
         """The gaps that no remark explains, the widest first."""
         return tuple(gap for gap in self.gaps if not gap.why)
+
+    @property
+    def alone_by_field(self) -> Mapping[str, list[str]]:
+        """Devices by the field that stands alone; peaks of all formats are one."""
+        found: dict[str, list[str]] = {}
+        for device, field in self.alone:
+            name, _, form = field.partition(".")
+            found.setdefault(name, []).append(f"{device} {form}".rstrip())
+        return found
 
     @property
     def fields(self) -> int:
@@ -58,6 +68,7 @@ def audit(devices: Iterable[Accelerator]) -> Audit:
         unknown=sum(value is None for value in values),
         confidence=dict(Counter(source.confidence for source in sources)),
         second=sum(len(rows().get(device.key, ())) for device in chosen),
+        alone=tuple((d.key, field) for d in chosen for field in unwitnessed(d)),
         gaps=tuple(sorted(found, key=lambda gap: -abs(gap.gap))),
         inconsistent=tuple(
             (device.key, place, why)

@@ -61,6 +61,8 @@ class About(TypedDict, total=False):
     dtype: str
     chips: int
     level: str
+    model: str
+    batch: int
     role: str
 
 

@@ -21,11 +21,12 @@ the numbers of a format; dots smaller than those of any evidence, or with ``to``
 a place, strokes from y up to there; ``lit`` where one is chosen). Optional in a
 mark: ``series`` (colour), ``layer`` (of the stack, 1 to 7: its colour),
 ``this_machine``, ``label_at`` (``end``, ``key``: under the axis, or ``none``), and for
-the guard ``device``, ``dtype``, ``chips``, ``level``, ``role``.
+the guard ``device``, ``dtype``, ``chips``, ``level``, ``model``, ``batch``, ``role``.
 Optional in an axis: ``limits``, which may run downwards, ``ticks``, where they stand,
 ``names``, one a tick at a whole number, and ``unit``, which the guard reads.
 Optional in a spec: ``square``, drawn as wide as high so that what is round looks
-round; ``about``, guard fields of the readouts; and ``table``, shown under a live
+round; ``about``, guard fields of the readouts, whose device is that of the marks; and
+``table``, shown under a live
 figure: ``caption``, ``head``, and ``rows`` of a ``head`` and ``cells`` (``text``;
 ``tree`` and ``note`` where there are).
 Plain Python: live figures build specs in the reader's browser.
@@ -285,13 +286,19 @@ def _mark_row(spec: Mapping[str, Any], mark: Mapping[str, Any]) -> dict[str, Any
         mark["name"],
         {name: guard.cell(*cell) for name, *cell in columns},
         evidence=evidence,
+        of=_records(spec),
         run=[name for name, numbers, *_ in columns if guard.of_run(numbers, evidence)],
-        **_about(mark),
+        **{"device": spec.get("about", {}).get("device"), **_about(mark)},
     )
 
 
+def _records(spec: Mapping[str, Any]) -> set[str]:
+    """The records that a figure's readouts stand on: its marks stand on them, too."""
+    return {key for r in spec.get("readouts") or () for key in r.get("of", ())}
+
+
 def _about(fields: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("device", "dtype", "chips", "level", "feasible")
+    names = ("device", "dtype", "chips", "level", "feasible", "model", "batch")
     return {name: fields[name] for name in names if name in fields}
 
 
@@ -302,7 +309,9 @@ def _readout_row(spec: Mapping[str, Any]) -> dict[str, Any]:
         for r in told
     }
     run = [r["label"] for r in told if r.get("ran")]
-    return guard.row("readouts", values, run=run, **_about(spec.get("about", {})))
+    return guard.row(
+        "readouts", values, of=_records(spec), run=run, **_about(spec.get("about", {}))
+    )
 
 
 def guard_entry(spec: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -338,4 +347,5 @@ def readout(name: str, label: str, value: Any, role: str = "", **text: Any) -> d
     role = role or ("spec" if value.kind in ("spec", "claimed") else "")
     shown = {"text": value.text(**text), "tree": value.tree(), "role": role}
     shown |= {"ran": True} if ran(value) else {}
+    shown |= {"of": sorted(of)} if (of := guard.records(value)) else {}
     return {"name": name, "label": label, **shown}

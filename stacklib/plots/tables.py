@@ -22,7 +22,10 @@ from .spec import SpecError, check_name
 
 BLANK = "–"
 DIGITS = 4  # printed digits of a float, at most: no BLAS decides a test
-ABOUT = ("device", "dtype", "chips", "evidence", "feasible", "level")
+ABOUT = (
+    *("device", "dtype", "chips", "evidence", "feasible", "level"),
+    *("model", "batch"),
+)
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,7 @@ def _guard_row(
     cells: dict[str, list[Any]] = {}
     mine: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
+    of: set[str] = set()
     for name, values in columns.items():
         value = values[i]
         if isinstance(value, hardware.Accelerator):
@@ -157,12 +161,13 @@ def _guard_row(
         elif _is_number([value]):
             cells[name] = guard.cell(value, role=roles.get(name, ""))
             numbers[name] = value
+            of |= guard.records(value) if isinstance(value, Quantity) else set()
     for name, given in about.items():
         mine[name] = given[i] if isinstance(given, (list, tuple)) else given
     label = _text(next(iter(columns.values()))[i], DIGITS)
     evidence = mine.get("evidence", "")
     run = [name for name, value in numbers.items() if guard.of_run(value, evidence)]
-    return guard.row(label, cells, run=run, **mine)
+    return guard.row(label, cells, of=of, run=run, **mine)
 
 
 def _check_about(about: Mapping[str, Any], rows: int) -> None:
@@ -203,9 +208,10 @@ def table(
     beside : dict, optional
         Columns for the guard alone, not printed: the work behind a time, say.
     **about
-        ``device``, ``dtype``, ``chips``, ``evidence``, ``feasible``, ``level``:
-        one value, or a list with one for each row. A column of devices sets
-        ``device`` by itself.
+        ``device``, ``dtype``, ``chips``, ``evidence``, ``feasible``, ``level``,
+        ``model``, ``batch``: one value, or a list with one for each row. A column of
+        devices sets ``device`` by itself, and so does the one device that the
+        quantities of a row stand on; ``"none: why"`` where there is none.
 
     Raises
     ------

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from stacklib import roofline
+from stacklib import hardware, models, roofline
 from stacklib.evidence import guard
 
 
@@ -45,7 +45,7 @@ def test_an_impossible_value_is_named_with_its_bound(column, value, unit, role, 
         (140, "%", "ratio"),
         (500, "GB", ""),
         (900, "GB/s", "link"),
-        (50, "TB/s", "link"),
+        (900, "GB/s bidirectional", ""),
         (-1.5, "", "signed"),
     ],
 )
@@ -147,6 +147,89 @@ def test_a_malformed_entry_is_refused():
     ):
         with pytest.raises(ValueError):
             wrong()
+
+
+# What one H100 cannot do, and what it can: column, both cells, what is told, the bound.
+ONE_H100 = [
+    ("NVLink", 900, 450, "GB/s per_direction", {}, "450 GB/s, what its links carry"),
+    ("port", 1, 0.9, "TB/s bidirectional", {}, "900 GB/s, what its links carry both"),
+    ("PCIe, one way (GB/s)", 126, 63, "", {}, "63 GB/s, what its links carry"),
+    ("power", 5, 0.7, "kW", {}, "0.7 kW, the design power"),
+    ("speed, 70B", 400, 90, "token/s", {}, "191.43 token/s, reading the weights"),
+    ("70B, tokens/s", 400, 90, "", {}, "191.43 token/s, reading the weights"),
+    ("speed", 400, 47, "token/s", {"model": "llama-3-70b"}, "48.199 token/s, reading"),
+    ("speed", 900, 220, "token/s", {"model": "llama-3-8b"}, "reading the weights"),
+    ("all", 8e4, 3e4, "token/s", {"model": "llama-3-8b", "batch": 512}, "arithmetic"),
+    ("held by a chip", 86, 80, "GB", {}, "80 GB, the capacity"),
+    ("share of the peak", 1.07, 0.93, "", {}, "100 %"),
+    ("busy (%)", 107, 93, "", {}, "100 %"),
+]
+
+
+@pytest.mark.rows(("column", "cannot", "can", "unit", "told", "bound"), ONE_H100)
+def test_what_one_h100_cannot_do_is_named_with_its_bound(
+    column, cannot, can, unit, told, bound
+):
+    told = {"dtype": "fp8" if told.get("batch", 1) == 1 else "bf16", **told}
+    told["dtype"] = None if "70B" in column else told["dtype"]
+    (fault,) = faults({column: [cannot, unit, ""]}, **told)
+    assert "row planted" in fault and f"column {column}" in fault and bound in fault
+    assert faults({column: [can, unit, ""]}, **told) == []
+    twice = faults({column: [cannot, unit, ""]}, chips=16, **told)
+    assert twice == ([fault] if "100 %" in bound else [])
+
+
+def test_tokens_a_second_say_their_model_and_its_weights_fit():
+    (fault,) = faults({"speed": [20, "token/s", ""]})
+    assert "of no model: say model=" in fault
+    (fault,) = faults({"speed": [20, "token/s", ""]}, model="llama-3-70b")
+    assert "141.1 GB of weights do not fit 1 x h100_sxm" in fault
+    assert faults({"speed": [20, "token/s", ""]}, model="llama-3-70b", chips=2) == []
+
+
+def test_what_no_device_does_is_not_held_to_one():
+    for name, unit in (("out of a rack", "GB/s per_direction"), ("of memory", "GB/s")):
+        assert faults({name: [1600, unit, ""]}) == []
+    assert faults({"X over the store (%)": [340, "", ""]}) == []
+
+
+# -- whose row ----------------------------------------------------------------
+
+
+def row_of(*values, **about):
+    """A row as a table makes it, of quantities."""
+    found = {f"c{i}": value for i, value in enumerate(values)}
+    of = set().union(*map(guard.records, values))
+    cells = {name: guard.cell(value) for name, value in found.items()}
+    return guard.row("r", cells, of=of, **about)
+
+
+def test_a_row_takes_device_and_model_from_what_it_stands_on():
+    h100, a100 = hardware.get("h100"), hardware.get("a100")
+    model = models.get("llama-3-70b")
+    alone = row_of(model.parameters / h100.peak("bf16"), model.parameters)
+    assert (alone["device"], alone["model"]) == ("h100_sxm", "llama-3-70b")
+    both = row_of(h100.memory_bandwidth, a100.memory_bandwidth)
+    assert both["device"] == "none: of a100_sxm_80gb, h100_sxm"
+    link = row_of(hardware.link("nvlink4").per_direction)
+    assert link["device"] == "none: of scaleup/nvlink4"
+    assert row_of(model.parameters)["device"] == "none: a count"
+    assert row_of(h100.tdp, device="b200_sxm")["device"] == "b200_sxm"
+
+
+def test_a_time_of_no_device_is_a_fault_and_a_count_is_none():
+    for column, unit in (("t", "s"), ("time (ms)", ""), ("p", "W"), ("cost", "USD")):
+        (fault,) = faults({column: [3, unit, ""]}, device=None)
+        assert "row planted: no device: say device=" in fault
+    assert faults({"count": [3, "", ""], "held": [5, "GB", ""]}, device=None) == []
+
+
+def test_what_no_record_tells_is_listed_by_name():
+    row = guard.row("r", {"t": [3, "s", ""]})
+    (told,) = guard.entry("figure", "timers", [row])["rows"]
+    assert told["device"] == "this_machine"
+    (told,) = guard.entry("figure", "timer", [row])["rows"]
+    assert told["device"] is None
 
 
 # -- notebooks ----------------------------------------------------------------

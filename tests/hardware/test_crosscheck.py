@@ -102,8 +102,13 @@ def test_devices_of_measured_rows_that_one_source_knows_only_become_fewer():
     for row in measurements.public():
         with contextlib.suppress(LookupError):
             seen.add(hardware.get(row.system).key)
-    lonely = [key for key in seen if second_sources.alone(hardware.get(key))]
-    assert len(lonely) <= 28 < len(seen)
+    lonely = [
+        key
+        for key in seen
+        if {"memory_bandwidth", "peak.bf16"}
+        & {*second_sources.alone(hardware.get(key))}
+    ]
+    assert len(lonely) <= 14 < len(seen)
 
 
 @pytest.mark.rows("message, plant", FAULTS.items())
@@ -121,12 +126,12 @@ def test_a_peak_beyond_the_boost_clock_is_caught_where_no_tensor_clock_is_known(
 
 def test_a_contradiction_with_its_reason_is_no_fault_and_stays_in_the_gaps():
     def plant(f, p, d):
-        f["memory_bandwidth"].update(value=4.8, inconsistent="for this test")
+        f["memory_bandwidth"].update(value=3.44, inconsistent="for this test")
 
     device = planted(plant)
     assert faults(device) == []
     gap = next(g for g in gaps(device) if g.predicts == "memory_bandwidth")
-    assert gap.why == "for this test" and gap.gap == pytest.approx(-0.302, abs=0.01)
+    assert gap.why == "for this test" and gap.gap == pytest.approx(-0.0255, abs=0.001)
     assert gap not in audit([device]).agreeing
 
 

@@ -60,15 +60,16 @@ def test_the_clock_behind_a_peak_is_printed_or_implied():
 
 def test_what_a_second_source_says_besides_and_alone():
     h100 = hardware.get("h100")
-    assert second_sources.alone(h100) == [] == list(second_sources.differences(h100))
-    lone = replace(h100, key="nobody_else")
-    assert second_sources.alone(lone) == ["memory_bandwidth", "peak.bf16"]
-    older = replace(lone, peaks=MappingProxyType({"fp16": h100.peaks["fp16"]}))
-    assert second_sources.alone(older) == ["memory_bandwidth", "peak.fp16"]
+    few = replace(h100, peaks=MappingProxyType({"fp16": h100.peaks["fp16"]}))
+    assert second_sources.alone(few) == ["host_link"]
+    assert list(second_sources.differences(h100)) == []
+    lone = replace(few, key="nobody_else")
+    fields = "memory_bandwidth memory_capacity l2_capacity tdp link host_link peak.fp16"
+    assert second_sources.alone(lone) == second_sources.asked(lone) == fields.split()
     for share, told in ((1.02, 0), (0.98, 0), (1.03, 1), (0.97, 1)):
         rate = Quantity(3.35 * share, "TB/s per_chip")
         found = list(second_sources.differences(without(h100, memory_bandwidth=rate)))
-        assert [field for field, _ in found] == ["memory_bandwidth"] * told
+        assert {field for field, _ in found} == {*["memory_bandwidth"][:told]}
     gone = without(h100, memory_bandwidth=None)
     assert dict(second_sources.differences(gone)) == {"memory_bandwidth": float("inf")}
 

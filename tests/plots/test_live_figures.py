@@ -23,7 +23,7 @@ each = pytest.mark.rows("figure", LIVE)
 @cache
 def show(figure):
     return plots.live(
-        call=figure.call, controls=figure.controls, name="explorer", alt="an explorer"
+        call=figure.call, controls=figure.controls, name=figure.name, alt="an explorer"
     )
 
 
@@ -48,7 +48,8 @@ def in_the_page(figure):
     to = steps[steps.index(control["value"]) + (1 if ahead else -1)]
     _, texts = ask(figure.function, figure.controls, **{control["name"]: to})
     assert texts[test["readout"]] == test["text"]
-    assert 'id="live-explorer"' in page and 'id="fig-explorer"' in page
+    name = figure.name
+    assert f'id="live-{name}"' in page and f'id="fig-{name}"' in page
     script = re.search(r"<script[^>]*>(.*?)</script>", page, re.S)[1]
     assert json.loads(script) == json.loads(json.dumps(figure.controls))
     assert all(html.escape(r["text"]) in page for r in found.spec["readouts"])

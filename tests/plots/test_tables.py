@@ -93,7 +93,7 @@ def test_a_column_of_devices_tells_the_guard():
 
 def test_what_does_not_fit_must_not_be_timed():
     rows = [{"chip": "a", "t": ms(1)}, {"chip": "b", "t": ms(2)}]
-    found = show(rows, feasible=[True, False])
+    found = show(rows, feasible=[True, False], device="none: a test")
     (fault,) = guard.faults([found.entry])
     assert "row b" in fault and "does not fit" in fault
 

@@ -6,6 +6,7 @@ notebook carries its entry, so that a test can walk every committed page.
 
 from .entries import MIME, RUN, cell, entry, of_run, register, row, shown
 from .notebook import read_notebook, unregistered
+from .owners import records
 from .rules import faults
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "faults",
     "of_run",
     "read_notebook",
+    "records",
     "register",
     "row",
     "shown",

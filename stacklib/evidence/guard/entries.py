@@ -1,9 +1,9 @@
 """What a table or figure says it shows: plain, JSON-able, small.
 
-An entry is ``{"kind", "name", "rows"}``. A row names its device, number format,
-chips, evidence and feasibility; its values are cells ``[number, unit, role]``,
-where the number may be a list (the points of a mark). A role is needed only
-where the unit does not tell it:
+An entry is ``{"kind", "name", "rows"}``. A row names its device, or why it has none,
+number format, chips, model, evidence and feasibility; its values are cells
+``[number, unit, role]``, where the number may be a list (the points of a mark). A role
+is needed only where neither unit nor label tells it:
 
 =============  ============================================================
 ``resident``   bytes that must fit in memory (other bytes are traffic)
@@ -22,11 +22,13 @@ ten thousand, of all else in every digit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stacklib.quantity import Quantity
 from stacklib.quantity.runs import counts, ran, six
+
+from .owners import listed, model_of, owner
 
 MIME = "application/vnd.stacklib.guard+json"
 RUN = "run"
@@ -106,6 +108,9 @@ def row(
     evidence: str = "predicted",
     feasible: bool = True,
     level: str | None = None,
+    model: str | None = None,
+    batch: int = 1,
+    of: Iterable[str] = (),
     run: Sequence[str] = (),
 ) -> dict[str, Any]:
     """One row of an entry.
@@ -117,7 +122,8 @@ def row(
     values : mapping of str to cell
         By column.
     device, dtype : str, optional
-        Key of the device and number format whose limits bind the row.
+        Key of the device and number format whose limits bind the row; or
+        ``none: why``. Without it, see ``of``.
     chips : int
         How many of that device share the work.
     evidence : str
@@ -126,26 +132,35 @@ def row(
         False for a row that does not fit; it may carry no time, rate or price.
     level : str, optional
         Memory level of a bandwidth, when it is not the device's main memory.
+    model, batch : str, int
+        Whose tokens a second these are, and of how many sequences together.
+    of : iterable of str
+        Records that its numbers stand on, see `records`: one device or model among
+        them is the row's.
     run : sequence of str
         Columns that a run made, see `of_run`: their roles say so.
 
     Raises
     ------
     ValueError
-        For unknown evidence or fewer than one chip.
+        For unknown evidence, or fewer than one chip or sequence.
     """
     if evidence not in EVIDENCE:
         raise ValueError(f"evidence {evidence!r}: one of {', '.join(EVIDENCE)}")
-    if chips < 1:
-        raise ValueError(f"chips={chips!r}: at least one")
+    for what, count in (("chips", chips), ("batch", batch)):
+        if count < 1:
+            raise ValueError(f"{what}={count!r}: at least one")
+    of = set(of)
     return {
         "row": name,
-        "device": device,
+        "device": device or owner(of, values),
         "dtype": dtype,
         "chips": chips,
         "evidence": evidence,
         "feasible": bool(feasible),
         "level": level,
+        "model": model or model_of(of),
+        "batch": batch,
         "values": {
             name: [*about, f"{role} {RUN}".strip() if name in run else role]
             for name, (*about, role) in values.items()
@@ -170,7 +185,9 @@ def entry(kind: str, name: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any
     """
     if kind not in KINDS:
         raise ValueError(f"guard kind {kind!r}: one of {', '.join(KINDS)}")
-    return {"kind": kind, "name": name, "rows": list(rows)}
+    own = listed(kind, name)
+    told = [{**row, "device": row["device"] or own} for row in rows]
+    return {"kind": kind, "name": name, "rows": told}
 
 
 def register(entry: dict[str, Any]) -> None:

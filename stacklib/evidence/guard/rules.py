@@ -4,55 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from stacklib import hardware
 from stacklib.quantity import Quantity, UnitError
 
-from .entries import LAWS, RUN
-
-SLACK = 1 + 2e-5  # values were rounded to six digits
-_ROLE_BY_DIMENSIONS = {
-    (("FLOP", 1), ("s", -1)): "rate",
-    (("OP", 1), ("s", -1)): "rate",
-    (("B", 1), ("s", -1)): "bandwidth",
-    (("FLOP", 1),): "work",
-    (("OP", 1),): "work",
-    (("B", -1), ("OP", 1)): "intensity",
-    (("B", 1),): "traffic",
-    (("B", -1), ("FLOP", 1)): "intensity",
-    (("s", 1),): "time",
-}
-
-
-@dataclass(frozen=True)
-class Point:
-    """One row at one point: its values as quantities, by column and by role."""
-
-    where: str
-    row: dict[str, Any]
-    device: hardware.Accelerator | None
-    values: dict[str, tuple[Quantity, str]]
-
-    def of(self, role: str) -> Iterator[tuple[str, Quantity]]:
-        """Columns and values that play ``role``."""
-        for column, (value, is_role) in self.values.items():
-            if is_role == role:
-                yield column, value
-
-    def fault(self, column: str, value: Quantity, says: str) -> str:
-        return f"{self.where}, column {column}: {value.text(digits=5)} {says}"
-
+from .entries import LAWS
+from .limits import links, power, tokens
+from .owners import NONE, owner, unit_of
+from .point import SLACK, Point, over, role_of
 
 Rule = Callable[[Point, hardware.Accelerator], Iterable[str]]
-
-
-def _role(value: Quantity, role: str) -> str:
-    role = role.removesuffix(RUN).strip()
-    if role or value.unit == "%":
-        return role or "share"
-    return _ROLE_BY_DIMENSIONS.get(value.shown.dims, "")
 
 
 def _peak(device: hardware.Accelerator, dtype: str | None, like: Quantity) -> float:
@@ -62,26 +24,16 @@ def _peak(device: hardware.Accelerator, dtype: str | None, like: Quantity) -> fl
     return max(same, default=math.inf)
 
 
-def _over(
-    p: Point, column: str, value: Quantity, bound: float, of: str
-) -> Iterator[str]:
-    if value.si > bound * SLACK:
-        limit = Quantity(bound / value.shown.factor, value.shown.bare().text)
-        on = f"{p.row['chips']} x {p.row['device']}"
-        says = f"exceeds {limit.text(digits=5)}, {of} of {on}"
-        yield p.fault(column, value, says)
-
-
 def rates(p: Point, device: hardware.Accelerator) -> Iterator[str]:
     """No rate above the peak, nor above the roofline at the row's intensity."""
     chips = p.row["chips"]
     for column, value in p.of("rate"):
         peak = _peak(device, p.row["dtype"], value) * chips
-        yield from _over(p, column, value, peak, "the peak")
+        yield from over(p, column, value, peak, "the peak")
         for _, intensity in p.of("intensity"):
             if p.row["level"] is None:
                 slope = intensity.si * device.memory_bandwidth.si * chips
-                yield from _over(p, column, value, slope, "the roofline")
+                yield from over(p, column, value, slope, "the roofline")
 
 
 def bandwidths(p: Point, device: hardware.Accelerator) -> Iterator[str]:
@@ -90,7 +42,7 @@ def bandwidths(p: Point, device: hardware.Accelerator) -> Iterator[str]:
         return
     for column, value in p.of("bandwidth"):
         bound = device.memory_bandwidth.si * p.row["chips"]
-        yield from _over(p, column, value, bound, "the memory bandwidth")
+        yield from over(p, column, value, bound, "the memory bandwidth")
 
 
 def residents(p: Point, device: hardware.Accelerator) -> Iterator[str]:
@@ -99,7 +51,7 @@ def residents(p: Point, device: hardware.Accelerator) -> Iterator[str]:
         return
     for column, value in p.of("resident"):
         bound = device.memory_capacity.si * p.row["chips"]
-        yield from _over(p, column, value, bound, "the capacity")
+        yield from over(p, column, value, bound, "the capacity")
 
 
 def times(p: Point, device: hardware.Accelerator) -> Iterator[str]:
@@ -157,7 +109,10 @@ def conserved(p: Point) -> Iterator[str]:
 
 
 WITHOUT_DEVICE = (negatives, shares, infeasible, conserved)
-WITH_DEVICE: tuple[Rule, ...] = (rates, bandwidths, residents, times)
+WITH_DEVICE: tuple[Rule, ...] = (
+    *(rates, bandwidths, residents, times),
+    *(links, power, tokens),
+)
 
 
 def _points(where: str, row: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -181,11 +136,11 @@ def _read(where: str, cells: dict[str, Any]) -> tuple[dict[str, Any], list[str]]
     values, faults = {}, []
     for column, (number, unit, role) in cells.items():
         try:
-            value = Quantity(number, unit)
+            value = Quantity(number, unit_of(column, unit))
         except UnitError as error:  # NaN, infinity, an unreadable unit
             faults.append(f"{where}, column {column}: {error}")
             continue
-        values[column] = (value, _role(value, role))
+        values[column] = (value, role_of(column, value, role))
     return values, faults
 
 
@@ -198,8 +153,13 @@ def _device_faults(point: Point, device: hardware.Accelerator) -> Iterator[str]:
 
 
 def _row_faults(where: str, row: dict[str, Any]) -> Iterator[str]:
+    told = row["device"] or ""
+    # What was stored before rows said their model said no device either.
+    if not told and "model" in row and owner((), row["values"]) is None:
+        yield f"{where}: no device: say device=, or 'none: why' in owners.toml"
     try:
-        device = hardware.get(row["device"]) if row["device"] else None
+        bound = told and not told.startswith(NONE)
+        device = hardware.get(told) if bound else None
     except LookupError as error:
         yield f"{where}: {error}"
         return

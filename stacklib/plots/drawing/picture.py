@@ -175,7 +175,8 @@ def _row(name: str, shown: Shown, device: str | None) -> dict[str, Any]:
     cell = guard.cell(shown.quantity, role=role)
     values = {shown.quantity.label: cell}
     run = [shown.quantity.label] if ran(shown.quantity) else []
-    return guard.row(name, values, device=device, level=shown.level, run=run)
+    of = guard.records(shown.quantity)
+    return guard.row(name, values, device=device, level=shown.level, of=of, run=run)
 
 
 def _sentence(label: str) -> str:

@@ -34,7 +34,7 @@ def test_levels_are_drawn_with_their_ridges_and_pass_the_guard():
     levels, peak = cache_aware.slopes_of(h100, "bf16"), h100.peak_at_clock("bf16")
     spec = limits.levels_spec(levels, peak, device=h100.key, dtype="bf16", title="L.")
     grammar.check(spec)
-    assert guard.faults([grammar.guard_entry(spec, "f")]) == []
+    assert guard.faults([grammar.guard_entry(spec, "levels")]) == []
     lines = [m for m in spec["marks"] if m["kind"] == "line"]
     assert [m["name"] for m in lines] == ["L1", "L2", "memory"]
     assert {max(m["y"]) for m in lines} == {peak.to("TFLOP/s").value}
@@ -45,7 +45,7 @@ def test_a_level_that_beats_its_peak_is_caught():
     levels = cache_aware.slopes_of(h100, "bf16")
     twice = 2 * h100.peak_at_clock("bf16")
     spec = limits.levels_spec(levels, twice, device=h100.key, dtype="bf16", title="L.")
-    assert "exceeds" in guard.faults([grammar.guard_entry(spec, "f")])[0]
+    assert "exceeds" in guard.faults([grammar.guard_entry(spec, "levels")])[0]
 
 
 def test_ridges_are_dots_by_year_over_the_claimed_band():

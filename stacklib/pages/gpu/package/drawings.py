@@ -50,7 +50,11 @@ def _layout(layout: str) -> d.Node:
     plan = Plan("from above", tuple(pieces), (5.0, 4.4))
     told = [
         (d.Shown(page.edge(layout), "mm"), " of edge on each side with memory"),
-        (page.sites(layout), " stacks, ", d.Shown(page.drawn(layout), "TB/s")),
+        (
+            page.sites(layout),
+            " stacks, ",
+            d.Shown(page.drawn(layout), "TB/s", level=layout),
+        ),
     ]
     return d.Measured(plan, told)
 

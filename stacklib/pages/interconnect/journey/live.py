@@ -108,4 +108,5 @@ def explore(*, device: str, gpus: int, way: str, pauses: float) -> Spec:
         y=axis("A token (ms)"),
         marks=marks,
         readouts=readouts,
+        about={"device": device},
     )

@@ -98,4 +98,5 @@ def explore(*, kind: str, size: float, ranks: int, device: str, port: int) -> Sp
             *(readout(key, words, q, unit=unit) for key, words, q, unit in told),
             readout("nodes", "Nodes", counted(on.nodes, "nodes")),
         ],
+        about={"device": device},
     )

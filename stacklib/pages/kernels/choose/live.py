@@ -90,6 +90,7 @@ def explore(
         y=axis("Worth (thousand USD)", limits=[0, TOP]),
         marks=marks,
         readouts=said,
+        about={"device": chip.key},
     )
 
 

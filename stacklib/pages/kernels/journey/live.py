@@ -70,6 +70,7 @@ def explore(*, device: str, fused: str, graph: str, submit: float, node: float) 
         marks=[m for row, key in enumerate(found) for m in _bars(found, key, row)],
         readouts=_readouts(mine, count),
         message=None if mine else "Eight of them are too small, or have no bf16.",
+        about={"device": device, "chips": CHIPS},
     )
 
 

@@ -52,7 +52,7 @@ def explore(*, device: str, dtype: str, chips: int, batch: int, context: int) ->
             MODEL, on=chip, dtype=dtype, tp=chips, batch=at, context=context
         )
 
-    about = About(device=device, dtype=dtype, chips=chips)
+    about = About(device=device, dtype=dtype, chips=chips, model=MODEL, batch=batch)
     curves = _curves({at: step(at) for at in BATCHES}, about)
     mine = step(batch)
     if not mine.fit.fits:

@@ -90,6 +90,7 @@ def explore(*, model: str, device: str, dtype: str, batch: int, context: int) ->
         readouts=_readouts(mine) if mine else (),
         message=_message(mine, dtype, hardware.get(device)),
         about={"device": device, "dtype": dtype, "feasible": _fits(mine)}
+        | {"model": model, "batch": batch}
         | ({"chips": mine.chips} if mine and _fits(mine) else {}),
         table={
             "caption": "The fewest chips that hold it; links and launches left out.",
