@@ -259,6 +259,8 @@ def _on_its_ground(word: str, claim: Claim, ends: list[Quantity]) -> str:
         return "open"
     if not all(read):
         return word
+    if claim.kind == "count":
+        return AGREES
     claimed = sorted(claim.ends or (claim.value,))
     ours = sorted(claim.in_unit(end) for end in ends)
     printed = len(ours) == len(claimed) and all(

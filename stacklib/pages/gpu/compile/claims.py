@@ -11,7 +11,7 @@ def wgmma() -> Finding:
     """The instruction table, by compute capability, and NVIDIA's assembler."""
     hopper, blackwell = gpu.instruction(H100), gpu.instruction(B200)
     said = gpu.accepted(hopper.name, "sm_100a")
-    return Finding.cited(
+    return Finding.false(
         f"Source: {hopper.source.title}. {hopper.name} exists on compute capa"
         f"bility {hopper.targets[0]} and nowhere else. A B200 takes "
         f"{blackwell.name}, which one thread issues and whose sums "

@@ -146,7 +146,7 @@ def rubin_bonds() -> Finding:
 def thin() -> Finding:
     """As TSMC's papers have it."""
     return Finding.cited(
-        "TSMC's papers on CoWoS at ECTC: vias through about 100 µm of silicon."
+        "Source: TSMC's papers on CoWoS at ECTC: vias through about 100 µm of silicon."
     )
 
 
@@ -213,7 +213,6 @@ def package_value() -> Finding:
         why="Another post of the same author has 6,400 USD for the whole B200. Built "
         f"up here on CoWoS-L, its good parts are {found.parts.text()}. 50,000 is "
         "nearer to what it sells for.",
-        verdict="conflict",
     )
 
 

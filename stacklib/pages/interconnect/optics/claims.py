@@ -1,7 +1,5 @@
 """Claims on optics in the package: watts, rates, reach, density, and failures."""
 
-import math
-
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect.optics.failing import failures_a_day
 from stacklib.interconnect.optics.ports import CPO, PORTS, SWITCHES, WEDOANY
@@ -94,7 +92,6 @@ def density() -> Finding:
     return Finding(
         (cpo / plug).named("ports a unit, package over pluggable"),
         why="Quantum-X800 is sold both ways, with as many ports in as many rack units.",
-        verdict="conflict",
     )
 
 
@@ -156,29 +153,22 @@ def fleet() -> Quantity:
     return counted(failures_a_day, ports, fit, label="failures a day")
 
 
-def _some(mean: float) -> float:
-    return -math.expm1(-mean)
-
-
-@claim(
-    "cpo-transceiver-failures",
-    right_if="the number is of days that see a failure, and not of failures",
-)
+@claim("cpo-transceiver-failures")
 def daily() -> Finding:
     """Failures a day, and the share of days that have one."""
-    return Finding(
-        fleet(),
+    return Finding.true(
+        computed=fleet(),
         why="So many switches are a fleet far larger than one cluster's.",
-        then=counted(_some, fleet(), label="share of days with a failure"),
     )
 
 
 @claim("cpo-hotswap")
 def swapped() -> Finding:
     """What can be pulled from a switch with optics in its package."""
-    return Finding.cited(
-        "By part. The lasers, which fail most, can be pulled: the Q3450-LD has 18 "
-        f"laser modules at its front ({WEDOANY}), and Broadcom's Davisson has "
-        f"replaceable ones too. Its engines are detachable from the package ({CPO}), "
-        "but not while the switch runs: for an engine the claim is right."
+    return Finding.depends(
+        "an engine has failed, and not a laser",
+        f"Source: {WEDOANY}; {CPO}. The lasers, which fail most, can be pulled: the Q3450-LD has 18 "
+        "laser modules at its front, and Broadcom's Davisson has "
+        "replaceable ones too. Its engines are detachable from the package, but not "
+        "while the switch runs."
     )

@@ -183,8 +183,8 @@ def gpu_ports() -> Finding:
 @claim("nvl72-port-math")
 def islands_of_post() -> Finding:
     """The post's wiring, searched."""
-    return Finding(
-        packed(),
+    return Finding.false(
+        computed=packed(),
         why="Nine trays of 144 ports have a port for each link, and each takes all "
         "links of eight GPUs: nothing joins one tray's GPUs to the next one's. One "
         f"link from each GPU to each of the chips gives {packed('spread').text()}.",
@@ -220,8 +220,8 @@ def reached(start: int, wiring: str = "spread") -> int:
 def larger() -> Finding:
     """Packages of a domain, before and after."""
     rubin, link = hardware.get("rubin"), hardware.link("nvlink6")
-    return Finding.cited(
-        "Source: NVIDIA, Inside the Rubin platform, and NVL72's data sheet. Wrong: "
+    return Finding.false(
+        "Source: NVIDIA, Inside the Rubin platform, and NVL72's data sheet. "
         f"{gpus().text()} packages before and {rubin.link_domain.text()} after. What "
         f"grows is the bandwidth of each, to {link.bidirectional.text()} in both "
         "directions together. Counted in dies, two a package, the number is larger "

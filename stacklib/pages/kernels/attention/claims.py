@@ -200,8 +200,9 @@ def outer_tiles(large: int, small: int) -> Finding:
 def round_trips() -> Finding:
     """Bytes of queries and results, tiles of 128 keys over tiles of 2,048."""
     inner = saved_by_tile(TOKENS, 128, 2048, "fa2")
-    return Finding(
-        counted(
+    return Finding.depends(
+        "tiles of keys are the outer loop",
+        computed=counted(
             saved_by_tile, TOKENS, 128, 2048, "fa1", label="fewer bytes of Q and O"
         ),
         why="With tiles of keys outside, as the post and FlashAttention-1 have them: "

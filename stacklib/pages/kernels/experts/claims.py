@@ -73,8 +73,8 @@ def tiles_across() -> Finding:
 @claim("tile-multiples-16")
 def left_over() -> Finding:
     """Sum of the remainders over all four tiles."""
-    return Finding(
-        counted(remainders, label="sum of remainders"),
+    return Finding.true(
+        computed=counted(remainders, label="sum of remainders"),
         why=f"By {', '.join(map(str, TILES))}; so are those of V3's own width.",
     )
 

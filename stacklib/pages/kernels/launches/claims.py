@@ -87,10 +87,11 @@ def runs_later() -> Finding:
     """What the assembler says of an instruction that one architecture has."""
     general = gpu.accepted("mma.sync", "sm_100")
     special = gpu.accepted("wgmma.mma_async", "sm_100a")
-    return Finding.cited(
+    return Finding.depends(
+        "the code has none of Hopper's own instructions",
         "Source: NVIDIA CUDA C++ programming guide, binary and PTX compatibility: PTX "
         "for compute_90 is compiled for every later architecture, that for compute_90a "
-        "for none. So right for code without Hopper's own instructions: mma.sync "
+        "for none. mma.sync "
         f"becomes {general.text} for a B200. Not for the kernels of the same page, "
         f"which need wgmma: {special.text}."
     )

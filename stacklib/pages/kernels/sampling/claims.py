@@ -150,8 +150,8 @@ def passes() -> Finding:
 def time_of_passes() -> Finding:
     """The same bytes at a B200's bandwidth."""
     both = counted(crossings, unit="B", label="bytes both ways")
-    return Finding(
-        (both / hardware.get(B200).memory_bandwidth).named("time of the crossings"),
+    return Finding.true(
+        computed=(both / hardware.get(B200).memory_bandwidth).named("time of the crossings"),
         why=f"Beside {LAUNCH} for each launch, an assumption, it is nothing.",
     )
 
@@ -169,8 +169,8 @@ def kernels() -> Finding:
 def exact() -> Finding:
     """Draws against the softmax, over several seeds of the noise."""
     seeds = chosen(SEEDS, label="seeds")
-    return Finding(
-        counted(chi_square, SEEDS, label="chi-square over degrees of freedom"),
+    return Finding.true(
+        computed=counted(chi_square, SEEDS, label="chi-square over degrees of freedom"),
         why=f"The mean of {seeds.si:.0f} seeds with {DRAWS:,} draws of {CLASSES} "
         "classes each. Exact in real numbers.",
     )
@@ -179,8 +179,8 @@ def exact() -> Finding:
 @claim("gumbel-tile-decompose")
 def tiles() -> Finding:
     """Draws that differ between tilings."""
-    return Finding(
-        counted(differing_draws, label="draws that differ"),
+    return Finding.true(
+        computed=counted(differing_draws, label="draws that differ"),
         why=f"64 rows over {', '.join(map(str, TILINGS))} tokens a tile. Noise goes by "
         "the token's number; with one stream for all tiles they would be alike.",
     )

@@ -89,8 +89,8 @@ def hbm_load() -> Finding:
 @claim("lat-hbm")
 def hbm_latency_400() -> Finding:
     """A dependent load from the idle memory of an H100, against a lower bound."""
-    return Finding(
-        cycles(H100, "HBM"),
+    return Finding.true(
+        computed=cycles(H100, "HBM"),
         why=f"Stated as a lower bound, and it is one: {cycles(A100, 'HBM')}s on an "
         "A100, the figure given on an H100.",
     )
@@ -144,7 +144,6 @@ def hbm_time() -> Finding:
         why=f"The document contradicts itself: {OWN_CYCLES} cycles, which it gives "
         f"elsewhere, are {told:.3 ns}. 30 ns is about what one access to an open "
         "DRAM row takes, without the way there and back.",
-        verdict="conflict",
     )
 
 

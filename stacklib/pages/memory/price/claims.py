@@ -183,8 +183,8 @@ def bill_per_gigabyte() -> Finding:
     """Memory of the bill over what eight stacks hold."""
     bill, chip = cost.bill("b200_sxm"), hardware.get("b200_sxm")
     usable = bill.parts["memory"] / chip.memory_capacity
-    return Finding(
-        bill.parts["memory"] / _memory().named("what the stacks hold"),
+    return Finding.true(
+        computed=bill.parts["memory"] / _memory().named("what the stacks hold"),
         why="The upper end of the other document's range. For each GB that is sold "
         f"rather than built in it is {usable.text('USD/GB')}.",
     )

@@ -183,8 +183,8 @@ def levels() -> Finding:
         for value in Format("nf4").values
         if value * Format("e2m1").largest in nvfp4
     ]
-    return Finding(
-        counted(len, Format("nf4").values, label="numbers of NF4"),
+    return Finding.true(
+        computed=counted(len, Format("nf4").values, label="numbers of NF4"),
         why=f"Quantiles of a normal distribution: steps from {min(told):.2g} to "
         f"{max(told):.2g} of the largest. Scaled to one end it shares {len(shared)} "
         f"numbers with the grid of NVFP4, "
@@ -197,8 +197,8 @@ def not_normal_float() -> Finding:
     """Which grid NVFP4 uses, by its definition."""
     row = SCHEMES["nvfp4"]
     positive = [value for value in Format("e2m1").values if value >= 0]
-    return Finding.cited(
-        f"Contradicted by its source: {row.source}. NV is NVIDIA. Its numbers are "
+    return Finding.false(
+        f"Source: {row.source}. NV is NVIDIA. Its numbers are "
         f"{', '.join(f'{value:g}' for value in positive)} and their negatives, times a "
         f"scale in E4M3 for {row.block} of them and one in FP32 for the tensor. NF4, "
         f"NormalFloat, is the grid of QLoRA: {len(Format('nf4').values)} quantiles of "
@@ -211,7 +211,7 @@ def near_zero() -> Finding:
     """Least step over the largest number, on both grids."""
     float_step, whole_step = min(steps("e2m1")), min(steps("int4"))
     inner = 1 / 4
-    return Finding.cited(
+    return Finding.true(
         f"Source: {SCHEMES['mxfp4'].source}, for the numbers of E2M1. Scaled to end "
         f"at one, its least step is {float_step:.2g} and INT4's {whole_step:.2g}; "
         f"{within('e2m1', inner)} of its numbers lie in the inner quarter, of INT4's "

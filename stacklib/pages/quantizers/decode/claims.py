@@ -38,8 +38,7 @@ def four_bit_peak() -> Finding:
     return Finding(
         built(B200, "fp4"),
         why=f"Dense. The claimed rate is that of FP8, {built(B200, 'fp8'):.3 PFLOP/s}; "
-        f"with 2:4 sparsity FP4 reaches {sparse(B200, 'fp4'):.3 PFLOP/s}. A factor "
-        "of two is the most that this ledger calls close.",
+        f"with 2:4 sparsity FP4 reaches {sparse(B200, 'fp4'):.3 PFLOP/s}.",
     )
 
 
