@@ -18,3 +18,12 @@ def wgmma() -> Finding:
         "stay in tensor memory. The assembler, on a kernel with it for a B200: "
         f"{said.text}."
     )
+
+
+@claim("compute-capability")
+def capabilities() -> Finding:
+    """The number of each generation."""
+    return Finding.true(
+        "Source: NVIDIA CUDA C++ programming guide, compute capabilities: A100 8.0, "
+        "H100 9.0, B200 10.0. Ada is 8.9, consumer Blackwell 12.0."
+    )

@@ -218,10 +218,10 @@ def package_value() -> Finding:
 
 @claim("cowos-capacity-growth")
 def capacity() -> Finding:
-    """End of 2026 over 2024, in the middle of what is reported."""
-    late = cost.span(cost.fact("capacity", "cowos_2026"))
-    early = cost.fact("capacity", "cowos_2024").low
+    """The end of 2026, from the least to the most that is reported."""
+    late, early = (cost.fact("capacity", f"cowos_{year}") for year in (2026, 2024))
     return Finding(
-        (late / early).middle.named("wafers a month, end of 2026 over 2024"),
-        why=f"Reports for the end of 2026 run from {late.text()} wafers a month.",
+        late.low,
+        to=late.high,
+        why=f"2024 had {early.low.text()} wafers a month.",
     )

@@ -6,7 +6,7 @@ from stacklib.cost.chiplets import good_dies
 from stacklib.cost.moore import Chip, chips, fixed_doubling
 from stacklib.cost.yields import negative_binomial
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, counted
 
 
 def _chip(key: str) -> Chip:
@@ -258,12 +258,17 @@ def h100_density() -> Finding:
     )
 
 
+def _line() -> float:
+    return cost.clock().doubling
+
+
 @claim("moore-doubling-time")
 def doubling() -> Finding:
     """From A100 to B200."""
     fit = cost.clock()
     return Finding(
         fixed_doubling(_chip("a100_sxm_80gb"), _chip("b200_sxm")),
+        to=counted(_line, unit="year", label="years to twice as dense, by a line"),
         why="From A100 to B200. A line through NVIDIA's "
         f"{len(fit.keys)} data-centre chips doubles every {fit.doubling:.1f} years.",
     )

@@ -57,11 +57,11 @@ def many() -> Finding:
 
 @claim("deepep-nvlink-153")
 def in_the_node() -> Finding:
-    """What NVLink of the machine reaches, by the same page."""
+    """As the page prints it."""
     return Finding(
-        page.nvlink(),
-        why=f"The rate that the page gives as reached; the data sheet has "
-        f"{page.lanes().text()} and an H100 {page.lanes(page.FULL_CHIP).text()}.",
+        measured("D-0192"),
+        why=f"Of {page.nvlink().text()} that the page calls reachable; the data sheet "
+        f"has {page.lanes().text()} and an H100 {page.lanes(page.FULL_CHIP).text()}.",
     )
 
 
@@ -105,14 +105,14 @@ def _exponent(grows: bool) -> float:
     return log2(two / one) / log2(lots / few)
 
 
-@claim("moe-comm-linear-experts", right_if="a token takes a fixed share of the experts")
+@claim("moe-comm-linear-experts")
 def volume() -> Finding:
     """Copies of a token with the experts doubled."""
     return Finding(
         counted(_exponent, False, label="exponent at a fixed top-k"),
-        then=counted(_exponent, True, label="exponent at a fixed share"),
         why="At a fixed top-k a token has as many copies, however many experts there "
-        "are to choose from. It has more when it takes more of them.",
+        "are to choose from. Only at a fixed share of them the exponent is "
+        f"{_exponent(True):.2g}, and no model grows so.",
     )
 
 
@@ -135,7 +135,8 @@ def gathered() -> Finding:
     apart, together = (page.port_bytes(together=t).si for t in (False, True))
     fewer, more = (page.messages(together=t).si for t in (True, False))
     return Finding.false(
-        f"By our count a port of {page.TRAINED} GPUs sends {fewer:.0f} messages with PXN and {more:.0f} "
+        computed=page.port_bytes(together=True),
+        why=f"By our count a port of {page.TRAINED} GPUs sends {fewer:.0f} messages with PXN and {more:.0f} "
         f"without; its bytes fall by {1 - together / apart:.0%}. What "
         "PXN lowers is traffic through a second tier of switches."
     )

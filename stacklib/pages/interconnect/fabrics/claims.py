@@ -20,17 +20,17 @@ def quantum() -> Finding:
 
 @claim("quantum-x800-ports")
 def ports() -> Finding:
-    """The switch's rate over a port's."""
-    whole = page.sold("switch_q3400", "") / page.sold("switch_q3400", "rate")
-    return Finding(whole.named("ports of the Quantum-X800"), why="One direction each.")
+    """As the vendor prints it."""
+    return Finding(page.sold("switch_q3400", "ports"))
 
 
 @claim("ethernet-switch-bandwidth")
 def ethernet() -> Finding:
-    """Ports times the rate of each, of a switch of that class."""
-    return Finding(
-        page.sold("switch_sn5600", ""),
-        why="Spectrum-4 and its kind, one direction; the next has twice as much.",
+    """Two generations, each as its maker prints it."""
+    return Finding.cited(
+        f"Source: {MEGASCALE}, of 25.6 Tbit/s each; NVIDIA, SN5600, of "
+        f"{page.sold('switch_sn5600', '').text()}. One direction; the next generation "
+        "has twice as much."
     )
 
 

@@ -84,10 +84,8 @@ def aggregate() -> Finding:
 
 @claim("nvl72-gpu-count")
 def gpu_count() -> Finding:
-    """Two GPUs a superchip."""
-    cpus = published(36, "", "superchips of a rack", SHEET)
-    each = published(2, "", "GPUs of a superchip", SHEET)
-    return Finding((cpus * each).named("GPUs of a rack"))
+    """As the vendor prints it."""
+    return Finding(gpus(), why="Two GPUs a superchip.")
 
 
 @claim("nvl72-nvswitch-count")
@@ -176,8 +174,8 @@ def tp() -> Finding:
 
 @claim("blackwell-nvlink-ports")
 def gpu_ports() -> Finding:
-    """By bandwidth."""
-    return Finding(links(), why="All links over one, one direction each.")
+    """As the vendor prints it."""
+    return Finding(hardware.link("nvlink5").links)
 
 
 @claim("nvl72-port-math")
@@ -191,18 +189,18 @@ def islands_of_post() -> Finding:
     )
 
 
-@claim("nvlink-max-72", right_if="one tier of switches is meant")
-@claim("nvlink-72-shared-memory", right_if="addressable is meant, not equally near")
-def most() -> Finding:
+@claim("nvlink-max-72", "one tier of switches is meant")
+@claim("nvlink-72-shared-memory", "addressable is meant, not equally near")
+def most(on: str) -> Finding:
     """One port for each GPU on every chip."""
     b200 = hardware.get(RACK)
     far = (b200.memory_bandwidth / b200.link).text(digits=2)
-    return Finding(
-        counted(reached, 0, label="GPUs that one can address, itself too"),
+    return Finding.depends(
+        on,
+        computed=counted(reached, 0, label="GPUs that one can address, itself too"),
         why="One tier joins as many GPUs as a chip has ports; with a second tier the "
         "vendor names 576. Each may read every other's memory, which is "
         f"{far} times slower than its own and not coherent in its caches.",
-        then=ports(),
     )
 
 

@@ -32,7 +32,7 @@ def rates() -> Finding:
     gain = page.rate("gpu") / page.rate("proxy")
     alone = page.message("proxy") / page.message("gpu")
     return Finding(
-        page.rate("gpu"),
+        page.rate("gpu") / one_of("s"),
         why=f"Both rates as NVIDIA publishes them ({page.NVIDIA}), for messages of a "
         f"few bytes: {gain:.3} times. It is a ratio of rates: one message takes "
         f"{alone.si:.2f} times as long from a proxy.",

@@ -175,7 +175,8 @@ def hops() -> Finding:
     """Cited: a yes or no; links on the way stand beside it."""
     box = Topology.nvswitch(8)
     return Finding.true(
-        f"A message of all-to-all passes {page.hops((4, 4, 4))} links on average "
+        computed=page.hops((4, 4, 4)),
+        why=f"A message of all-to-all passes {page.hops((4, 4, 4))} links on average "
         f"in a cube of 64 chips and {box.routes(0, 1).hops} in a box with switches, "
         "and a torus twice as wide has twice as many."
     )
@@ -185,9 +186,9 @@ def hops() -> Finding:
 def memory() -> Finding:
     """Open: it turns on what shared means."""
     return Finding.false(
-        "The sum of capacities is right. A core loads only from its own HBM, and "
-        "everything else comes by remote DMA. A document of the instruction set that "
-        "shows a load from another chip's memory would settle it."
+        "Source: JAX documentation, Pallas TPU, distributed computing: the sum of "
+        "capacities is right. A core loads only from its own HBM, and "
+        "everything else comes by remote DMA."
     )
 
 
@@ -195,6 +196,6 @@ def memory() -> Finding:
 def name() -> Finding:
     """Cited: a name."""
     return Finding.false(
-        "Google's documentation calls it the inter-chip interconnect. It joins chips; "
+        "Source: Google Cloud, TPU system architecture, which calls it the inter-chip interconnect. It joins chips; "
         "cores of one chip share its memory."
     )

@@ -125,12 +125,14 @@ def logits() -> Finding:
 
 @claim("lm-head-size")
 def head() -> Finding:
-    """Numbers of the matrix, in BF16."""
+    """Width and vocabulary of a model that has one."""
+    model, chip = models.get("qwen3-8b"), hardware.get(B200)
     numbers = counted(head_numbers, label="numbers of the LM head")
-    chip = hardware.get(B200)
-    size = (numbers * bytes_per_element("bf16")).named("LM head")
+    size = numbers * bytes_per_element("bf16")
     return Finding(
-        size, why=f"Reading it takes {size / chip.memory_bandwidth:.3 us} on a B200."
+        model.size("hidden", "hidden size"),
+        why=f"{model.name} has {model.vocab:,} tokens. Reading {size:.3 GB} of the "
+        f"claim's own size takes {size / chip.memory_bandwidth:.3 us} on a B200.",
     )
 
 

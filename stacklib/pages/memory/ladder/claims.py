@@ -131,12 +131,6 @@ def sram_bandwidth() -> Finding:
     "shared_per_unit",
     "One unit of a B200; of an H100 it is the same.",
 )
-@claim(
-    "regfile-64k",
-    H100,
-    "registers_per_unit",
-    "The same guide says tens of KB elsewhere; this is the one that is right.",
-)
 @claim("b200-l2-capacity", B200, "l2_capacity", "Two dies with half of it each.")
 @claim(
     "h100-l2-capacity",
@@ -169,6 +163,17 @@ def shared_capacity_again() -> Finding:
         why="An H100 or a B200. It is not a GPU's in general: an A100 has "
         f"{field(A100, 'shared_per_unit')}, an RTX 4090 "
         f"{field('rtx_4090', 'shared_per_unit')}.",
+    )
+
+
+@claim("regfile-64k")
+def registers() -> Finding:
+    """Bytes of an H100's file over four."""
+    size = field(H100, "registers_per_unit")
+    return Finding(
+        size / one_of("B per_chip") / bytes_per_element("fp32") * one_of("B"),
+        why=f"{size} in all. The same guide says tens of KB elsewhere; this is the one "
+        "that is right.",
     )
 
 
@@ -205,7 +210,8 @@ def l2_range() -> Finding:
         why=f"A100 {field(A100, 'l2_capacity')}, H100 {field(H100, 'l2_capacity')}, "
         f"H200 {field(H200, 'l2_capacity')}. The same line gives HBM up to 192 GB, "
         "which is a B200's.",
-        then=field(H200, "l2_capacity").named("largest of the three"),
+        then=field(A100, "l2_capacity"),
+        then_to=field(H200, "l2_capacity"),
     )
 
 

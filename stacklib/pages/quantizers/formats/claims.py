@@ -26,6 +26,11 @@ def four_bit_layouts(names: tuple[str, ...]) -> list[str]:
     return [form.name for form in forms if form.bits == 4 and form.row.exponent]
 
 
+@counted(label="least normal {name}")
+def _least_normal(name: str) -> float:
+    return Format(name).least_normal
+
+
 @counted(label="largest {name}")
 def _largest(name: str) -> float:
     return Format(name).largest
@@ -49,7 +54,7 @@ def decimal_digits(name: str) -> Finding:
 @claim("e4m3-range", "e4m3fn")
 @claim("e5m2-range", "e5m2")
 def reach(name: str) -> Finding:
-    """The largest number, from exponent, significand, bias and special codes."""
+    """The ends, from exponent, significand, bias and special codes."""
     form = Format(name)
     ieee = Format("e4m3").largest
     other = {
@@ -57,10 +62,10 @@ def reach(name: str) -> Finding:
         f"rule the same bits would end at {ieee:g}."
     }
     return Finding(
-        _largest(name),
-        why=f"The least normal number is {form.least_normal:.3g}, the least of all "
-        f"{form.smallest:.3g}. The document gives these ends as powers of "
-        f"ten.{other.get(name, '')}",
+        _least_normal(name),
+        to=_largest(name),
+        why=f"Normal numbers; the least of all is {form.smallest:.3g}. The document "
+        f"gives the ends as powers of ten.{other.get(name, '')}",
     )
 
 

@@ -26,7 +26,7 @@ def _ridge() -> Quantity:
     return roofline.ridge("h100_sxm", "bf16")
 
 
-@claim("decode-intensity", right_if="the batch is one")
+@claim("decode-intensity", right_if="one to ten sequences share a step")
 def decode_intensity() -> Finding:
     """From batch one to a serving batch, in 16 bits."""
     alone, crowd = _work().intensity, _work(SERVING_BATCH).intensity
@@ -36,6 +36,7 @@ def decode_intensity() -> Finding:
         why=f"16-bit weights, from batch one to {SERVING_BATCH} sequences. Each "
         "sequence brings its own KV cache to read, so it grows slower than the batch.",
         then=alone,
+        then_to=_work(10).intensity,
     )
 
 

@@ -81,6 +81,8 @@ def exchange_rate() -> Finding:
     )
     return Finding(
         rate,
+        convention="both directions",
+        stated="NVIDIA's NVLink page, with 1,800 GB/s a GPU,",
         why="The figure adds both directions. A chip sends and receives at once, and "
         "what it must send goes out in one.",
     )
