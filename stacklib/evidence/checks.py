@@ -99,7 +99,6 @@ class Finding:
         """What nobody has settled; ``why`` says ``To settle it: ...``."""
         return cls(None, why, verdict="open")
 
-
     @classmethod
     def true(cls, why: str, computed: Quantity | None = None) -> Finding:
         """A proposition that holds, by what is computed or by a document."""

@@ -241,7 +241,9 @@ def _decided(claim: Claim, found: Finding) -> tuple[str, float | None, str]:
         return found.verdict, ratio, ""
     if found.convention:
         if not off_by_two(ratio):
-            raise ValueError(f"{claim.id}: {found.convention} is off by two, not {ratio}")
+            raise ValueError(
+                f"{claim.id}: {found.convention} is off by two, not {ratio}"
+            )
         more = COUNTED_SO.format(convention=found.convention, stated=found.stated)
         return OTHER, ratio, more
     if word == WRONG and found.then is not None and not ground.from_memory(found.then):
@@ -251,7 +253,7 @@ def _decided(claim: Claim, found: Finding) -> tuple[str, float | None, str]:
 
 
 def _on_its_ground(word: str, claim: Claim, ends: list[Quantity]) -> str:
-    """*Reproduced* is for what was computed: not for a figure read or remembered."""
+    """A figure that was read agrees with its source; one remembered, with nobody."""
     if word != REPRODUCED:
         return word
     read = [_read_only(end) for end in ends]
@@ -266,7 +268,7 @@ def _on_its_ground(word: str, claim: Claim, ends: list[Quantity]) -> str:
     printed = len(ours) == len(claimed) and all(
         claim.number(theirs).prints(our) for our, theirs in zip(ours, claimed)
     )
-    return AGREES if printed else CLOSE
+    return AGREES if printed else word
 
 
 def _unchecked(claim: Claim) -> Judgement:

@@ -99,7 +99,8 @@ def blackwell_gain() -> Finding:
 def h200_gain() -> Finding:
     """Dense BF16 of H200 over H100."""
     return Finding.true(
-        computed=over(H200, H100).named("H200 over H100"), why="Only the memory differs."
+        computed=over(H200, H100).named("H200 over H100"),
+        why="Only the memory differs.",
     )
 
 

@@ -66,7 +66,7 @@ def ring_or_tree() -> Finding:
         computed=page.crossing(ranks=page.TP),
         why=f"By our count the ring passes two trees at {at[0]} on {page.TP} chips and {at[1]} on {page.RACK}: right on both "
         f"sides. But behind a switch neither is best: all at once takes {direct} for a "
-        "token's exchange and moves no more than a ring."
+        "token's exchange and moves no more than a ring.",
     )
 
 
@@ -82,7 +82,9 @@ def ring_bytes() -> Finding:
     """Counted send by send, and the least that any schedule moves."""
     rack = counted(ring_share, page.RACK, label="arrays a chip sends, ring of a rack")
     return Finding.true(
-        computed=counted(ring_share, page.TP, label="arrays a chip sends, ring of eight"),
+        computed=counted(
+            ring_share, page.TP, label="arrays a chip sends, ring of eight"
+        ),
         why=f"On {page.RACK} chips {rack.si:.3g}.",
     )
 

@@ -6,6 +6,8 @@ from stacklib.evidence import Finding, claim
 from stacklib.pages.interconnect import experts as page
 from stacklib.quantity import counted
 
+from ...figures_of import measured
+
 
 @claim("deepep-latency")
 def dispatch() -> Finding:
@@ -138,5 +140,5 @@ def gathered() -> Finding:
         computed=page.port_bytes(together=True),
         why=f"By our count a port of {page.TRAINED} GPUs sends {fewer:.0f} messages with PXN and {more:.0f} "
         f"without; its bytes fall by {1 - together / apart:.0%}. What "
-        "PXN lowers is traffic through a second tier of switches."
+        "PXN lowers is traffic through a second tier of switches.",
     )

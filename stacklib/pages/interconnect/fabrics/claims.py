@@ -86,13 +86,16 @@ def dearer() -> Finding:
 
 
 def _slope(high: int, over: int) -> float:
-    """Exponent of price by GPUs, from a full tree to one of more levels."""
-    first, last = (page.size("hosts", high=n).si for n in (high, over))
-    dear = page.network(high=over).si / page.network(high=high).si
-    return 1 + math.log(dear) / math.log(last / first)
+    """Exponent of price by switches, from a full tree to one of more levels."""
+    hosts, switches = (
+        page.size(part, high=over).si / page.size(part, high=high).si
+        for part in ("hosts", "switches")
+    )
+    each = page.network(high=over).si / page.network(high=high).si
+    return math.log(hosts * each) / math.log(switches)
 
 
 @claim("fat-tree-linear-cost")
 def linear() -> Quantity:
-    """Price grows with the GPUs, and by a step with each level."""
+    """Price by switches: every one brings as many cables."""
     return counted(_slope, 2, 4, label="exponent from two levels to four")

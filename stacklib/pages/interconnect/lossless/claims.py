@@ -37,5 +37,5 @@ def host_to_host() -> Finding:
         "the hosts are left out",
         f"Source: {rdma.CLUSTER}. A write between two hosts over one switch was "
         f"measured at {rdma.one_hop().text('us')}; about as much of it as ports and "
-        "switch take is spent on the hosts' buses."
+        "switch take is spent on the hosts' buses.",
     )

@@ -3,7 +3,7 @@
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect.queues.wqe import SEGMENTS, WIDTHS, write_wqe
 from stacklib.pages.interconnect import rdma as page
-from stacklib.quantity import counted
+from stacklib.quantity import counted, one_of
 
 
 def element() -> int:
@@ -73,7 +73,7 @@ def nobody() -> Finding:
         "Source: DeepEP, ibgda_device.cuh at dd758caf. There the GPU writes the "
         f"element and rings: {by_cpu('gpu') or 'none'} of its steps is a CPU's. With a "
         f"proxy thread, which NCCL and NVSHMEM use by default, {by_cpu('proxy')} of "
-        f"{len(page.steps('proxy'))} is. The bytes never pass a CPU."
+        f"{len(page.steps('proxy'))} is. The bytes never pass a CPU.",
     )
 
 

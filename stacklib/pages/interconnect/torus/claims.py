@@ -70,11 +70,11 @@ def optical() -> Finding:
 
 @claim("ironwood-racks-chips")
 def racks() -> Finding:
-    """Racks times chips of a cube, and the shape's product."""
-    cube = page.chips((page.CUBE,) * 3)
+    """The product of the pod's shape."""
     return Finding(
-        (chosen(page.RACKS, label="racks") * cube).named("chips of the racks"),
-        why=f"And {' x '.join(map(str, page.POD))} = {page.chips(page.POD)} chips.",
+        page.chips(page.POD),
+        why=f"From the shape, {' x '.join(map(str, page.POD))}; {page.RACKS} racks of "
+        "64 are as many.",
     )
 
 
@@ -178,7 +178,7 @@ def hops() -> Finding:
         computed=page.hops((4, 4, 4)),
         why=f"A message of all-to-all passes {page.hops((4, 4, 4))} links on average "
         f"in a cube of 64 chips and {box.routes(0, 1).hops} in a box with switches, "
-        "and a torus twice as wide has twice as many."
+        "and a torus twice as wide has twice as many.",
     )
 
 

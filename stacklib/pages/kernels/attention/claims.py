@@ -170,14 +170,14 @@ def same_operations() -> Finding:
     forward = counted(products, "forward", label="products forward")
     more = counted(products, "flash backward", label="products backward, tiled")
     fewer = counted(products, "standard backward", label="products backward")
-    return Finding(
-        (forward / counted(products, "forward", label="as many unfused")).named(
-            "forward pass"
-        ),
-        to=(more / fewer).named("backward pass"),
+    return Finding.depends(
+        "the forward pass is meant",
+        computed=(
+            forward / counted(products, "forward", label="as many unfused")
+        ).named("forward pass"),
         why="The forward pass has the same two products and, for each tile, a "
         "rescaling that is linear in the head size. The backward pass computes the "
-        "scores again: five products for four.",
+        f"scores again: {more.si:.0f} products for {fewer.si:.0f}.",
     )
 
 

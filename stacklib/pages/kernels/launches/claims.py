@@ -93,5 +93,5 @@ def runs_later() -> Finding:
         "for compute_90 is compiled for every later architecture, that for compute_90a "
         "for none. mma.sync "
         f"becomes {general.text} for a B200. Not for the kernels of the same page, "
-        f"which need wgmma: {special.text}."
+        f"which need wgmma: {special.text}.",
     )

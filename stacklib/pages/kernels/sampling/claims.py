@@ -153,7 +153,9 @@ def time_of_passes() -> Finding:
     """The same bytes at a B200's bandwidth."""
     both = counted(crossings, unit="B", label="bytes both ways")
     return Finding.true(
-        computed=(both / hardware.get(B200).memory_bandwidth).named("time of the crossings"),
+        computed=(both / hardware.get(B200).memory_bandwidth).named(
+            "time of the crossings"
+        ),
         why=f"Beside {LAUNCH} for each launch, an assumption, it is nothing.",
     )
 

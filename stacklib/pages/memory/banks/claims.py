@@ -4,7 +4,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.hardware.warp_rules import rule
 from stacklib.memory import Swizzle, Tile
 from stacklib.memory.warp.swizzle import MODES, matching_swizzle, padded
-from stacklib.quantity import bytes_per_element, chosen, counted, one_of
+from stacklib.quantity import bytes_per_element, chosen, counted
 
 from . import column, ways
 
@@ -105,7 +105,9 @@ def row_pattern() -> Finding:
     """Row 1 swaps neighbours, row 2 swaps pairs."""
     compared = chosen(16, label="columns compared")
     right = counted(agreeing, Swizzle(3, 0, 3), label="columns that agree")
-    return Finding.true(computed=(compared - right).named("differences"), why="Both rows agree.")
+    return Finding.true(
+        computed=(compared - right).named("differences"), why="Both rows agree."
+    )
 
 
 def returning(swizzle: Swizzle, offsets: int) -> int:

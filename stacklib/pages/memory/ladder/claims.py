@@ -5,7 +5,7 @@ from functools import cache
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.memory.ladder.rungs import Rung, ladder
-from stacklib.quantity import Quantity, maximum, minimum
+from stacklib.quantity import Quantity, bytes_per_element, maximum, minimum, one_of
 
 H100, B200, A100, H200 = "h100_sxm", "b200_sxm", "a100_sxm_80gb", "h200_sxm"
 

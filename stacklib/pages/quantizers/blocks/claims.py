@@ -120,14 +120,14 @@ def finer_blocks() -> Finding:
         signal_to_error(name, "mxfp8_e4m3") - signal_to_error(name, "fp8_1x128")
         for name in DRAWN
     ]
-    return Finding.open(
-        f"It depends on the scale. With scales in FP32, {fine} numbers instead of "
+    return Finding.depends(
+        "the scales of both are kept as finely",
+        f"Source: {SCHEMES['mxfp8_e4m3'].source}, which calls the finer one more "
+        "precise. With scales in FP32, {fine} numbers instead of "
         f"{coarse} gain {min(sizes):.1f} to {max(sizes):.1f} dB on {', '.join(DRAWN)}. "
         f"But MXFP8's scale is a power of two, rounded down by the standard, and with "
         f"it {fine} numbers lose {-max(shipped):.1f} to {-min(shipped):.1f} dB against "
-        f"{coarse} with a scale in FP32. NVIDIA's documentation calls the finer one "
-        "more precise. To settle it: one training run with each, and their "
-        "losses with intervals."
+        f"{coarse} with a scale in FP32.",
     )
 
 

@@ -26,7 +26,7 @@ def _ridge() -> Quantity:
     return roofline.ridge("h100_sxm", "bf16")
 
 
-@claim("decode-intensity", right_if="one to ten sequences share a step")
+@claim("decode-intensity")
 def decode_intensity() -> Finding:
     """From batch one to a serving batch, in 16 bits."""
     alone, crowd = _work().intensity, _work(SERVING_BATCH).intensity
@@ -35,8 +35,6 @@ def decode_intensity() -> Finding:
         to=crowd,
         why=f"16-bit weights, from batch one to {SERVING_BATCH} sequences. Each "
         "sequence brings its own KV cache to read, so it grows slower than the batch.",
-        then=alone,
-        then_to=_work(10).intensity,
     )
 
 
@@ -179,7 +177,7 @@ def layernorm_memory_bound() -> Finding:
     return Finding.true(
         computed=below.named("ridge over intensity"),
         why=f"By our count its intensity is {_fused_layernorm()}, a factor of {below:.2} below the ridge of an H100 "
-        "in BF16."
+        "in BF16.",
     )
 
 
@@ -195,5 +193,5 @@ def matmul_bound() -> Finding:
         computed=side.named("side at the ridge"),
         why=f"With each matrix moved once, a square "
         f"BF16 product on an H100 crosses the ridge at a side of {side:.3}; of "
-        f"side {SIDE:,} it is compute-bound, of side 512 not."
+        f"side {SIDE:,} it is compute-bound, of side 512 not.",
     )
