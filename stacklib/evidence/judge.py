@@ -265,10 +265,10 @@ def _on_its_ground(word: str, claim: Claim, ends: list[Quantity]) -> str:
         return AGREES
     claimed = sorted(claim.ends or (claim.value,))
     ours = sorted(claim.in_unit(end) for end in ends)
-    printed = len(ours) == len(claimed) and all(
-        claim.number(theirs).prints(our) for our, theirs in zip(ours, claimed)
-    )
-    return AGREES if printed else word
+    if len(ours) != len(claimed):
+        return word
+    ends_of_both = zip(ours, map(claim.number, claimed), strict=True)
+    return AGREES if all(end.prints(our) for our, end in ends_of_both) else word
 
 
 def _unchecked(claim: Claim) -> Judgement:

@@ -107,6 +107,8 @@ def _fitted(tree: Quantity, claim: Claim) -> str | None:
         )
         if not free or part.value in printed:
             continue
+        if part.kind == "assumed" and part.shown.dims:
+            continue  # a physical size, with its reason
         small = part.kind == "constant" and part.value and _is_whole(1 / part.value)
         if not (_is_whole(part.value) or small):
             return FITTED.format(name=_name(part), value=f"{part.value:.6g}")

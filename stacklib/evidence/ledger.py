@@ -197,7 +197,7 @@ class Claim:
         return Number(value, 15 if exact else max(1, len(digits.rstrip("0"))))
 
     def in_unit(self, ours: Quantity) -> float:
-        """A value of ours as a plain number in the claim's unit; may raise UnitError."""
+        """A value of ours as a plain number in the claim's unit."""
         one = self.quantity(1)
         return ours.to(one.unit or "1").si / one.si
 

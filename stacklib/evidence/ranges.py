@@ -1,8 +1,8 @@
 """Ranges that a claim states: ``28-39 cycles``.
 
 A claim of two ends is held to both. Which numbers those are is read from its own
-words: the pair, joined by *to* or a dash, that has the claim's value as an end. "From 50 to 126" is a step between states and no range; nor is what stands in
-brackets.
+words: the pair, joined by *to* or a dash, that has the claim's value as an end. "From
+50 to 126" is a step between states and no range; nor is what stands in brackets.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def switch_cost() -> Finding:
     return Finding.true(
         computed=each,
         why="Four warps that change places in every cycle lose none: all of them keep "
-        "their registers. Source of that, which the model has built in: NVIDIA CUDA C++ "
+        "their registers. The model has that built in. Source: NVIDIA CUDA C++ "
         "programming guide, hardware multithreading.",
     )
 
@@ -135,8 +135,8 @@ def high_occupancy() -> Finding:
     return Finding.depends(
         "each warp has a single load under way",
         computed=tile.named("occupancy that fills every slot"),
-        why=f"Eight loads, a round ahead: {tile:.2 %} of the warps fill every slot; one "
-        f"load at a time wants {single:.3 %}.",
+        why=f"Eight loads, a round ahead: {tile:.2 %} of the warps fill every slot; "
+        f"one load at a time wants {single:.3 %}.",
     )
 
 

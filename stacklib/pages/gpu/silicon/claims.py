@@ -64,8 +64,8 @@ def h100_process() -> Finding:
     """4N belongs to N5's family; NVIDIA says so."""
     gained = cost.gain("n5", "n3e").middle
     return Finding.false(
-        f"Source: H100's white paper: TSMC {hardware.get('h100-sxm').process[5:]}, a 5 nm "
-        "process customised for NVIDIA. It does not lie between N4 and N3: N3E "
+        f"Source: H100's white paper: TSMC {hardware.get('h100-sxm').process[5:]}, a "
+        "5 nm process customised for NVIDIA. It does not lie between N4 and N3: N3E "
         f"packs logic {gained:.2} times as densely as N5, and 4N takes none of "
         "that step."
     )
@@ -128,8 +128,8 @@ def b200_area() -> Finding:
     """Nobody who knows says; what is certain is the field."""
     least = (transistors_per_die() / cost.reticle()).to("1/mm2").value / 1e6
     return Finding.cited(
-        "Source: Silicon Analysts, NVIDIA B200 cost breakdown: 800. NVIDIA publishes no area, "
-        "only 'reticle-sized'. At the whole field the die would hold "
+        "Source: Silicon Analysts, NVIDIA B200 cost breakdown: 800. NVIDIA prints no "
+        "area, only 'reticle-sized'. At the whole field the die would hold "
         f"{least:.0f} million transistors a mm²."
     )
 

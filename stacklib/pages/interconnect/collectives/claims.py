@@ -64,9 +64,10 @@ def ring_or_tree() -> Finding:
     direct = page.time("direct").text("µs")
     return Finding.true(
         computed=page.crossing(ranks=page.TP),
-        why=f"By our count the ring passes two trees at {at[0]} on {page.TP} chips and {at[1]} on {page.RACK}: right on both "
-        f"sides. But behind a switch neither is best: all at once takes {direct} for a "
-        "token's exchange and moves no more than a ring.",
+        why=f"By our count the ring passes two trees at {at[0]} on {page.TP} chips and "
+        f"{at[1]} on {page.RACK}: right on both sides. But "
+        f"behind a switch neither is best: all at once takes {direct} for a token's "
+        "exchange and moves no more than a ring.",
     )
 
 

@@ -83,7 +83,7 @@ def between_nodes() -> Finding:
 def by_tencent() -> Finding:
     """Another's report."""
     return Finding.cited(
-        "Source: deepseek-ai/DeepEP, README, news of its network optimization by Tencent: "
+        "Source: deepseek-ai/DeepEP, README, news of Tencent's network optimization: "
         "up to 30 %. No model of ours has its workload."
     )
 
@@ -138,7 +138,8 @@ def gathered() -> Finding:
     fewer, more = (page.messages(together=t).si for t in (True, False))
     return Finding.false(
         computed=page.port_bytes(together=True),
-        why=f"By our count a port of {page.TRAINED} GPUs sends {fewer:.0f} messages with PXN and {more:.0f} "
-        f"without; its bytes fall by {1 - together / apart:.0%}. What "
-        "PXN lowers is traffic through a second tier of switches.",
+        why=f"By our count a port of {page.TRAINED} GPUs sends {fewer:.0f} messages "
+        f"with PXN and {more:.0f} without; its bytes fall by "
+        f"{1 - together / apart:.0%}. What PXN lowers is traffic "
+        "through a second tier of switches.",
     )

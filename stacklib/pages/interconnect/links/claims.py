@@ -24,7 +24,9 @@ def built(key: str) -> Quantity:
 
 def both(key: str) -> Quantity:
     """Both directions together, as the vendor prints them."""
-    return hardware.link(key).fields["bidirectional"]
+    rate = hardware.link(key).fields["bidirectional"]
+    assert rate is not None
+    return rate
 
 
 def plain(rate: Quantity) -> Quantity:

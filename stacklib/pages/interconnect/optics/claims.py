@@ -33,9 +33,9 @@ def saving() -> Finding:
         for part in ("power", "engine")
     )
     return Finding.cited(
-        f"Source: {PORTS['package'].source}: {watts('package')} for {watts('pluggable')}"
-        f" a port of {rate().text()}, {share:.2 %} less with lasers and "
-        f"{engines:.2 %} for the engines alone, the claim's figure."
+        f"Source: {PORTS['package'].source}: {watts('package')} for "
+        f"{watts('pluggable')} a port of {rate().text()}, {share:.2 %} less with "
+        f"lasers and {engines:.2 %} for the engines alone, the claim's figure."
     )
 
 
@@ -141,8 +141,8 @@ def swapped() -> Finding:
     """What can be pulled from a switch with optics in its package."""
     return Finding.depends(
         "an engine has failed, and not a laser",
-        f"Source: {WEDOANY}; {CPO}. The lasers, which fail most, can be pulled: the Q3450-LD has 18 "
-        "laser modules at its front, and Broadcom's Davisson has "
+        f"Source: {WEDOANY}; {CPO}. The lasers, which fail most, can be pulled: the "
+        "Q3450-LD has 18 laser modules at its front, and Broadcom's Davisson has "
         "replaceable ones too. Its engines are detachable from the package, but not "
         "while the switch runs.",
     )

@@ -62,8 +62,8 @@ def gigabytes() -> Finding:
     return Finding.depends(
         "a step has a batch of a hundred tokens or more",
         computed=synchronised(BATCH),
-        why=f"A step of one token adds up {synchronised(1).text()}; the activations of a batch of "
-        f"{BATCH} tokens are a gigabyte.",
+        why=f"A step of one token adds up {synchronised(1).text()}; the activations of "
+        f"a batch of {BATCH} tokens are a gigabyte.",
     )
 
 

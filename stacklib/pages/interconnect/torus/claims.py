@@ -47,9 +47,9 @@ def ports() -> Finding:
 def power() -> Finding:
     """Cited: powers of two devices that do different work."""
     return Finding.cited(
-        f"Source: {page.TPU4}, 108 W; 3,000 W is its vendor's for a packet switch. An optical switch turns mirrors; a packet "
-        "switch also buffers, chooses and regenerates, so the ratio is not one of "
-        "efficiency at the same work."
+        f"Source: {page.TPU4}, 108 W; 3,000 W is its vendor's for a packet switch. An "
+        "optical switch turns mirrors; a packet switch also buffers, chooses and "
+        "regenerates, so the ratio is not one of efficiency at the same work."
     )
 
 
@@ -196,6 +196,6 @@ def memory() -> Finding:
 def name() -> Finding:
     """Cited: a name."""
     return Finding.false(
-        "Source: Google Cloud, TPU system architecture, which calls it the inter-chip interconnect. It joins chips; "
-        "cores of one chip share its memory."
+        "Source: Google Cloud, TPU system architecture, which calls it the inter-chip "
+        "interconnect. It joins chips; cores of one chip share its memory."
     )

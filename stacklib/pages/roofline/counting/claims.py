@@ -176,8 +176,8 @@ def layernorm_memory_bound() -> Finding:
     below = _ridge() / _fused_layernorm()
     return Finding.true(
         computed=below.named("ridge over intensity"),
-        why=f"By our count its intensity is {_fused_layernorm()}, a factor of {below:.2} below the ridge of an H100 "
-        "in BF16.",
+        why=f"By our count its intensity is {_fused_layernorm()}, a factor of "
+        f"{below:.2} below the ridge of an H100 in BF16.",
     )
 
 
