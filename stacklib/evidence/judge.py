@@ -19,22 +19,34 @@ from stacklib.quantity import Quantity
 
 from . import ground
 from .checks import Check, Finding
-from .kinds import CLOSE, KINDS, REPRODUCED, TRUTHS, WRONG, off_by_two
+from .kinds import (
+    CLOSE,
+    CONVENTIONS,
+    KINDS,
+    REPRODUCED,
+    TRUTHS,
+    WRONG,
+    off_by_two,
+)
 from .ledger import Claim, sources
 
 RIGHT_IF, AGREES, OTHER = "right if", "agrees with its source", "other convention"
-VERDICTS = (
-    REPRODUCED,
-    CLOSE,
-    OTHER,
-    RIGHT_IF,
-    AGREES,
-    WRONG,
-    *TRUTHS,
-    "conflict",
-    "cited",
-    "open",
-)
+MEANING = {
+    REPRODUCED: "the rule of its kind is met",
+    CLOSE: "a quantity, a range or a share within 1.5 times",
+    OTHER: "off by two, since the claim counts as its source or the vendor states: "
+    + ", ".join(CONVENTIONS),
+    RIGHT_IF: "wrong, but reproduced under a condition of the source that is named",
+    AGREES: "the figure was looked up where it is printed: nothing was computed",
+    WRONG: "none of these",
+    "true": "a proposition that holds, by what is computed or by a document",
+    "false": "a proposition that does not",
+    "depends": "a proposition that holds under the condition named, and only then",
+    "conflict": "two sources differ on it; both ratios are shown",
+    "cited": "no model computes it, and a document that says it is named",
+    "open": "what would settle it is named",
+}
+VERDICTS = tuple(MEANING)
 NOT_JUDGED = "not judged here"
 NO_CHECK = "No check written yet. To settle it: {how}"
 NO_SOURCE = "No document is named. To settle it: {how}"
@@ -105,7 +117,7 @@ class Judgement:
             found = [leaf for end in self.ends for leaf in _read_only(end)]
             titles = dict.fromkeys(leaf.source.title for leaf in found if leaf.source)
             return LOOKED_UP.format(titles="; ".join(titles))
-        if self.why and self.verdict in ("open", "conflict"):
+        if self.verdict == "conflict" or "To settle it: " in self.why:
             return ""
         leaves = [leaf for end in self.ends for leaf in ground.recalled(end)]
         labels = "; ".join(dict.fromkeys(leaf.label.strip() for leaf in leaves))
@@ -147,8 +159,10 @@ class Judgement:
 
 def _in_words(claim: Claim, ends: list[Quantity]) -> str:
     """Values of ours, the least first: as the claim's, or as evidence for it."""
-    told = claim.in_words if claim.is_number else lambda end: end.text(digits=4)
-    return " to ".join(dict.fromkeys(map(told, sorted(ends, key=lambda end: end.si))))
+    ends = sorted(ends, key=lambda end: end.si)
+    if claim.is_number:
+        return " to ".join(dict.fromkeys(map(claim.in_words, ends)))
+    return "; ".join(f"{end.label}: {end.text(digits=4)}".lstrip(": ") for end in ends)
 
 
 def _read_only(tree: Quantity) -> list[Quantity]:
@@ -242,7 +256,7 @@ def _decided(claim: Claim, found: Finding) -> tuple[str, float | None, str]:
     if found.convention:
         if not off_by_two(ratio):
             raise ValueError(
-                f"{claim.id}: {found.convention} is off by two, not {ratio}"
+                f"{claim.id}: {found.convention} is off by two, not {ratio:.3g}"
             )
         more = COUNTED_SO.format(convention=found.convention, stated=found.stated)
         return OTHER, ratio, more

@@ -183,7 +183,7 @@ def bill_per_gigabyte() -> Finding:
     bill, chip = cost.bill("b200_sxm"), hardware.get("b200_sxm")
     usable = bill.parts["memory"] / chip.memory_capacity
     return Finding.true(
-        computed=bill.parts["memory"] / _memory().named("what the stacks hold"),
+        computed=(bill.parts["memory"] / _memory()).to("USD/GB").named("a gigabyte"),
         why="The upper end of the other document's range. For each GB that is sold "
         f"rather than built in it is {usable.text('USD/GB')}.",
     )
