@@ -170,7 +170,8 @@ COUNTED = re.compile(
     r"active)|1e9 params.*)$"
 )
 BOUND = re.compile(
-    r"\d\+|\bover\b|\bmore than\b|\bor more\b|\bat least\b|\bup to\b", re.IGNORECASE
+    r"\d\+|\bover\b|\bmore than\b|\bor more\b|\bat least\b|\bup to\b|\bwithin\b",
+    re.IGNORECASE,
 )
 
 

@@ -118,7 +118,7 @@ BY_TWO = {
     "rack-boundary-drop-18x-002 rack-18x-004",
     "wrong": "h100-fp8-peak b200-fp4-peak h100-1pflop-fp8 l40s-362-sparse "
     "cowos-s-pitch cpo-port-density",
-    "right if": "dram-refresh-64ms rtx5090-838-sparse",
+    "right if": "dram-refresh-64ms nvswitch-chip-ports",
 }
 
 

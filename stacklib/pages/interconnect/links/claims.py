@@ -105,7 +105,7 @@ def c2c_ratio() -> Finding:
     )
 
 
-@claim("nvlink5-serdes", right_if="lanes of NVLink 4 are meant, of the 112G class")
+@claim("nvlink5-serdes")
 def serdes() -> Finding:
     """What a lane runs at, as nvidia-smi logs it."""
     five, four = hardware.link("nvlink5"), hardware.link("nvlink4")
@@ -113,8 +113,7 @@ def serdes() -> Finding:
         _bits(five),
         why="A link of NVLink 5 has two lanes a direction and carries "
         f"{five.link_bandwidth.text()} each way, so a lane runs at twice the rate of "
-        "NVLink 4's.",
-        then=_bits(four),
+        f"NVLink 4's, {_bits(four).text()}, of the 112G class.",
     )
 
 

@@ -109,10 +109,10 @@ def trays() -> Quantity:
     return (chips() / pair()).named("trays of switch chips")
 
 
-@claim("nvswitch-ports", right_if="an H100 board's switch is meant")
+@claim("nvswitch-ports")
 def port_count() -> Finding:
-    """Of one chip, by its bandwidth, or of the one before."""
-    return _ports(hardware.link("nvswitch3").ports)
+    """Of one chip, by its bandwidth."""
+    return _ports(None)
 
 
 @claim("nvswitch-chip-ports", right_if="the tray of two chips is meant")
@@ -121,7 +121,7 @@ def tray_count() -> Finding:
     return _ports(tray_ports())
 
 
-def _ports(other: Quantity) -> Finding:
+def _ports(other: Quantity | None) -> Finding:
     switch = hardware.link(SWITCH)
     of = (switch.per_direction / switch.link_bandwidth).named("ports by bandwidth")
     return Finding(
@@ -189,17 +189,18 @@ def islands_of_post() -> Finding:
     )
 
 
-@claim("nvlink-max-72", "one tier of switches is meant")
-@claim("nvlink-72-shared-memory", "addressable is meant, not equally near")
-def most(on: str) -> Finding:
+@claim("nvlink-max-72", "depends")
+@claim("nvlink-72-shared-memory", "true")
+def most(word: str) -> Finding:
     """One port for each GPU on every chip."""
     b200 = hardware.get(RACK)
     far = (b200.memory_bandwidth / b200.link).text(digits=2)
-    return Finding.depends(
-        on,
-        computed=counted(reached, 0, label="GPUs that one can address, itself too"),
-        why="One tier joins as many GPUs as a chip has ports; with a second tier the "
-        "vendor names 576. Each may read every other's memory, which is "
+    return Finding(
+        counted(reached, 0, label="GPUs that one can address, itself too"),
+        verdict=word,
+        why="If one tier of switches is meant: it joins as many GPUs as a chip has "
+        "ports; with a second tier the vendor names 576. Each may read every other's "
+        "memory, which is "
         f"{far} times slower than its own and not coherent in its caches.",
     )
 
