@@ -101,17 +101,39 @@ class Finding:
 
     @classmethod
     def true(cls, why: str, computed: Quantity | None = None) -> Finding:
-        """A proposition that holds, by what is computed or by a document."""
+        """A proposition that holds.
+
+        Parameters
+        ----------
+        why : str
+            The reason; without a value it names a document, as ``Source: ...``.
+        computed : Quantity, optional
+            What shows it.
+        """
         return cls(computed, why, verdict="true")
 
     @classmethod
     def false(cls, why: str, computed: Quantity | None = None) -> Finding:
-        """A proposition that does not."""
+        """A proposition that does not hold.
+
+        Parameters
+        ----------
+        why, computed
+            As of `true`.
+        """
         return cls(computed, why, verdict="false")
 
     @classmethod
     def depends(cls, on: str, why: str, computed: Quantity | None = None) -> Finding:
-        """A proposition that holds if ``on`` does, and not otherwise."""
+        """A proposition that holds if ``on`` does, and not otherwise.
+
+        Parameters
+        ----------
+        on : str
+            "the forward pass is meant": the condition.
+        why, computed
+            As of `true`.
+        """
         return cls(computed, f"It holds if {on}. {why}", verdict="depends")
 
 

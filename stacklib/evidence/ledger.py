@@ -190,14 +190,26 @@ class Claim:
         value = (self.value if value is None else value) * scale
         return Quantity(value, unit, label=self.id, source=source, kind="claimed")
 
-    def number(self, value: float) -> Number:
-        """A claimed end with the digits it is printed to: the zeros of 300 are none."""
-        digits = f"{value:.12g}".replace(".", "").lstrip("-0")
+    def number(self, end: float) -> Number:
+        """A claimed end with the digits it is printed to: the zeros of 300 are none.
+
+        Parameters
+        ----------
+        end : float
+            The value, or an end of the range.
+        """
+        digits = f"{end:.12g}".replace(".", "").lstrip("-0")
         exact = self.kind == "count" and not ABOUT.search(self.text)
-        return Number(value, 15 if exact else max(1, len(digits.rstrip("0"))))
+        return Number(end, 15 if exact else max(1, len(digits.rstrip("0"))))
 
     def in_unit(self, ours: Quantity) -> float:
-        """A value of ours as a plain number in the claim's unit."""
+        """A value of ours as a plain number in the claim's unit.
+
+        Parameters
+        ----------
+        ours : Quantity
+            What was computed; UnitError where it is of another dimension.
+        """
         one = self.quantity(1)
         return ours.to(one.unit or "1").si / one.si
 

@@ -43,7 +43,7 @@ def decode_wait_share() -> Finding:
     crowd = _step(NAMED, SERVING_BATCH)
     return Finding(
         named.idle,
-        why=f"Right about the share, wrong about the chip. The share is "
+        why=f"Close in the share, wrong about the chip. The share is "
         f"{named.idle:.4 %} on the H200 it names and {used.idle:.4 %} on an H100; "
         f"the time it divides by, {get('decode-memory-time').claimed}, is that of "
         f"an H100 at {hardware.get(DIVIDED_BY).memory_bandwidth}. An H200 has "
