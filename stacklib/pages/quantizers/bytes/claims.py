@@ -110,7 +110,8 @@ def log_grid() -> Finding:
         f"are not a multiple of its steps. An error in a speed grows with the "
         f"position: a pair is a full turn off after {first_turn(base, head):.0f} "
         f"positions. A linear grid of eight bits sends {lost(base, head)} of "
-        f"{head // 2} speeds to zero.",
+        f"{head // 2} speeds to zero. On steps of the ladder's own the error is "
+        f"{on_dividing_grid(base, head):g}.",
     )
 
 
