@@ -106,6 +106,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "pyrun",
         "exercise_box",
         "claims_table",
+        "claims_words",
         "assumptions_table",
         "fact_pages",
         "stack_map",

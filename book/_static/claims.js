@@ -5,7 +5,8 @@
 
 (() => {
   const ANNOUNCE_MS = 250;
-  const ORDER = ["reproduced", "close", "right if", "agrees with its source", "wrong", "conflict", "cited", "open"];
+  const ORDER = ["reproduced", "close", "other convention", "right if", "agrees with its source",
+    "wrong", "true", "false", "depends", "conflict", "cited", "open"];
   const SEARCHED = ".st-claim-text, .st-claim-value, .st-claim-source";
   const ledger = document.querySelector(".st-claims-ledger");
   if (!ledger) return;

@@ -67,6 +67,7 @@ def _text(text: str, args: argparse.Namespace) -> str:
 
 def _show_one(args: argparse.Namespace) -> int:
     from stacklib import pages
+    from stacklib.evidence.kinds import KINDS
     from stacklib.quantity import explain
 
     for name in FILTERS:
@@ -83,11 +84,7 @@ def _show_one(args: argparse.Namespace) -> int:
     claim = judgement.claim
     print(f"{claim.id}: {claim.text}")
     print(f"claimed {claim.claimed}; {claim.document} ({claim.source})")
-    print(
-        f"{judgement.verdict} ({judgement.place})"
-        if judgement.place
-        else judgement.verdict
-    )
+    print(f"{judgement.verdict} ({claim.kind}: {KINDS[claim.kind].rule})")
     for line in (judgement.reason, judgement.first_review):
         if line:
             print(line)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from stacklib import grading
+from stacklib.evidence import kinds as claim_kinds
 from stacklib.evidence import ledger, pins
 from stacklib.hardware.load import KINDS, words
 from stacklib.pages.chapters import CHAPTERS
@@ -57,6 +58,7 @@ def add_parser(subparsers: Any) -> None:
     claim.add_argument("--text", help=f"what the document says{new}")
     claim.add_argument("--value", help=f"the number it says{new}")
     claim.add_argument("--unit", help=f"the number's unit, or ratio{new}")
+    claim.add_argument("--rule", help=f"{', '.join(claim_kinds.KINDS)}{new}")
     section = kinds.add_parser("section", help="notebook, page module, test, lists")
     section.add_argument("number", help="chapter and number, such as 7.3")
     section.add_argument("title", help="its title; the file is named after it")
@@ -144,7 +146,7 @@ def pinned(before: str, rows: bytes, reason: str) -> bytes:
 
 def row_added(rows: bytes, args: argparse.Namespace) -> bytes:
     """The ledger with the row of a new claim; ValueError for what it lacks."""
-    needed = ("document", "text", "value", "unit")
+    needed = ("document", "text", "value", "unit", "rule")
     if missing := [f"--{n}" for n in needed if not (getattr(args, n) or "").strip()]:
         raise ValueError(f"claim {args.id!r} is new: it needs {', '.join(missing)}")
     cells = {
@@ -154,6 +156,7 @@ def row_added(rows: bytes, args: argparse.Namespace) -> bytes:
         "claim": args.text,
         "value": args.value,
         "unit": args.unit,
+        "kind": args.rule,
         "how_to_check": f"by stacklib, on the page {args.page}",
         "computed": "",
         "verdict": "unverifiable",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from stacklib.quantity import Quantity, chosen, one_of
+from stacklib.quantity import Quantity, assumed, chosen, one_of
 from stacklib.quantity.bounds import whole
 
 from .dies import Die
@@ -51,8 +51,9 @@ def _rim(
     plain: Die, other: Die, larger: Quantity, gbit: tuple[float, float]
 ) -> Quantity:
     """Bits on a wafer of plain dies over those on the other, less the larger die."""
-    bits = chosen(gbit[0], label="bits of a plain die") / chosen(
-        gbit[1], label="the other's"
+    sold = "What is sold of that kind of die."
+    bits = assumed(gbit[0], "Gbit", "bits of a plain die", why=sold) / assumed(
+        gbit[1], "Gbit", "bits of the other die", why=sold
     )
     return bits * plain.gross / other.gross / larger
 

@@ -1,11 +1,13 @@
-"""Verdicts: computed over claimed, and the reason in words.
+"""Verdicts: what we compute beside what is claimed, and the reason in words.
 
-No check chooses *reproduced*, *close* or *wrong*: the ratio does, at both ends where
-the claim or our value is a range. A condition, which the check's mark states before
-anything is computed, can make a claim that is off *right if*. What was only looked up
-*agrees with its source*; what agrees with a figure from memory alone is *cited*. A
-check may say that sources disagree (*conflict*). One that fails leaves its claim
-*open*, with the failure.
+No check chooses *reproduced*, *close* or *wrong*: the rule of the claim's kind does
+(`kinds.KINDS`). A condition, which the check's mark states before anything is computed,
+can make a wrong claim *right if*; a convention that the source or its vendor states
+makes one that is off by two *other convention*. What was only looked up *agrees with
+its source* where that prints the claimed number; what rests on our memory alone is
+*open*. A check may say that sources disagree (*conflict*): then both are judged, and
+the word stands only if theirs differ. A proposition is *true*, *false* or *depends*.
+One that fails leaves its claim *open*, with the failure.
 """
 
 from __future__ import annotations
@@ -15,24 +17,37 @@ from typing import Any
 
 from stacklib.quantity import Quantity
 
-from . import ground, ranges
+from . import ground
 from .checks import Check, Finding
+from .kinds import (
+    CLOSE,
+    CONVENTIONS,
+    KINDS,
+    REPRODUCED,
+    TRUTHS,
+    WRONG,
+    off_by_two,
+)
 from .ledger import Claim, sources
 
-RIGHT_IF, AGREES = "right if", "agrees with its source"
-VERDICTS = (
-    "reproduced",
-    "close",
-    RIGHT_IF,
-    AGREES,
-    "wrong",
-    "conflict",
-    "cited",
-    "open",
-)
+RIGHT_IF, AGREES, OTHER = "right if", "agrees with its source", "other convention"
+MEANING = {
+    REPRODUCED: "the rule of its kind is met",
+    CLOSE: "a quantity, a range or a share within 1.5 times",
+    OTHER: "off by two, since the claim counts as its source or the vendor states: "
+    + ", ".join(CONVENTIONS),
+    RIGHT_IF: "wrong, but reproduced under a condition of the source that is named",
+    AGREES: "the figure was looked up where it is printed: nothing was computed",
+    WRONG: "none of these",
+    "true": "a proposition that holds, by what is computed or by a document",
+    "false": "a proposition that does not",
+    "depends": "a proposition that holds under the condition named, and only then",
+    "conflict": "two sources differ on it; both ratios are shown",
+    "cited": "no model computes it, and a document that says it is named",
+    "open": "what would settle it is named",
+}
+VERDICTS = tuple(MEANING)
 NOT_JUDGED = "not judged here"
-REPRODUCED_WITHIN = 0.10
-CLOSE_WITHIN = 2.0
 NO_CHECK = "No check written yet. To settle it: {how}"
 NO_SOURCE = "No document is named. To settle it: {how}"
 UNSETTLED = "To settle it: {how}"
@@ -41,6 +56,9 @@ ELSEWHERE = "Its check stands with its page, if there is one: stacklib.pages.cla
 FAILED = "Its check fails: {error}"
 LOOKED_UP = "Not computed: {titles}."
 REMEMBERED = "From memory, with no document read: {labels}."
+READ_IT = "To settle it: a document that prints it."
+COUNTED_SO = "The claim counts otherwise ({convention}), as {stated} does."
+BOTH_RATIOS = "Over the claimed figure: {ratios}."
 FIRST_REVIEW = "A first review called it {verdict}."
 # What the first review's words come to in ours.
 FIRST_AS_OURS = {"external": "cited", "unverifiable": "open"}
@@ -59,7 +77,8 @@ class Judgement:
     then: Quantity | None = None
     failure: str = ""  # of its check, where that raised
     to: Quantity | None = None  # the other end of a range of ours
-    place: str = ""  # of ours in a claimed range: inside, overlaps, outside
+    then_to: Quantity | None = None
+    found_by: str = ""  # what else the reason says: of a convention, of a conflict
 
     @property
     def ends(self) -> list[Quantity]:
@@ -69,24 +88,27 @@ class Judgement:
     @property
     def computed_text(self) -> str:
         """Our value in the claim's unit, to four digits; empty where none is."""
-        ends = sorted(self.ends, key=lambda end: end.si)
-        texts = dict.fromkeys(self.claim.in_words(end) for end in ends)
-        return " to ".join(texts)
+        return _in_words(self.claim, self.ends)
 
     @property
     def reason(self) -> str:
         """Why, after the condition and its value, before what it stands on."""
-        parts = [self._conditional, self.why, self._grounds]
+        parts = [self._conditional, self.why, self.found_by, self._grounds]
         return " ".join(part for part in parts if part)
 
     @property
     def _conditional(self) -> str:
         if self.then is None:
             return ""
-        then, condition = self.claim.in_words(self.then), self.condition
         if self.verdict == RIGHT_IF:
-            return f"Right if {condition}: then {then}."
-        return f"If {condition}: {then}."
+            return f"Right if {self.condition}: then {self.then_text}."
+        return f"If {self.condition}: {self.then_text}."
+
+    @property
+    def then_text(self) -> str:
+        """Our value under the condition, as `computed_text`."""
+        ends = [end for end in (self.then, self.then_to) if end is not None]
+        return _in_words(self.claim, ends)
 
     @property
     def _grounds(self) -> str:
@@ -95,11 +117,12 @@ class Judgement:
             found = [leaf for end in self.ends for leaf in _read_only(end)]
             titles = dict.fromkeys(leaf.source.title for leaf in found if leaf.source)
             return LOOKED_UP.format(titles="; ".join(titles))
-        if self.verdict in ("open", "conflict"):
+        if self.verdict == "conflict" or "To settle it: " in self.why:
             return ""
         leaves = [leaf for end in self.ends for leaf in ground.recalled(end)]
         labels = "; ".join(dict.fromkeys(leaf.label.strip() for leaf in leaves))
-        return REMEMBERED.format(labels=labels) if labels else ""
+        told = REMEMBERED.format(labels=labels) if labels else ""
+        return f"{told} {READ_IT}" if told and self.verdict == "open" else told
 
     @property
     def first_review(self) -> str:
@@ -119,6 +142,7 @@ class Judgement:
             "document": self.claim.document,
             "claim": self.claim.text,
             "claimed": self.claim.claimed,
+            "kind": self.claim.kind,
             "verdict": self.verdict,
             "ratio": None if self.ratio is None else float(f"{self.ratio:.3g}"),
             "computed": self.computed_text,
@@ -129,9 +153,16 @@ class Judgement:
     def as_dict(self) -> dict[str, Any]:
         """The row, with the condition by itself and the derivation; JSON-able."""
         tree = None if self.computed is None else self.computed.tree()
-        then = None if self.then is None else self.claim.in_words(self.then)
-        more = {"computed": tree, "condition": self.condition, "then": then}
-        return {**self.row, **more, "place": self.place, "why": self.why}
+        more = {"computed": tree, "condition": self.condition, "why": self.why}
+        return {**self.row, **more, "then": self.then_text or None}
+
+
+def _in_words(claim: Claim, ends: list[Quantity]) -> str:
+    """Values of ours, the least first: as the claim's, or as evidence for it."""
+    ends = sorted(ends, key=lambda end: end.si)
+    if claim.is_number:
+        return " to ".join(dict.fromkeys(map(claim.in_words, ends)))
+    return "; ".join(f"{end.label}: {end.text(digits=4)}".lstrip(": ") for end in ends)
 
 
 def _read_only(tree: Quantity) -> list[Quantity]:
@@ -141,28 +172,6 @@ def _read_only(tree: Quantity) -> list[Quantity]:
 
 def _any_recalled(read: list[list[Quantity]]) -> bool:
     return all(read) and any(ground.recalled(leaf) for part in read for leaf in part)
-
-
-def claimed_ends(claim: Claim) -> tuple[Quantity, Quantity]:
-    """The ends of a claimed range, the same twice for one number."""
-    low, high = claim.ends or (claim.value, claim.value)
-    return claim.quantity(low), claim.quantity(high)
-
-
-def ratio_of(ends: list[Quantity], claim: Claim) -> float | None:
-    """Ours over the claimed end that it leaves most; None for a claim of zero."""
-    low, high = claimed_ends(claim)
-    ours = [end.to(low.unit or "1").si for end in ends]
-    return None if low.si == 0 else ranges.farthest(ours, low.si, high.si)
-
-
-def verdict_of(ratio: float | None, computed: Quantity) -> str:
-    """Verdict from a ratio; a claim of zero is right only if we get zero."""
-    if ratio is None:
-        return "wrong" if computed.si else "reproduced"
-    if abs(ratio - 1) <= REPRODUCED_WITHIN + 1e-12:
-        return "reproduced"
-    return "close" if 1 / CLOSE_WITHIN <= ratio <= CLOSE_WITHIN else "wrong"
 
 
 def unjudged(claim: Claim) -> Judgement:
@@ -192,22 +201,19 @@ def judged(claim: Claim, found: Quantity | Finding) -> Judgement:
         found = Finding(found)
     if not isinstance(found, Finding):
         raise TypeError(f"the check of {claim.id!r} returned {found!r}, not a Quantity")
-    if found.computed is None:
-        return Judgement(found.verdict, None, None, claim, found.why)
-    if not claim.is_number:
-        raise ValueError(
-            f"{claim.id}: {claim.claimed!r} is not a number; a check of it returns "
-            "a Finding with verdict 'cited' or 'open' and no value"
-        )
     if bool(found.condition) != (found.then is not None):
         raise ValueError(
             f"{claim.id}: a condition and the value under it (then=) go together, "
             "whatever that value is"
         )
-    ends = [found.computed] if found.to is None else [found.computed, found.to]
-    ratio = ratio_of(ends, claim)
+    _refuse_other_words(claim, found)
+    if found.computed is None:
+        return Judgement(found.verdict, None, None, claim, found.why)
+    verdict, ratio, more = found.verdict, None, ""
+    if claim.is_number:
+        verdict, ratio, more = _decided(claim, found)
     return Judgement(
-        found.verdict or _word(claim, ends, ratio, found.then),
+        verdict,
         ratio,
         found.computed,
         claim,
@@ -215,32 +221,68 @@ def judged(claim: Claim, found: Quantity | Finding) -> Judgement:
         found.condition,
         found.then,
         to=found.to,
-        place=_place(claim, ends),
+        then_to=found.then_to,
+        found_by=more,
     )
 
 
-def _word(
-    claim: Claim, ends: list[Quantity], ratio: float | None, then: Quantity | None
-) -> str:
-    """The verdict that follows from the ratio, the condition, and the ground."""
-    word = verdict_of(ratio, ends[0])
-    if word == "reproduced":
-        read = [_read_only(end) for end in ends]
-        if all(map(ground.from_memory, ends)) or _any_recalled(read):
-            return "cited"
-        return AGREES if all(read) else word
-    if word == "wrong" and then is not None and not ground.from_memory(then):
-        right = verdict_of(ratio_of([then], claim), then) == "reproduced"
-        return RIGHT_IF if right else word
-    return word
+def _refuse_other_words(claim: Claim, found: Finding) -> None:
+    """A proposition has no ratio, and a number no truth."""
+    said = found.verdict or found.computed
+    if claim.is_number and found.verdict in TRUTHS:
+        raise ValueError(f"{claim.id} is a {claim.kind}, and {said!r} is no ratio")
+    if not claim.is_number and found.verdict not in (*TRUTHS, "open"):
+        known = ", ".join(TRUTHS)
+        raise ValueError(f"{claim.id} is a proposition, not {said!r}: {known} or open")
 
 
-def _place(claim: Claim, ends: list[Quantity]) -> str:
-    """Where ours lies, when either side is a range."""
-    low, high = claimed_ends(claim)
-    if low.si == 0 or (len(ends) == 1 and claim.ends is None):
-        return ""
-    return ranges.place([e.to(low.unit or "1").si for e in ends], low.si, high.si)
+def _compared(claim: Claim, ends: list[Quantity]) -> tuple[str, float | None]:
+    claimed = [claim.number(end) for end in claim.ends or (claim.value,)]
+    return KINDS[claim.kind].judge([claim.in_unit(end) for end in ends], claimed)
+
+
+def _decided(claim: Claim, found: Finding) -> tuple[str, float | None, str]:
+    """Word, ratio, and what more is to be said of them."""
+    assert found.computed is not None
+    ends = [found.computed] if found.to is None else [found.computed, found.to]
+    word, ratio = _compared(claim, ends)
+    if found.verdict == "conflict":
+        each = [_compared(claim, [end]) for end in ends]
+        ratios = " and ".join("none" if r is None else f"{r:.3g}" for _, r in each)
+        word = "conflict" if len({said for said, _ in each}) > 1 else word
+        return word, ratio, BOTH_RATIOS.format(ratios=ratios)
+    if found.verdict:
+        return found.verdict, ratio, ""
+    if found.convention:
+        if not off_by_two(ratio):
+            raise ValueError(
+                f"{claim.id}: {found.convention} is off by two, not {ratio:.3g}"
+            )
+        more = COUNTED_SO.format(convention=found.convention, stated=found.stated)
+        return OTHER, ratio, more
+    if word == WRONG and found.then is not None and not ground.from_memory(found.then):
+        under = [found.then] if found.then_to is None else [found.then, found.then_to]
+        word = RIGHT_IF if _compared(claim, under)[0] == REPRODUCED else word
+    return _on_its_ground(word, claim, ends), ratio, ""
+
+
+def _on_its_ground(word: str, claim: Claim, ends: list[Quantity]) -> str:
+    """A figure that was read agrees with its source; one remembered, with nobody."""
+    if word != REPRODUCED:
+        return word
+    read = [_read_only(end) for end in ends]
+    if all(map(ground.from_memory, ends)) or _any_recalled(read):
+        return "open"
+    if not all(read):
+        return word
+    if claim.kind == "count":
+        return AGREES
+    claimed = sorted(claim.ends or (claim.value,))
+    ours = sorted(claim.in_unit(end) for end in ends)
+    if len(ours) != len(claimed):
+        return word
+    ends_of_both = zip(ours, map(claim.number, claimed), strict=True)
+    return AGREES if all(end.prints(our) for our, end in ends_of_both) else word
 
 
 def _unchecked(claim: Claim) -> Judgement:

@@ -1,17 +1,36 @@
-"""The leaf walk: a check must stand on facts, never on its own answer."""
+"""The leaf walk: a check must stand on facts, never on its own answer.
+
+Nor may a number that somebody chose, or quoted without a record of it, decide: what
+multiplies the result counts whole things, and a quote is more than its own label.
+"""
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 
 from stacklib.quantity import Quantity, UnitError
 
+from . import ground
 from .judge import Judgement
+from .ledger import Claim
 
 TYPED = ("chosen", "assumed", "constant")
 ALLOWED = ("spec", "config", "measured", "counted", *TYPED)
 NO_FACT = "no leaf is a field, a measurement or a counted run: it is all typed"
 TIMES_ONE = "its last step is a product with 1, which computes nothing"
+FITTED = (
+    "{name} = {value} multiplies it: no whole number of things, and not the claim's"
+)
+ADDED = "{name} is typed and added to it in the claim's own unit"
+DERIVED = "{name} was made from the quoted payload: multiplied back, it is the quote"
+UNRECORDED = "{name} is quoted on the spot: no record holds its words and place"
+ONE_DOCUMENT = (
+    "it is arithmetic on figures of one document, {title}: hand on what that prints, "
+    "or compute"
+)
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
 def _is_own_claim(leaf: Quantity, claimed: Quantity) -> bool:
@@ -21,17 +40,23 @@ def _is_own_claim(leaf: Quantity, claimed: Quantity) -> bool:
         return False
 
 
-def _fault(leaf: Quantity, claimed: Quantity) -> str | None:
-    name = leaf.label or leaf.text(digits=6)
+def _name(leaf: Quantity) -> str:
+    return leaf.label or leaf.text(digits=6)
+
+
+def _fault(leaf: Quantity, claimed: Quantity | None) -> str | None:
+    name = _name(leaf)
     record = leaf.kind == "claimed" and leaf.key  # a quote that our database keeps
     if leaf.kind not in ALLOWED and not record:
         return f"leaf {name} is {leaf.kind}, not one of {', '.join(ALLOWED)}"
     if leaf.kind in TYPED and leaf.kind != "constant" and not leaf.label:
         return f"leaf {name} is {leaf.kind} and has no name"
+    if leaf.source is not None and leaf.source.title.startswith("derived: quoted"):
+        return DERIVED.format(name=name)
     # A sourced fact, or a count, may agree with a claim about that very fact; a number
     # typed into the check may not.
     typed = leaf.kind in TYPED or (leaf.source is None and leaf.kind != "counted")
-    if typed and _is_own_claim(leaf, claimed):
+    if typed and claimed is not None and _is_own_claim(leaf, claimed):
         return f"leaf {name} is the claimed value itself"
     return None
 
@@ -49,7 +74,77 @@ def _is_times_one(tree: Quantity) -> bool:
     return any(not one.shown.dims and not one.label.startswith("to ") for one in ones)
 
 
-def _tree_faults(computed: Quantity, claimed: Quantity) -> list[str]:
+def _factors(tree: Quantity, power: int = 1) -> Iterator[tuple[Quantity, int]]:
+    """What multiplies the result, and what divides it, down to sums and leaves."""
+    if tree.op in ("*", "/"):
+        first, second = tree.inputs
+        yield from _factors(first, power)
+        yield from _factors(second, power if tree.op == "*" else -power)
+    elif tree.op in ground.PICKS:
+        yield from _factors(next(x for x in tree.inputs if x.si == tree.si), power)
+    elif len(tree.inputs) == 1 and tree.kind != "counted":
+        yield from _factors(tree.inputs[0], power)
+    else:
+        yield tree, power
+
+
+def _is_whole(value: float) -> bool:
+    value = abs(value)
+    return value > 0 and math.isclose(value, round(value), rel_tol=1e-9)
+
+
+def _fitted(tree: Quantity, claim: Claim) -> str | None:
+    """A typed number that no count of things can be: it may have been made to fit."""
+    printed = {float(n.replace(",", "")) for n in NUMBER.findall(claim.text)}
+    together, names = 1.0, []
+    for part, power in _factors(tree):
+        if part.op in ("+", "-", "^"):
+            inside = (_fitted(x, claim) for x in part.inputs)
+            if found := next(filter(None, inside), None):
+                return found
+        free = part.kind in ("chosen", "assumed") or (
+            part.kind == "constant" and not part.label
+        )
+        if not free or part.value in printed:
+            continue
+        if part.kind == "assumed" and part.shown.dims:
+            continue  # a physical size, with its reason
+        small = part.kind == "constant" and part.value and _is_whole(1 / part.value)
+        if not (_is_whole(part.value) or small):
+            return FITTED.format(name=_name(part), value=f"{part.value:.6g}")
+        if not part.shown.dims:
+            together *= part.value**power
+            names.append(_name(part))
+    if not (_is_whole(together) or _is_whole(1 / together)):
+        return FITTED.format(name=" and ".join(names), value=f"{together:.6g}")
+    return None
+
+
+def _added(tree: Quantity) -> str | None:
+    """A typed addend of a bare sum, which can make any number of any other."""
+    if tree.op not in ("+", "-"):
+        return None
+    typed = (x for x in tree.inputs if x.kind in ("chosen", "constant"))
+    return next((ADDED.format(name=_name(x)) for x in typed if x.shown.dims), None)
+
+
+def _quoted(tree: Quantity) -> str | None:
+    """Figures of one document: arithmetic on them, or one that has no record."""
+    facts = ground.facts(tree)
+    counts = any(leaf.kind == "counted" for leaf in tree.leaves())
+    if counts or not facts or any(fact.kind != "claimed" for fact in facts):
+        return None
+    titles = {fact.source.title for fact in facts if fact.source}
+    if ground.looked_up(tree):
+        (fact, *_) = facts
+        own = any(f"{title}.{fact.label}" == fact.key for title in titles)
+        return UNRECORDED.format(name=_name(fact)) if own else None
+    one = len(titles) == 1 and len(facts) > 1
+    return ONE_DOCUMENT.format(title=titles.pop()) if one else None
+
+
+def _tree_faults(computed: Quantity, claim: Claim) -> list[str]:
+    claimed = claim.quantity() if claim.is_number else None
     # A quantity without inputs was looked up or typed, not computed; it counts
     # only when it is a fact with a source.
     if not (computed.inputs or computed.source or computed.kind == "counted"):
@@ -59,7 +154,10 @@ def _tree_faults(computed: Quantity, claimed: Quantity) -> list[str]:
         return faults
     if _is_times_one(computed):
         return [TIMES_ONE]
-    return [] if any(map(_is_fact, computed.leaves())) else [NO_FACT]
+    if not any(map(_is_fact, computed.leaves())):
+        return [NO_FACT]
+    decides = (_fitted(computed, claim), _added(computed), _quoted(computed))
+    return [fault for fault in decides if fault]
 
 
 def leaf_faults(judgement: Judgement) -> list[str]:
@@ -75,9 +173,9 @@ def leaf_faults(judgement: Judgement) -> list[str]:
     claim = judgement.claim
     if judgement.failure:
         return [f"{claim.id}: its check fails: {judgement.failure}"]
-    trees = [*judgement.ends, *([] if judgement.then is None else [judgement.then])]
+    under = [end for end in (judgement.then, judgement.then_to) if end is not None]
     return [
         f"{claim.id}: {fault}"
-        for tree in trees
-        for fault in _tree_faults(tree, claim.quantity())
+        for tree in (*judgement.ends, *under)
+        for fault in _tree_faults(tree, claim)
     ]

@@ -17,6 +17,7 @@ from stacklib.quantity import Quantity, Source
 from stacklib.quantity.units import format_number, typeset
 
 from . import ranges
+from .kinds import KINDS, Number
 
 Row = TypeVar("Row")
 DATA = Path(__file__).parent / "data"
@@ -42,6 +43,7 @@ COLUMNS = (
     "claim",
     "value",
     "unit",
+    "kind",
     "how_to_check",
     "computed",
     "verdict",
@@ -49,20 +51,6 @@ COLUMNS = (
 )
 CHAPTERS = range(1, 11)
 
-# Units of claims that answer yes or no, or name something. Not numbers.
-NOT_NUMBERS = frozenset(
-    {
-        "bool",
-        "boolean",
-        "bool (fits)",
-        "nm (name)",
-        "compute capability",
-        "code",
-        "version",
-        "generation",
-        "basis",
-    }
-)
 # The ledger's words for units that Quantity spells otherwise. A unit that is
 # missing here and unknown to Quantity raises when its claim is first checked.
 _UNITS = {
@@ -89,7 +77,7 @@ _UNITS = {
     "GPUs": "", "GPUs per CPU": "", "ports": "", "ways": "",
     "connected components": "", "hops": "", "x (N-1) steps": "",
     "x data size": "", "fields": "",
-    "failures/day": "", "switches": "", "GPUs per rack": "",
+    "failures/day": "", "magnitude": "", "switches": "", "GPUs per rack": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
@@ -98,6 +86,8 @@ _SCALED = {
     "G transistors": (1e9, "1"),
     "MTr/mm2": (1e6, "1/mm2"),
     "M params": (1e6, "1"),
+    "1e6 ops/s": (1e6, "1/s"),
+    "1e3 wafers/month": (1e3, "1"),
 }
 # How a unit of the ledger is shown, where not as it is written.
 _WORDS = (
@@ -123,6 +113,7 @@ _WORDS = (
 
 # "(value = low end)": which of the claim's numbers its value is.
 _MEANT = re.compile(r"\s*\(value (?:1 )?= ([^)]*)\)")
+ABOUT = re.compile(r"\b(about|some|roughly|nearly|around)\b", re.IGNORECASE)
 _SAME = re.compile(r"\bdup-of:([a-z0-9-]+)")
 READ = "2026-11-21"  # when the documents were read
 
@@ -145,6 +136,7 @@ class Claim:
     text: str
     value: float
     unit: str
+    kind: str
     how: str
     first_computed: float | None
     first_verdict: str
@@ -159,8 +151,8 @@ class Claim:
 
     @property
     def is_number(self) -> bool:
-        """False for a claim that answers yes or no, or that names something."""
-        return self.unit not in NOT_NUMBERS
+        """False for a proposition, whatever number stands in it."""
+        return self.kind != "proposition"
 
     @property
     def claimed(self) -> str:
@@ -197,6 +189,29 @@ class Claim:
         source = Source(self.document, f"claim {self.id}", READ, "secondary")
         value = (self.value if value is None else value) * scale
         return Quantity(value, unit, label=self.id, source=source, kind="claimed")
+
+    def number(self, end: float) -> Number:
+        """A claimed end with the digits it is printed to: the zeros of 300 are none.
+
+        Parameters
+        ----------
+        end : float
+            The value, or an end of the range.
+        """
+        digits = f"{end:.12g}".replace(".", "").lstrip("-0")
+        exact = self.kind == "count" and not ABOUT.search(self.text)
+        return Number(end, 15 if exact else max(1, len(digits.rstrip("0"))))
+
+    def in_unit(self, ours: Quantity) -> float:
+        """A value of ours as a plain number in the claim's unit.
+
+        Parameters
+        ----------
+        ours : Quantity
+            What was computed; UnitError where it is of another dimension.
+        """
+        one = self.quantity(1)
+        return ours.to(one.unit or "1").si / one.si
 
     def in_words(self, computed: Quantity) -> str:
         """A ``computed`` value of ours in the claim's unit, to four digits."""
@@ -252,6 +267,7 @@ def _claim(row: dict[str, str]) -> Claim:
         meant=meant[1] if (meant := _MEANT.search(row["claim"])) else "",
         value=_number(row["value"], "value"),
         unit=row["unit"],
+        kind=_one_of(row["kind"], KINDS, "kind"),
         how=_plain(row["how_to_check"]),
         first_computed=_number(first, "computed") if first else None,
         first_verdict=_one_of(row["verdict"], CSV_VERDICTS, "verdict"),

@@ -1,4 +1,4 @@
-"""What the documents say, pinned: a claim changes only with a reason beside it.
+"""What the documents say, and its kind: a claim changes only with a reason beside it.
 
 ``data/claims_pinned.toml`` lists every state of the document columns, the one that
 holds last, each with its reason. The columns of our own review are free.
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from .ledger import DATA, LedgerError
 
-DOCUMENT_COLUMNS = ("id", "seed", "chapter", "claim", "value", "unit")
+DOCUMENT_COLUMNS = ("id", "seed", "chapter", "claim", "value", "unit", "kind")
 PINNED = DATA / "claims_pinned.toml"
 CHANGED = (
     "{rows} claims have the digest {digest}, and none of that is pinned. Put back what "

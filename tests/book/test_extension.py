@@ -12,7 +12,8 @@ from _tools import said
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-from stacklib import __version__, hardware
+from stacklib import __version__, hardware, pages
+from stacklib.evidence import moved
 from stacklib.quantity import assumed, chosen, say
 from stacklib.quantity.say import MIME, Saying
 
@@ -293,6 +294,18 @@ def test_a_runnable_block_is_a_listing(book):
     )
 
 
+def test_the_words_are_explained_counted_and_followed_where_they_moved(book):
+    parts = "".join(
+        f":::{{claims-words}} {p}\n:::\n" for p in ("rules", "count", "moved")
+    )
+    book.write("index.md", f"# T\n\n{parts}")
+    assert book.build() == []
+    html, found = book.html(), moved.moved(pages.claims())
+    assert "multiply and add apart" in html and "rarer side of the whole" in html
+    assert f"Words that moved: {len(found)}" in html
+    assert all(f"#claim-{one.judgement.claim.id}" in html for one in found)
+
+
 def test_a_section_may_show_one_claim_alone(book):
     book.write(
         "index.md", "# T\n\n:::{claims-table} 1\n:only: decode-wait-share\n:::\n"
@@ -313,7 +326,7 @@ def test_a_chapter_counts_its_claims_and_links_to_them(book):
     book.write("book/evidence/chapter-1.md", "# Claims\n\n:::{claims-table} 1\n:::\n")
     book.build()
     html = book.html()
-    assert re.search(r"\d+ claims: .*right if.*agrees with its source", html)
+    assert re.search(r"\d+ claims: .*reproduced.*right if.*wrong", html)
     assert 'href="book/evidence/chapter-1.html"' in html and "<tr" not in html
     table = book.html("book/evidence/chapter-1")
     assert "st-verdict-right-if" in table and "<tr" in table

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from stacklib import pages
+from stacklib.evidence.kinds import KINDS
 
 
 def test_every_filter_counts_what_the_ledger_counts(run):
@@ -34,11 +35,14 @@ def test_nothing_found_is_said(run):
 def test_one_claim_shows_document_condition_reason_review_and_derivation(run):
     _, out, _ = run("claims", "decode-memory-time")
     assert "claimed 21.5 ms; The Whole Stack" in out
-    assert "\nclose\nIf the chip is an H100, whose bandwidth the sum uses: 20.9" in out
+    said = (
+        f"\nclose (quantity: {KINDS['quantity'].rule})\nIf the chip is an H100, whose "
+    )
+    assert f"{said}bandwidth the sum uses: 20.9" in out
     assert "A first review called it reproduced." in out
     assert "memory bandwidth = 4.8 TB/s" in out
     _, out, _ = run("claims", "tier-sram-latency")
-    assert "claimed 0.5 to 2 ns" in out and "\nright if (outside)\nRight if" in out
+    assert "claimed 0.5 to 2 ns" in out and "\nwrong (range: " in out
     code, out, _ = run("claims", "--verdict", "Agrees-with-its_source", "--json")
     found = json.loads(out)["claims"]
     assert code == 0 and {row["verdict"] for row in found} == {"agrees with its source"}

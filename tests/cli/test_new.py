@@ -46,6 +46,8 @@ CLAIM = (
     "2",
     "--unit",
     "ratio",
+    "--rule",
+    "quantity",
 )
 
 

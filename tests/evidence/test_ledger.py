@@ -1,6 +1,8 @@
 """The rows of the ledger: read strictly, and shown in words."""
 
 import csv
+import re
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +12,7 @@ from stacklib.evidence import (
     UnknownClaim,
     claims,
     ledger,
+    moved,
     pins,
 )
 
@@ -23,6 +26,7 @@ GOOD = {
     "claim": "Twice as fast",
     "value": "2",
     "unit": "ratio",
+    "kind": "quantity",
     "how_to_check": "divide",
     "computed": "",
     "verdict": "external",
@@ -59,6 +63,7 @@ def test_a_good_row_is_read(tmp_path):
         ("value", "", "''"),
         ("computed", "a lot", "a lot"),
         ("seed", "005", "005"),
+        ("kind", "number", "kind 'number' is not one of quantity, count"),
         ("chapter", "11", "11"),
         ("claim", " ", "claim is empty"),
         ("id", "A Claim", "A Claim"),
@@ -86,7 +91,7 @@ def test_a_missing_column_is_refused(tmp_path):
 def test_a_row_with_too_many_cells_is_refused(tmp_path):
     path = write(tmp_path / "c.csv", [GOOD])
     path.write_text(path.read_text().rstrip() + ",more\n")
-    with pytest.raises(LedgerError, match="needs 10 cells"):
+    with pytest.raises(LedgerError, match="needs 11 cells"):
         ledger.read(path)
 
 
@@ -128,6 +133,7 @@ def test_the_ledger_is_as_it_is_pinned():
         ("104 billion transistors,", "99 billion transistors,"),  # the words
         ("h200-ridge,001,1,", "h200-ridge,000,1,"),  # who said it
         ("h200-ridge,001,1,", "h200-ridge,001,2,"),  # where it is judged
+        (",104,1e9 transistors,count,", ",104,1e9 transistors,quantity,"),  # its kind
     ],
 )
 def test_a_changed_claim_is_refused_until_a_reason_stands_beside_it(old, new):
@@ -149,6 +155,82 @@ def test_our_own_review_may_change():
 def test_a_pin_without_a_reason_of_its_own_is_refused(reason):
     with pytest.raises(LedgerError, match="is no reason"):
         pins.pinned(pins.with_pin(PINS, LEDGER, reason))
+
+
+# -- a kind that its unit allows ---------------------------------------------------
+
+YES_OR_NO = re.compile(r"bool|\(name\)|^(code|version|generation|basis)$|capability")
+COUNTED = re.compile(
+    r"^(.*transistors|1e3 (GPUs|cores|chips)|M chips|GPUs?.*|chips|cores|SMs|TSVs|dies|"
+    r"stacks|tensor cores|schedulers|warps|threads|lanes|ports|switches|layers|experts|"
+    r"all-reduces.*|x \(N-1\) steps|sectors|requests|passes.*|reads|launches|tiles|"
+    r"elements|values|variants|levels|units|ways?|fields|bits?|digits|dim|versions|"
+    r"people|generations|M params|dimensions|steps|engines|ISAs|products|instructions|"
+    r"conflicts|foundries|companies|channels|partitions|tokens|MACs per side|B (params|"
+    r"active)|1e9 params.*)$"
+)
+BOUND = re.compile(
+    r"\d\+|\bover\b|\bmore than\b|\bor more\b|\bat least\b|\bup to\b|\bwithin\b",
+    re.IGNORECASE,
+)
+
+
+def kind_faults(claim: ledger.Claim) -> list[str]:
+    """What is wrong with a kind beside the unit, where that decides."""
+    own, allowed = claim.kind, {"quantity", "range", "share"}
+    if YES_OR_NO.search(claim.unit):
+        allowed = {"proposition"}
+    elif "exponent" in claim.unit:
+        allowed = {"law"}
+    elif COUNTED.search(claim.unit):
+        allowed = {"count", "range"}
+    if claim.ends:
+        allowed &= {"range", "share"}
+    else:
+        allowed -= {"range"}
+    if claim.unit != "percent":
+        allowed -= {"share"}
+    if BOUND.search(claim.text):
+        allowed |= {"proposition"}
+    wrong = f"{claim.id}: {claim.unit} is no {own}: {', '.join(sorted(allowed))}"
+    return [] if own in allowed else [wrong]
+
+
+def test_a_kind_is_one_that_the_unit_allows():
+    assert [fault for claim in ledger.load() for fault in kind_faults(claim)] == []
+
+
+@pytest.mark.rows(
+    ("text", "value", "unit", "kind", "allowed"),
+    [
+        ("Six stacks", 6, "stacks", "quantity", "count"),  # 8 for 6 would be close
+        ("Six stacks", 6, "stacks", "proposition", "count"),
+        ("Grows as N", 1, "exponent of N", "quantity", "law"),
+        ("8 to 9 TB/s", 8, "TB/s", "quantity", "range"),
+        ("8 TB/s", 8, "TB/s", "range", "quantity"),
+        ("Twice", 2, "ratio", "share", "quantity"),
+        ("It holds", 1, "bool", "quantity", "proposition"),
+        ("30 GB", 30, "GB", "proposition", "quantity"),
+    ],
+)
+def test_a_kind_that_would_excuse_is_named(text, value, unit, kind, allowed):
+    claim = replace(
+        ledger.load()[0], text=text, value=value, unit=unit, kind=kind, meant=""
+    )
+    (fault,) = kind_faults(claim)
+    assert fault.endswith(f"{unit} is no {kind}: {allowed}")
+
+
+# -- words that moved ------------------------------------------------------------
+
+
+def test_a_former_word_is_of_a_claim_and_stands_once():
+    for text, says in (
+        ('close = "no-such-id"', "1 times"),
+        ('close = "h200-ridge h200-ridge"', "2 times"),
+    ):
+        with pytest.raises(LedgerError, match=says):
+            moved.read(text)
 
 
 # -- what a reader sees of a row ----------------------------------------------

@@ -20,9 +20,6 @@ NUMBERS, NONE = RECORDS["number"], RECORDS["none"]
 PROPOSITIONS = RECORDS["proposition"]
 ALL = NUMBERS | NONE | PROPOSITIONS
 LOOKED_UP = "agrees with its source"
-kinds = pytest.mark.skipif(
-    "kind" not in ledger.COLUMNS, reason="verdicts by kind: not run (no kinds yet)"
-)
 
 
 def is_proposition(id: str) -> bool:
@@ -133,14 +130,12 @@ def test_run_alone_it_prints_them_all(capsys):
 # -- beside ours --------------------------------------------------------------
 
 
-@kinds
 @pytest.mark.rows("id", [id for id in NUMBERS if not is_proposition(id)])
 def test_our_value_is_the_second_judges(id):
     other = other_value(NUMBERS[id], ours(id))
     assert bool(other) == ("apart" in NUMBERS[id]), other
 
 
-@kinds
 @pytest.mark.rows("id", NUMBERS | PROPOSITIONS)
 def test_our_word_is_the_second_judges(id):
     assert not other_word(ALL[id], ours(id)), id

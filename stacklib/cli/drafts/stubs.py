@@ -58,7 +58,7 @@ CHECK = '''
 @claim("{id}")
 def {name}() -> Finding:
     """Not yet computed: return the quantity that the claim is about."""
-    return Finding.open("Nobody has computed it yet.")
+    return Finding.open("To settle it: nobody has computed it yet.")
 '''
 
 EXERCISE = '''\

@@ -23,7 +23,6 @@ def test_values_by_hand():
     middle = math.sqrt(ends[0] * ends[1])
     assert value("tier-sram-cost") == pytest.approx(middle, rel=1e-3)
     assert value("b200-hbm-cost-per-gb") == pytest.approx(192 * math.sqrt(8 * 18))
-    assert value("b200-hbm-share") == pytest.approx(100 * 2900 / 6400)
     gap = 1 - math.sqrt(0.6 * 0.8) / math.sqrt(0.8 * 0.9)
     assert pages.judge("hbm-yield-gap").computed.si == pytest.approx(gap)
 

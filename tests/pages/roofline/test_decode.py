@@ -13,9 +13,9 @@ def test_what_is_stored_streamed_and_cached_adds_up():
     assert found["streamed"] + found["cached"] == page.case().bytes.si
 
 
-def test_the_idle_share_is_right_and_the_chip_is_not():
+def test_the_idle_share_is_near_and_the_chip_is_not():
     share, time = pages.judge("decode-wait-share"), pages.judge("decode-memory-time")
-    assert share.verdict == "reproduced"
+    assert share.verdict == "close"  # by what is left: .52 % for .6 %
     h100, h200 = (
         hardware.get(k).memory_bandwidth.text() for k in ("h100_sxm", "h200_sxm")
     )

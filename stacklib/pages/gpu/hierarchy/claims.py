@@ -36,6 +36,15 @@ def sm_count() -> Finding:
     )
 
 
+@claim("h100-sms")
+def both_counts() -> Finding:
+    """As NVIDIA prints it, of both chips."""
+    return Finding(
+        hardware.get(H100).compute_units,
+        why=f"And a B200 has {hardware.get(B200).compute_units.value:.0f}.",
+    )
+
+
 def _lanes(key: str, dtype: str) -> Quantity:
     """Units that do one multiply-add a cycle each, behind a printed peak."""
     return (per_unit(hardware.get(key), dtype) / EACH).named(f"{dtype} units")

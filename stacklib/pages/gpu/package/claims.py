@@ -123,8 +123,8 @@ def limit() -> Finding:
     pins = chip.memory_pins
     fills = (stack * chip.memory_stacks / pins) ** 0.5
     room = stack * cost.bumps(pitch)
-    return Finding(
-        fills.to("µm").named("pitch at which data pins fill a stack"),
+    return Finding.false(
+        computed=fills.to("µm").named("pitch at which data pins fill a stack"),
         why=f"A stack covers room for {room.text(digits=2)} bumps and has "
         f"{(pins / chip.memory_stacks).text(digits=4)} data pins; the bumps "
         "bind only the strip along the edge. From HBM3 to HBM3E the rate of a "
@@ -135,10 +135,11 @@ def limit() -> Finding:
 
 @claim("rubin-hybrid-bonding")
 def rubin_bonds() -> Finding:
-    """Nothing that was found says so."""
-    return Finding.open(
-        "HBM4 as shipped keeps micro-bumps (JEDEC relaxed the height for it), and "
-        "Rubin's two dies lie side by side. To settle it: a cross-section."
+    """By what makers say of HBM4."""
+    return Finding.false(
+        "Source: SK hynix on its HBM4, September 2025: stacked by mass reflow, on "
+        "micro-bumps (JEDEC relaxed the height for it). Rubin's two dies lie side by "
+        "side."
     )
 
 
@@ -146,7 +147,7 @@ def rubin_bonds() -> Finding:
 def thin() -> Finding:
     """As TSMC's papers have it."""
     return Finding.cited(
-        "TSMC's papers on CoWoS at ECTC: vias through about 100 µm of silicon."
+        "Source: TSMC's papers on CoWoS at ECTC: vias through about 100 µm of silicon."
     )
 
 
@@ -213,16 +214,15 @@ def package_value() -> Finding:
         why="Another post of the same author has 6,400 USD for the whole B200. Built "
         f"up here on CoWoS-L, its good parts are {found.parts.text()}. 50,000 is "
         "nearer to what it sells for.",
-        verdict="conflict",
     )
 
 
 @claim("cowos-capacity-growth")
 def capacity() -> Finding:
-    """End of 2026 over 2024, in the middle of what is reported."""
-    late = cost.span(cost.fact("capacity", "cowos_2026"))
-    early = cost.fact("capacity", "cowos_2024").low
+    """The end of 2026, from the least to the most that is reported."""
+    late, early = (cost.fact("capacity", f"cowos_{year}") for year in (2026, 2024))
     return Finding(
-        (late / early).middle.named("wafers a month, end of 2026 over 2024"),
-        why=f"Reports for the end of 2026 run from {late.text()} wafers a month.",
+        late.low,
+        to=late.high,
+        why=f"2024 had {early.low.text()} wafers a month.",
     )

@@ -64,10 +64,11 @@ def switch_cost() -> Finding:
         )
     )
     each = ((taken - used) / changes).named("cycles lost a change")
-    return Finding(
-        each,
+    return Finding.true(
+        computed=each,
         why="Four warps that change places in every cycle lose none: all of them keep "
-        "their registers. A property of the design, which the model has built in.",
+        "their registers. The model has that built in. Source: NVIDIA CUDA C++ "
+        "programming guide, hardware multithreading.",
     )
 
 
@@ -91,8 +92,8 @@ def never_stalls() -> Finding:
     told = hide(threads=1024, latency=theirs).share
     busy = hide(threads=1024, latency=chosen(600, "ns", "busy memory")).share
     b200 = hide(threads=1024, device="b200-sxm").share
-    return Finding(
-        drawn,
+    return Finding.false(
+        computed=drawn,
         why=f"One load of 4 B a thread, all 64 warps, an H100. Little's law gives "
         f"{here:.3 %} at its idle latency, {told:.3 %} at 700 cycles, {busy:.3 %} at "
         f"600 ns; with queues at the memory {drawn:.3 %}. On a B200 {b200:.2 %}. The "
@@ -119,7 +120,7 @@ def filling(kernel: str, latency: float) -> float:
     return float(gpu.warps_needed(latency=latency, **KERNELS[kernel]))
 
 
-@claim("high-occupancy-needed", right_if="each warp has a single load under way")
+@claim("high-occupancy-needed")
 def high_occupancy() -> Finding:
     """Occupancy at which the loop of a matrix product fills every issue slot."""
     chip = hardware.get(DEVICE)
@@ -132,10 +133,10 @@ def high_occupancy() -> Finding:
         return minimum(counted(filling, kernel, latency, label=label), held) / held
 
     tile, single = wanted("tile of a matrix product"), wanted("one load at a time")
-    return Finding(
-        tile.named("occupancy that fills every slot"),
-        then=single.named("occupancy that is wanted"),
-        why=f"Eight loads, a round ahead: {tile:.2 %} of the warps fill every slot.",
+    return Finding.false(
+        computed=tile.named("occupancy that fills every slot"),
+        why=f"Eight loads, a round ahead: {tile:.2 %} of the warps fill every slot; "
+        f"one load at a time wants {single:.3 %}.",
     )
 
 
@@ -156,8 +157,8 @@ def dpx() -> Finding:
     source = Source("CUDA Math API", "DPX, __viaddmax_s32_relu", "2026-11-22", "vendor")
     plain = counted(per_cell, False, label="instructions of a cell without DPX")
     fused = counted(per_cell, True, label="with DPX")
-    return Finding(
-        Quantity(
+    return Finding.true(
+        computed=Quantity(
             done, label="operations of one instruction", kind="spec", source=source
         ),
         why=f"Addition, maximum, clamp at zero. A whole cell of Smith-Waterman takes "

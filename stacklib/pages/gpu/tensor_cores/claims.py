@@ -98,8 +98,9 @@ def blackwell_gain() -> Finding:
 @claim("h200-vs-h100-same-compute")
 def h200_gain() -> Finding:
     """Dense BF16 of H200 over H100."""
-    return Finding(
-        over(H200, H100).named("H200 over H100"), why="Only the memory differs."
+    return Finding.true(
+        computed=over(H200, H100).named("H200 over H100"),
+        why="Only the memory differs.",
     )
 
 
@@ -109,9 +110,9 @@ def volta_gain() -> Finding:
     volta = hardware.get(V100).peak("fp16")
     ratio = hardware.get(H100).peak("fp8") / volta
     like = over(H100, V100, "fp16")
-    return Finding(
-        ratio.named("Hopper FP8 over Volta FP16"),
-        why=f"Held to ten, the least that is tens. In the same format it is {like}.",
+    return Finding.false(
+        computed=ratio.named("Hopper FP8 over Volta FP16"),
+        why=f"FP8 against FP16. In the same format it is {like}.",
     )
 
 
@@ -191,8 +192,8 @@ def matrix_share() -> Finding:
         for part in ("products", "norms and softmax")
     )
     share = products / (products + rest)
-    return Finding(
-        share.named("share of products"),
+    return Finding.true(
+        computed=share.named("share of products"),
         why=f"By operations, {PROMPT} tokens through {models.get(MODEL).name}. By "
         "time the share is smaller: what is not a product runs far below the peak.",
     )

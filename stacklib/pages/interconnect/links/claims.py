@@ -3,9 +3,7 @@
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.hardware.links import Link
-from stacklib.quantity import Quantity, chosen
-
-from ...figures_of import published
+from stacklib.quantity import Quantity, one_of
 
 SHEET = "NVIDIA, GB200 NVL72 data sheet"
 BOTH = "bidirectional"
@@ -25,15 +23,17 @@ def built(key: str) -> Quantity:
 
 
 def both(key: str) -> Quantity:
-    """Both directions together, by the lanes."""
-    return built(key).retag(BOTH, 2).named(f"{hardware.link(key).short}, both ways")
+    """Both directions together, as the vendor prints them."""
+    rate = hardware.link(key).fields["bidirectional"]
+    assert rate is not None
+    return rate
 
 
 def plain(rate: Quantity) -> Quantity:
     """A bandwidth on no basis, for a claim that does not say which it is on."""
     (tag,) = rate.tags
-    told = rate / chosen(1, f"GB/s {tag}", label="one GB/s")
-    return (told * chosen(1, "GB/s", label="one GB/s")).named(rate.label)
+    told = rate / one_of(f"GB/s {tag}", "one GB/s")
+    return (told * one_of("GB/s", "one GB/s")).named(rate.label)
 
 
 def raw(link: Link) -> Quantity:
@@ -48,29 +48,39 @@ def drop(inside: str, outside: str) -> Quantity:
     return ratio.named(f"{inside} over {outside}, one direction each")
 
 
-@claim("ib-ndr-800", right_if="XDR is meant, or both NDR ports of one cage")
+@claim("ib-ndr-800")
 def ndr() -> Finding:
     """Four lanes of 100 Gbit/s."""
     return Finding(
         plain(built("ib_ndr")).to("Gbit/s"),
         why="NDR is four lanes of 100 Gbit/s. Four of 200 are XDR; a cage of an NDR "
         "switch holds two ports.",
-        then=plain(built("ib_xdr")).to("Gbit/s"),
+        convention="per pair",
+        stated="NVIDIA's Quantum-2 QM9700 data sheet: two ports in a cage",
     )
 
 
 @claim("nvlink5-bandwidth", "nvlink5")
-@claim("nvlink5-links", "nvlink5")
 @claim("nvlink5-per-gpu", "nvlink5")
-@claim("nvlink4-links", "nvlink4")
 @claim("nvlink-hopper-900", "nvlink4")
 @claim("nvlink-doubling", "nvlink6")
 def totals(key: str) -> Finding:
-    """Both directions of all links, by their lanes."""
+    """Both directions of all links: no line code is published to build them from."""
     return Finding(
         plain(both(key)),
         why=f"Both directions together. One carries {one_way(key).text()}, and that is "
         "what a transfer gets.",
+    )
+
+
+@claim("nvlink5-links", "nvlink5")
+@claim("nvlink4-links", "nvlink4")
+def one_link(key: str) -> Finding:
+    """A link, both directions."""
+    link = hardware.link(key)
+    return Finding(
+        plain(link.link_bandwidth.retag(BOTH, 2)),
+        why=f"Both directions of a link. A GPU has {link.links.text()} of them.",
     )
 
 
@@ -95,7 +105,7 @@ def c2c_ratio() -> Finding:
     )
 
 
-@claim("nvlink5-serdes", right_if="lanes of NVLink 4 are meant, of the 112G class")
+@claim("nvlink5-serdes")
 def serdes() -> Finding:
     """What a lane runs at, as nvidia-smi logs it."""
     five, four = hardware.link("nvlink5"), hardware.link("nvlink4")
@@ -103,8 +113,7 @@ def serdes() -> Finding:
         _bits(five),
         why="A link of NVLink 5 has two lanes a direction and carries "
         f"{five.link_bandwidth.text()} each way, so a lane runs at twice the rate of "
-        "NVLink 4's.",
-        then=_bits(four),
+        f"NVLink 4's, {_bits(four).text()}, of the 112G class.",
     )
 
 
@@ -130,7 +139,7 @@ def pcie(key: str) -> Finding:
     return Finding(
         plain(raw(link).retag(BOTH, 2)),
         why=f"Both directions, before the code ({link.encoding}); after it "
-        f"{both(key).text()}.",
+        f"{built(key).retag(BOTH, 2).text()}.",
     )
 
 
@@ -161,7 +170,6 @@ def hopper() -> Finding:
         why="The same guide has both figures. They are two things: twelve links of an "
         "A100, and eighteen of the same rate of an H100 SXM, both directions each.",
         then=plain(both("nvlink3")),
-        verdict="conflict",
     )
 
 
@@ -179,24 +187,26 @@ def steps() -> Finding:
     )
 
 
-@claim(
-    "rack-boundary-drop-18x-002",
-    "nvlink5",
-    right_if="the port runs at 400 Gbit/s and 100 GB/s counts both directions",
-)
-@claim(
-    "route-18tb-vs-100",
-    "nvlink5",
-    right_if="the port runs at 400 Gbit/s and 100 GB/s counts both directions",
-)
-def cliff(key: str) -> Finding:
-    """Like for like: a port of 800 Gbit/s, and one of 400."""
+@claim("rack-boundary-drop-18x-002")
+def cliff() -> Finding:
+    """Like for like: a port of 800 Gbit/s."""
     return Finding(
-        drop(key, "ib_xdr"),
-        why="One direction on both sides. The claim sets a sum of both directions "
-        "over a figure that does not say what it counts: with a port of 800 Gbit/s it "
-        "is one direction.",
-        then=drop(key, "ib_ndr"),
+        drop("nvlink5", "ib_xdr"),
+        convention="both directions",
+        stated="NVIDIA's NVLink page, with 1,800 GB/s a GPU,",
+        why="One direction on both sides. The claim sets both directions of NVLink "
+        "over one of a port of 800 Gbit/s.",
+    )
+
+
+@claim("route-18tb-vs-100")
+def sides() -> Finding:
+    """The same two figures, without their quotient."""
+    return Finding.depends(
+        "both directions may be set beside one",
+        computed=drop("nvlink5", "ib_xdr"),
+        why="1.8 TB/s are both directions, 100 GB/s one of a port of 800 Gbit/s. "
+        "Counted alike they are as far apart as computed, and not twice that.",
     )
 
 
@@ -205,6 +215,8 @@ def hopper_cliff() -> Finding:
     """An H100 and its port of 400 Gbit/s."""
     return Finding(
         drop("nvlink4", "ib_ndr"),
+        convention="both directions",
+        stated="NVIDIA's NVLink page, with 900 GB/s a GPU,",
         why="The claim sets both directions of NVLink over one of InfiniBand.",
     )
 
@@ -227,12 +239,10 @@ def network_grew() -> Finding:
 
 @claim("grace-gpu-pairing")
 def pairing() -> Finding:
-    """GPUs of a rack over its CPUs."""
-    gpus = published(72, "", "GPUs of a rack", SHEET)
-    cpus = published(36, "", "CPUs of a rack", SHEET)
-    return Finding(
-        (gpus / cpus).named("GPUs per Grace"),
-        why="A GB200 superchip is one Grace with two GPUs, which share its link.",
+    """What the vendor prints of a rack."""
+    return Finding.false(
+        f"Source: {SHEET}: 72 GPUs and 36 CPUs. A superchip is one Grace with two "
+        "GPUs, which share its link."
     )
 
 

@@ -1,7 +1,6 @@
 """Claims on optics in the package: watts, rates, reach, density, and failures."""
 
-import math
-
+from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect.optics.failing import failures_a_day
 from stacklib.interconnect.optics.ports import CPO, PORTS, SWITCHES, WEDOANY
@@ -26,40 +25,28 @@ def rate() -> Quantity:
     return published(port.rate / 1e12, "Tbit/s per_direction", "port", port.source)
 
 
-def of_800g(way: str) -> Quantity:
-    """The same for half of its rate."""
-    return (watts(way) / 2).named(f"800 Gbit/s, {way}")
-
-
-@claim("cpo-power-saving", right_if="the lasers are left out of both")
+@claim("cpo-power-saving")
 def saving() -> Finding:
-    """One less the ratio of the two ports, lasers counted."""
-    share = 1 - watts("package") / watts("pluggable")
-    engines = 1 - watts("package", "engine") / watts("pluggable", "engine")
-    return Finding(
-        share.named("saved, lasers counted"),
-        why=f"NVIDIA's figures for a port of {rate().text()}. The claim's are those of "
-        f"the engines; lasers take {watts('package', 'laser')} and "
-        f"{watts('pluggable', 'laser')} besides.",
-        then=engines.named("saved, lasers left out"),
+    """Both ports are one maker's."""
+    share, engines = (
+        1 - watts("package", part) / watts("pluggable", part)
+        for part in ("power", "engine")
+    )
+    return Finding.cited(
+        f"Source: {PORTS['package'].source}: {watts('package')} for "
+        f"{watts('pluggable')} a port of {rate().text()}, {share:.2 %} less with "
+        f"lasers and {engines:.2 %} for the engines alone, the claim's figure."
     )
 
 
-@claim("cpo-watts-pluggable")
-def pluggable() -> Finding:
-    """Half of a port of twice the rate."""
-    return Finding(
-        of_800g("pluggable"), why=f"Half of NVIDIA's port of {rate().text()}."
-    )
-
-
-@claim("cpo-watts-cpo", right_if="a port of 1.6 Tbit/s is meant")
-def package() -> Finding:
-    """The same in the package."""
-    return Finding(
-        of_800g("package"),
-        why=f"What NVIDIA publishes, laser counted, is a port of {rate().text()}.",
-        then=watts("package"),
+@claim("cpo-watts-pluggable", "pluggable")
+@claim("cpo-watts-cpo", "package")
+def port_watts(way: str) -> Finding:
+    """One maker's figure has no range."""
+    return Finding.open(
+        f"{PORTS[way].source} has {watts(way)} for a port of {rate().text()}, twice "
+        f"the claim's, so {(watts(way) / 2).text()} for one like it: one figure of one "
+        "maker. To settle it: data sheets of several makers' ports of 800 Gbit/s."
     )
 
 
@@ -74,15 +61,13 @@ def trace() -> Finding:
     )
 
 
-@claim("cpo-reach-gain", right_if="a copper cable is the other side")
+@claim("cpo-reach-gain")
 def farther() -> Finding:
     """Reach of both kinds of optics: fibre and laser set it."""
-    optics = published(500, "m", "reach of DR optics", "IEEE 802.3-2018, clause 124")
-    copper = published(3, "m", "longest passive cable", DAC)
-    return Finding(
-        (optics / optics).named("reach, package over pluggable"),
-        why="Both send the same light into the same fibre, by the same standard.",
-        then=(optics / copper).named("reach, optics over copper"),
+    return Finding.depends(
+        "a copper cable is the other side",
+        "Source: IEEE 802.3-2018, clause 124, 500 m of DR optics, in a package or not: "
+        f"both send the same light into the same fibre. {DAC}: 3 m at most.",
     )
 
 
@@ -94,39 +79,25 @@ def density() -> Finding:
     return Finding(
         (cpo / plug).named("ports a unit, package over pluggable"),
         why="Quantum-X800 is sold both ways, with as many ports in as many rack units.",
-        verdict="conflict",
     )
 
 
-def tomahawk() -> Quantity:
-    """Lanes times the rate of each, one direction."""
-    lanes = published(512, "", "lanes of Tomahawk 6", BAILLY)
-    lane = published(0.2, "Tbit/s per_direction", "a lane of Tomahawk 6", BAILLY)
-    return (lanes * lane).named("Tomahawk 6")
-
-
-@claim("tomahawk6-bandwidth")
-def davisson() -> Finding:
+@claim("tomahawk6-bandwidth", "One direction, as switches are quoted.")
+@claim(
+    "cpo-switch-bandwidth",
+    "The same chip is sold with pluggable modules: the row compares two generations "
+    "of switches and not two ways to make light.",
+)
+def davisson(why: str) -> Finding:
     """With optics in the package."""
-    return Finding(tomahawk(), why="One direction, as switches are quoted.")
-
-
-@claim("cpo-switch-bandwidth")
-def generations() -> Finding:
-    """The larger of the two."""
-    return Finding(
-        tomahawk(),
-        why="The same chip is sold with pluggable modules: the row compares two "
-        "generations of switches and not two ways to make light.",
-    )
+    return Finding.cited(f"Source: {BAILLY}: 512 lanes of 200 Gbit/s. {why}")
 
 
 def whole(key: str) -> Quantity:
-    """A switch: ports times the rate of each, one direction."""
-    switch = SWITCHES[key]
-    ports = published(switch.ports, "", f"ports, {switch.name}", CPO)
-    rate = published(switch.rate / 1e12, "Tbit/s per_direction", switch.name, CPO)
-    return (ports * rate).named(switch.name)
+    """A switch of as many ports, one direction."""
+    fields = hardware.link("switch_q3400").fields
+    ports = chosen(SWITCHES[key].ports, label=f"ports, {SWITCHES[key].name}")
+    return (ports * fields["link_bandwidth"]).named(SWITCHES[key].name)
 
 
 def engine(key: str) -> Quantity:
@@ -156,29 +127,22 @@ def fleet() -> Quantity:
     return counted(failures_a_day, ports, fit, label="failures a day")
 
 
-def _some(mean: float) -> float:
-    return -math.expm1(-mean)
-
-
-@claim(
-    "cpo-transceiver-failures",
-    right_if="the number is of days that see a failure, and not of failures",
-)
+@claim("cpo-transceiver-failures")
 def daily() -> Finding:
     """Failures a day, and the share of days that have one."""
-    return Finding(
-        fleet(),
+    return Finding.true(
+        computed=fleet(),
         why="So many switches are a fleet far larger than one cluster's.",
-        then=counted(_some, fleet(), label="share of days with a failure"),
     )
 
 
 @claim("cpo-hotswap")
 def swapped() -> Finding:
     """What can be pulled from a switch with optics in its package."""
-    return Finding.cited(
-        "By part. The lasers, which fail most, can be pulled: the Q3450-LD has 18 "
-        f"laser modules at its front ({WEDOANY}), and Broadcom's Davisson has "
-        f"replaceable ones too. Its engines are detachable from the package ({CPO}), "
-        "but not while the switch runs: for an engine the claim is right."
+    return Finding.depends(
+        "an engine has failed, and not a laser",
+        f"Source: {WEDOANY}; {CPO}. The lasers, which fail most, can be pulled: the "
+        "Q3450-LD has 18 laser modules at its front, and Broadcom's Davisson has "
+        "replaceable ones too. Its engines are detachable from the package, but not "
+        "while the switch runs.",
     )

@@ -84,10 +84,8 @@ def aggregate() -> Finding:
 
 @claim("nvl72-gpu-count")
 def gpu_count() -> Finding:
-    """Two GPUs a superchip."""
-    cpus = published(36, "", "superchips of a rack", SHEET)
-    each = published(2, "", "GPUs of a superchip", SHEET)
-    return Finding((cpus * each).named("GPUs of a rack"))
+    """As the vendor prints it."""
+    return Finding(gpus(), why="Two GPUs a superchip.")
 
 
 @claim("nvl72-nvswitch-count")
@@ -111,10 +109,10 @@ def trays() -> Quantity:
     return (chips() / pair()).named("trays of switch chips")
 
 
-@claim("nvswitch-ports", right_if="an H100 board's switch is meant")
+@claim("nvswitch-ports")
 def port_count() -> Finding:
-    """Of one chip, by its bandwidth, or of the one before."""
-    return _ports(hardware.link("nvswitch3").ports)
+    """Of one chip, by its bandwidth."""
+    return _ports(None)
 
 
 @claim("nvswitch-chip-ports", right_if="the tray of two chips is meant")
@@ -123,7 +121,7 @@ def tray_count() -> Finding:
     return _ports(tray_ports())
 
 
-def _ports(other: Quantity) -> Finding:
+def _ports(other: Quantity | None) -> Finding:
     switch = hardware.link(SWITCH)
     of = (switch.per_direction / switch.link_bandwidth).named("ports by bandwidth")
     return Finding(
@@ -176,33 +174,34 @@ def tp() -> Finding:
 
 @claim("blackwell-nvlink-ports")
 def gpu_ports() -> Finding:
-    """By bandwidth."""
-    return Finding(links(), why="All links over one, one direction each.")
+    """As the vendor prints it."""
+    return Finding(hardware.link("nvlink5").links)
 
 
 @claim("nvl72-port-math")
 def islands_of_post() -> Finding:
     """The post's wiring, searched."""
-    return Finding(
-        packed(),
+    return Finding.false(
+        computed=packed(),
         why="Nine trays of 144 ports have a port for each link, and each takes all "
         "links of eight GPUs: nothing joins one tray's GPUs to the next one's. One "
         f"link from each GPU to each of the chips gives {packed('spread').text()}.",
     )
 
 
-@claim("nvlink-max-72", right_if="one tier of switches is meant")
-@claim("nvlink-72-shared-memory", right_if="addressable is meant, not equally near")
-def most() -> Finding:
+@claim("nvlink-max-72", "depends")
+@claim("nvlink-72-shared-memory", "true")
+def most(word: str) -> Finding:
     """One port for each GPU on every chip."""
     b200 = hardware.get(RACK)
     far = (b200.memory_bandwidth / b200.link).text(digits=2)
     return Finding(
         counted(reached, 0, label="GPUs that one can address, itself too"),
-        why="One tier joins as many GPUs as a chip has ports; with a second tier the "
-        "vendor names 576. Each may read every other's memory, which is "
+        verdict=word,
+        why="If one tier of switches is meant: it joins as many GPUs as a chip has "
+        "ports; with a second tier the vendor names 576. Each may read every other's "
+        "memory, which is "
         f"{far} times slower than its own and not coherent in its caches.",
-        then=ports(),
     )
 
 
@@ -220,8 +219,8 @@ def reached(start: int, wiring: str = "spread") -> int:
 def larger() -> Finding:
     """Packages of a domain, before and after."""
     rubin, link = hardware.get("rubin"), hardware.link("nvlink6")
-    return Finding.cited(
-        "Source: NVIDIA, Inside the Rubin platform, and NVL72's data sheet. Wrong: "
+    return Finding.false(
+        "Source: NVIDIA, Inside the Rubin platform, and NVL72's data sheet. "
         f"{gpus().text()} packages before and {rubin.link_domain.text()} after. What "
         f"grows is the bandwidth of each, to {link.bidirectional.text()} in both "
         "directions together. Counted in dies, two a package, the number is larger "

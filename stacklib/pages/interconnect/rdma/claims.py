@@ -3,7 +3,7 @@
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect.queues.wqe import SEGMENTS, WIDTHS, write_wqe
 from stacklib.pages.interconnect import rdma as page
-from stacklib.quantity import counted
+from stacklib.quantity import counted, one_of
 
 
 def element() -> int:
@@ -32,9 +32,9 @@ def rates() -> Finding:
     gain = page.rate("gpu") / page.rate("proxy")
     alone = page.message("proxy") / page.message("gpu")
     return Finding(
-        gain.named("messages per second, GPU over proxy"),
+        page.rate("gpu") / one_of("s"),
         why=f"Both rates as NVIDIA publishes them ({page.NVIDIA}), for messages of a "
-        "few bytes. It is a ratio of rates: one message takes "
+        f"few bytes: {gain:.3} times. It is a ratio of rates: one message takes "
         f"{alone.si:.2f} times as long from a proxy.",
     )
 
@@ -68,11 +68,12 @@ def by_cpu(start: str) -> int:
 @claim("gpudirect-zero-cpu")
 def nobody() -> Finding:
     """Steps of a CPU, by who starts the write."""
-    return Finding.cited(
+    return Finding.depends(
+        "the GPU rings itself (IBGDA)",
         "Source: DeepEP, ibgda_device.cuh at dd758caf. There the GPU writes the "
         f"element and rings: {by_cpu('gpu') or 'none'} of its steps is a CPU's. With a "
         f"proxy thread, which NCCL and NVSHMEM use by default, {by_cpu('proxy')} of "
-        f"{len(page.steps('proxy'))} is. The bytes never pass a CPU."
+        f"{len(page.steps('proxy'))} is. The bytes never pass a CPU.",
     )
 
 

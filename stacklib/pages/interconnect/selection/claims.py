@@ -57,7 +57,7 @@ def third() -> Finding:
         for n in ("nvswitch1", "nvswitch2", "nvswitch3", "nvswitch4")
         if hardware.link(n).fields.get("reduction") is not None
     ]
-    return Finding.cited(
+    return Finding.true(
         "Source: NVIDIA, Hopper architecture white paper, 2022: third-generation "
         "NVSwitch adds multicast and reduction in the network (SHARP). Of our switch "
         f"entries, {', '.join(have)} list arithmetic."

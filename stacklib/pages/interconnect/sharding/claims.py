@@ -56,22 +56,22 @@ def share_of_compute(device: str = OTHER) -> Quantity:
     return told.named("PCIe over arithmetic").to("1")
 
 
-@claim("tp-405b-gigabytes", right_if="a step has a batch of a hundred tokens or more")
+@claim("tp-405b-gigabytes")
 def gigabytes() -> Finding:
     """Of one token, and of a batch."""
-    return Finding(
-        synchronised(1),
-        why="A step of one token adds up megabytes; the activations of a batch of "
-        f"{BATCH} tokens are a gigabyte.",
-        then=synchronised(BATCH),
+    return Finding.depends(
+        "a step has a batch of a hundred tokens or more",
+        computed=synchronised(BATCH),
+        why=f"A step of one token adds up {synchronised(1).text()}; the activations of "
+        f"a batch of {BATCH} tokens are a gigabyte.",
     )
 
 
 @claim("tp-pcie-bound")
 def pcie() -> Finding:
     """A prompt on two B200, arithmetic at its peak."""
-    return Finding(
-        share_of_compute(),
+    return Finding.false(
+        computed=share_of_compute(),
         why=f"A prompt of {PROMPT:,} tokens on two chips: the link takes less time "
         "than arithmetic at its peak, heavy where nothing overlaps and not the limit. "
         "The figure of PCIe counts both directions.",

@@ -30,8 +30,8 @@ def bisection() -> Finding:
     return Finding.open(
         "Our own question. Of a pod's links only those of its middle and its wrap "
         f"cross: {page.bisection(page.POD):GB/s} for each chip, against "
-        f"{page.switched():GB/s} behind switches. All-to-all measured on both would "
-        "settle it."
+        f"{page.switched():GB/s} behind switches. To settle it: "
+        "all-to-all measured on both."
     )
 
 
@@ -39,7 +39,7 @@ def bisection() -> Finding:
 def ports() -> Finding:
     """Cited; the count of cubes fits."""
     return Finding.cited(
-        f"The TPU v4 paper has 136 ports, of which 64 cubes need {page.used_ports()}."
+        f"Source: {page.TPU4}: 136 ports, of which 64 cubes need {page.used_ports()}."
     )
 
 
@@ -47,9 +47,9 @@ def ports() -> Finding:
 def power() -> Finding:
     """Cited: powers of two devices that do different work."""
     return Finding.cited(
-        "Both powers are the vendor's. An optical switch turns mirrors; a packet "
-        "switch also buffers, chooses and regenerates, so the ratio is not one of "
-        "efficiency at the same work."
+        f"Source: {page.TPU4}, 108 W; 3,000 W is its vendor's for a packet switch. An "
+        "optical switch turns mirrors; a packet switch also buffers, chooses and "
+        "regenerates, so the ratio is not one of efficiency at the same work."
     )
 
 
@@ -65,17 +65,16 @@ def optical() -> Finding:
         switches,
         why=f"{switches} switches have enough ports; with 48, each needs {need}, two "
         "for every rack. A larger switch is reported for this pod and not confirmed.",
-        verdict="conflict",
     )
 
 
 @claim("ironwood-racks-chips")
 def racks() -> Finding:
-    """Racks times chips of a cube, and the shape's product."""
-    cube = page.chips((page.CUBE,) * 3)
+    """The product of the pod's shape."""
     return Finding(
-        (chosen(page.RACKS, label="racks") * cube).named("chips of the racks"),
-        why=f"And {' x '.join(map(str, page.POD))} = {page.chips(page.POD)} chips.",
+        page.chips(page.POD),
+        why=f"From the shape, {' x '.join(map(str, page.POD))}; {page.RACKS} racks of "
+        "64 are as many.",
     )
 
 
@@ -83,7 +82,7 @@ def racks() -> Finding:
 def share() -> Finding:
     """Cited: shares of a bill that is not public."""
     return Finding.cited(
-        "The TPU v4 paper says below 5 % of cost and below 3 % of power, of that "
+        f"Source: {page.TPU4}: below 5 % of cost and below 3 % of power, of that "
         "machine and not of Ironwood."
     )
 
@@ -125,9 +124,10 @@ def twist() -> Finding:
 @claim("ocs-upgrade-savings")
 def upgrades() -> Finding:
     """Cited: no inputs are given."""
-    return Finding.cited(
+    return Finding.open(
         "It depends on the shares of switches and transceivers in the bill and on how "
-        "many generations the switches stay; the source gives none of them."
+        "many generations the switches stay; the source gives none of them. To settle "
+        "it: those shares."
     )
 
 
@@ -135,9 +135,10 @@ def upgrades() -> Finding:
 def availability() -> Finding:
     """Cited; the mechanism is computed on the page."""
     drawn, fixed = page.running(True), page.running(False)
-    return Finding.cited(
+    return Finding.open(
         f"Of a service, not of a network. With hosts well {100 * page.HOST:g} % of the "
-        f"time, {drawn:%} of the cubes are in jobs with mirrors and {fixed:%} without."
+        f"time, {drawn:%} of the cubes are in jobs with mirrors and {fixed:%} without. "
+        "To settle it: the fleet's log of downtime."
     )
 
 
@@ -145,7 +146,8 @@ def availability() -> Finding:
 def decade() -> Finding:
     """Cited: a date."""
     return Finding.cited(
-        "Google's papers date optical switches in its data centres from 2013 and in "
+        "Source: Poutievski and others, Jupiter evolving, SIGCOMM 2022, and "
+        f"{page.TPU4}, date optical switches in its data centres from 2013 and in "
         "TPU pods from 2020."
     )
 
@@ -172,27 +174,28 @@ def ici() -> Finding:
 def hops() -> Finding:
     """Cited: a yes or no; links on the way stand beside it."""
     box = Topology.nvswitch(8)
-    return Finding.cited(
-        f"Yes: a message of all-to-all passes {page.hops((4, 4, 4))} links on average "
+    return Finding.true(
+        computed=page.hops((4, 4, 4)),
+        why=f"A message of all-to-all passes {page.hops((4, 4, 4))} links on average "
         f"in a cube of 64 chips and {box.routes(0, 1).hops} in a box with switches, "
-        "and a torus twice as wide has twice as many."
+        "and a torus twice as wide has twice as many.",
     )
 
 
 @claim("tpu-pod-memory-shared")
 def memory() -> Finding:
     """Open: it turns on what shared means."""
-    return Finding.open(
-        "The sum of capacities is right. A core loads only from its own HBM, and "
-        "everything else comes by remote DMA. A document of the instruction set that "
-        "shows a load from another chip's memory would settle it."
+    return Finding.false(
+        "Source: JAX documentation, Pallas TPU, distributed computing: the sum of "
+        "capacities is right. A core loads only from its own HBM, and "
+        "everything else comes by remote DMA."
     )
 
 
 @claim("ici-name")
 def name() -> Finding:
     """Cited: a name."""
-    return Finding.cited(
-        "Google's documentation calls it the inter-chip interconnect. It joins chips; "
-        "cores of one chip share its memory."
+    return Finding.false(
+        "Source: Google Cloud, TPU system architecture, which calls it the inter-chip "
+        "interconnect. It joins chips; cores of one chip share its memory."
     )

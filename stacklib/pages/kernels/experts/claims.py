@@ -5,9 +5,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.kernels.experts import tiles as tiled
 from stacklib.kernels.experts.rounding import pad_waste, round_tokens, tiny_scores
 from stacklib.models.formulas import Sizes
-from stacklib.quantity import Quantity, Source, chosen, counted
-
-from ...figures_of import published
+from stacklib.quantity import Quantity, chosen, counted
 
 V2, V3, H100 = "deepseek-v2", "deepseek-v3", "h100_sxm"
 TILE = chosen(128, label="rows of a tile")
@@ -73,8 +71,8 @@ def tiles_across() -> Finding:
 @claim("tile-multiples-16")
 def left_over() -> Finding:
     """Sum of the remainders over all four tiles."""
-    return Finding(
-        counted(remainders, label="sum of remainders"),
+    return Finding.true(
+        computed=counted(remainders, label="sum of remainders"),
         why=f"By {', '.join(map(str, TILES))}; so are those of V3's own width.",
     )
 
@@ -115,27 +113,20 @@ def tile_height() -> Finding:
 
 @claim("sonicmoe-1p86")
 def generations() -> Finding:
-    """Generations that the abstract's figure was measured on."""
-    source = Source(ABSTRACT, "on Hopper GPUs", "2026-11-25", "secondary")
-    label, key = "generations of the figure", "sonicmoe.generations"
-    ones = Quantity(1, label=label, source=source, kind="claimed", key=key)
-    return Finding(
-        ones,
-        why="The abstract has 1.86x on Hopper, over ScatterMoE in BF16, for a "
-        f"fine-grained model of seven billion. {REPOSITORY}, asks for Hopper.",
+    """Where the abstract's figure was measured."""
+    return Finding.false(
+        f"Source: {ABSTRACT}: 1.86 times on Hopper, over ScatterMoE in BF16, for a "
+        f"fine-grained model of seven billion. {REPOSITORY}, asks for Hopper."
     )
 
 
 @claim("sonicmoe-16-points")
 def points() -> Finding:
-    """The further factor, on top of the first."""
-    first = published(1.86, "", "over ScatterMoE", ABSTRACT)
-    more = published(1.16, "", "further, from token rounding", ABSTRACT)
-    hundred = chosen(100, label="points of one")
-    return Finding(
-        (first * (more - 1) * hundred).named("points of rounding"),
-        why="1.16 is a further factor of kernel time under high sparsity and no part "
-        "of the 86 points. Nor is tensor memory: a Hopper has none.",
+    """What the abstract makes of the second factor."""
+    return Finding.false(
+        f"Source: {ABSTRACT}: 1.16 times is a further factor of kernel time under high "
+        "sparsity, on top of 1.86, and no part of the 86 points. Nor is tensor memory: "
+        "a Hopper has none."
     )
 
 

@@ -80,7 +80,7 @@ def flipped() -> Finding:
 @claim("deepgemm-yield-current")
 def current() -> Finding:
     """What the repository's news say of it."""
-    return Finding.cited(
+    return Finding.false(
         f"Source: {README}, news of 2025-07-20: post-compilation optimization of SASS "
         "is disabled, since NVCC 12.9 interleaves FFMA itself. True of the releases "
         f"from February to July 2025, the one with {FAST:.4 TFLOP/s} among them; not "
@@ -105,8 +105,8 @@ def beside_cublas() -> Finding:
 def instruction_name() -> Finding:
     """What the instruction is called, and what it becomes."""
     said = gpu.accepted("cp.async.bulk.tensor.5d", "sm_90a")
-    return Finding.cited(
-        "Source: NVIDIA PTX ISA, list of instructions, contradicts it: there is no "
+    return Finding.false(
+        "Source: NVIDIA PTX ISA, list of instructions: there is no "
         "tma.load. A copy by a tensor map is cp.async.bulk.tensor; the assembler makes "
         f"{said.text} of it. The other three names of the document exist."
     )

@@ -125,11 +125,11 @@ def tensor_memory() -> Finding:
     """Which language has the instruction, and what the assembler says."""
     wide = gpu.instruction(B200)
     said = gpu.accepted(wide.name, "sm_100a")
-    return Finding.cited(
-        f"Source: {wide.source.title}. {wide.name} keeps its sums in {wide.sums}, and "
-        "no construct of CUDA C reaches that: right so far. But it is PTX, which CUDA "
-        "C takes between its own lines (asm volatile), as CUTLASS and Cursor's kernels "
-        f"do. The assembler, for a B200: {said.text}."
+    return Finding.false(
+        f"Source: {wide.source.title}. {wide.name} keeps its sums in {wide.sums}: "
+        "PTX, which CUDA C++ takes between its own lines (asm volatile) and which "
+        "libcu++ wraps in functions (cuda::ptx::tcgen05_mma). "
+        f"The assembler, for a B200: {said.text}."
     )
 
 
@@ -142,8 +142,8 @@ def exponentials() -> Finding:
     fast = (pair / unit_rate(B200, "bf16")).to("cycle")
     cycles = chosen(1, "cycle", label="a cycle of a lane")
     on_hopper = gpu.part_count(H100, "special_lanes")
-    return Finding(
-        (slow * cycles / fast).named("exponentials over products"),
+    return Finding.true(
+        computed=(slow * cycles / fast).named("exponentials over products"),
         why=f"A tile of {SIDE.si:.0f} x {SIDE.si:.0f} with a head of {SIDE.si:.0f}: "
         f"{slow.si:.0f} cycles of {lanes.si:.0f} lanes, and {fast.si:.0f} cycles of "
         "products. Neither hides the other altogether, so a part of the exponentials "

@@ -72,7 +72,7 @@ def share() -> Finding:
     speed = measured(MEMORY_BOUND).retag("per_chip")
     return Finding(
         chip.memory_bandwidth,
-        why=f"Source: NVIDIA's H800 data sheet, from memory. The kernel reaches "
+        why=f"The kernel reaches "
         f"{speed / chip.memory_bandwidth:.3 %} of it. What was cut for export are the "
         "links, not the memory.",
     )

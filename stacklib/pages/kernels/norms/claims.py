@@ -44,8 +44,8 @@ def passes() -> Finding:
     """Bytes to and from memory over those of the rows, in a run."""
     moved = counted(crossed, unit="B", label="bytes that cross")
     once = counted(of_rows, unit="B", label="bytes of the rows")
-    return Finding(
-        (moved / once).named("passes over the rows"),
+    return Finding.true(
+        computed=(moved / once).named("passes over the rows"),
         why=f"{ROWS} rows of {COLUMNS}: each is read once and written once, with "
         "weight and bias beside them. A row must fit a block; the tile of "
         f"{next_power(COLUMNS):.0f} lanes leaves {lane_waste(COLUMNS):.0%} of them "
@@ -60,8 +60,8 @@ def printed_sample() -> Finding:
     true = counted(variance, True, label="variance with lanes masked")
     worst = 513
     told = unmasked_variance(1, 1, worst, next_power(worst))
-    return Finding(
-        (found / true).named("variance over the true one"),
+    return Finding.false(
+        computed=(found / true).named("variance over the true one"),
         why=f"Rows of {COLUMNS}. Lanes beyond a row hold minus the mean when they "
         "are squared. Right only for a power of two or a mean of zero: with "
         f"{worst} numbers it finds {told:.3g}, and it grows with the square of the "

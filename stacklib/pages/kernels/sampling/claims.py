@@ -125,12 +125,14 @@ def logits() -> Finding:
 
 @claim("lm-head-size")
 def head() -> Finding:
-    """Numbers of the matrix, in BF16."""
+    """Width and vocabulary of a model that has one."""
+    model, chip = models.get("qwen3-8b"), hardware.get(B200)
     numbers = counted(head_numbers, label="numbers of the LM head")
-    chip = hardware.get(B200)
-    size = (numbers * bytes_per_element("bf16")).named("LM head")
+    size = numbers * bytes_per_element("bf16")
     return Finding(
-        size, why=f"Reading it takes {size / chip.memory_bandwidth:.3 us} on a B200."
+        model.size("hidden", "hidden size"),
+        why=f"{model.name} has {model.vocab:,} tokens. Reading {size:.3 GB} of the "
+        f"claim's own size takes {size / chip.memory_bandwidth:.3 us} on a B200.",
     )
 
 
@@ -150,8 +152,10 @@ def passes() -> Finding:
 def time_of_passes() -> Finding:
     """The same bytes at a B200's bandwidth."""
     both = counted(crossings, unit="B", label="bytes both ways")
-    return Finding(
-        (both / hardware.get(B200).memory_bandwidth).named("time of the crossings"),
+    return Finding.true(
+        computed=(both / hardware.get(B200).memory_bandwidth).named(
+            "time of the crossings"
+        ),
         why=f"Beside {LAUNCH} for each launch, an assumption, it is nothing.",
     )
 
@@ -169,8 +173,8 @@ def kernels() -> Finding:
 def exact() -> Finding:
     """Draws against the softmax, over several seeds of the noise."""
     seeds = chosen(SEEDS, label="seeds")
-    return Finding(
-        counted(chi_square, SEEDS, label="chi-square over degrees of freedom"),
+    return Finding.true(
+        computed=counted(chi_square, SEEDS, label="chi-square over degrees of freedom"),
         why=f"The mean of {seeds.si:.0f} seeds with {DRAWS:,} draws of {CLASSES} "
         "classes each. Exact in real numbers.",
     )
@@ -179,8 +183,8 @@ def exact() -> Finding:
 @claim("gumbel-tile-decompose")
 def tiles() -> Finding:
     """Draws that differ between tilings."""
-    return Finding(
-        counted(differing_draws, label="draws that differ"),
+    return Finding.true(
+        computed=counted(differing_draws, label="draws that differ"),
         why=f"64 rows over {', '.join(map(str, TILINGS))} tokens a tile. Noise goes by "
         "the token's number; with one stream for all tiles they would be alike.",
     )

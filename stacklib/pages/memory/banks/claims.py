@@ -4,7 +4,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.hardware.warp_rules import rule
 from stacklib.memory import Swizzle, Tile
 from stacklib.memory.warp.swizzle import MODES, matching_swizzle, padded
-from stacklib.quantity import bytes_per_element, chosen, counted, one_of
+from stacklib.quantity import bytes_per_element, chosen, counted
 
 from . import column, ways
 
@@ -14,10 +14,11 @@ FP32 = bytes_per_element("fp32")
 
 @claim("smem-banks-32")
 def bytes_a_cycle() -> Finding:
-    """All banks, a word each, once a cycle."""
+    """As the vendor documents it."""
+    each = rule("banks") * rule("word")
     return Finding(
-        rule("banks") * rule("word") / one_of("cycle", "a pass"),
-        why="Each bank gives one word a cycle, if nobody conflicts.",
+        rule("banks"),
+        why=f"Each gives one word a cycle, if nobody conflicts: {each.text()} in all.",
     )
 
 
@@ -48,7 +49,7 @@ def worst_case() -> Finding:
     )
 
 
-@claim("bank-conflict-same-bank", right_if="the two want different words")
+@claim("bank-conflict-same-bank")
 def same_bank() -> Finding:
     """Two lanes, two words, one bank."""
     met = chosen(1, label="banks met")
@@ -56,10 +57,11 @@ def same_bank() -> Finding:
         chosen(wanted, "B", "distinct bytes wanted of the bank") / rule("word") / met
         for wanted in (4, 8)
     )
-    return Finding(
-        same.named("passes"),
-        why="Two lanes that want the same word of a bank are served together.",
-        then=other.named("passes"),
+    return Finding.depends(
+        "the two want different words",
+        computed=same.named("passes"),
+        why="Two lanes that want the same word of a bank are served together; two "
+        f"words take {other.text()} passes.",
     )
 
 
@@ -67,8 +69,8 @@ def same_bank() -> Finding:
 def padding_fixes() -> Finding:
     """A column of fp32 with one more number a row."""
     fp16 = column(HALVES, place=padded(HALVES.pitch, HALVES.width))
-    return Finding(
-        column(SQUARE, place=padded(SQUARE.pitch, SQUARE.width)),
+    return Finding.true(
+        computed=column(SQUARE, place=padded(SQUARE.pitch, SQUARE.width)),
         why=f"For fp32. A row of fp16 that is one number longer leaves {fp16} "
         "passes: it moves on by half a word. One word more frees it too.",
     )
@@ -103,7 +105,9 @@ def row_pattern() -> Finding:
     """Row 1 swaps neighbours, row 2 swaps pairs."""
     compared = chosen(16, label="columns compared")
     right = counted(agreeing, Swizzle(3, 0, 3), label="columns that agree")
-    return Finding((compared - right).named("differences"), why="Both rows agree.")
+    return Finding.true(
+        computed=(compared - right).named("differences"), why="Both rows agree."
+    )
 
 
 def returning(swizzle: Swizzle, offsets: int) -> int:
@@ -117,20 +121,21 @@ def self_inverse() -> Finding:
     swizzle = matching_swizzle(SQUARE.pitch, SQUARE.width)
     tried = chosen(SQUARE.bytes, label="offsets tried")
     back = counted(returning, swizzle, tried, label="offsets that came back")
-    return Finding(
-        (tried - back).named("differences"),
+    return Finding.true(
+        computed=(tried - back).named("differences"),
         why="The bits that are mixed in are not among those that change.",
     )
 
 
-@claim("xor-zero-conflict", right_if="what is swizzled are words of four bytes")
+@claim("xor-zero-conflict")
 def xor_free() -> Finding:
     """A column of the document's own tile, fp16, single numbers swizzled."""
-    return Finding(
-        column(HALVES, place=Swizzle(5, 0, 6).on_bytes(HALVES.width)),
+    return Finding.depends(
+        "what is swizzled are words of four bytes",
+        computed=column(HALVES, place=Swizzle(5, 0, 6).on_bytes(HALVES.width)),
         why="Two fp16 numbers share a word, and a XOR of single columns separates "
-        "them: two rows meet in every bank.",
-        then=column(HALVES, place=matching_swizzle(HALVES.pitch, 4)),
+        "them: two rows meet in every bank. Swizzled as words, in "
+        f"{column(HALVES, place=matching_swizzle(HALVES.pitch, 4))}.",
     )
 
 
@@ -141,8 +146,8 @@ def tcgen05_modes() -> Finding:
     label = "modes of the descriptor (PTX ISA, bits 61 to 63)"
     every = counted(len, MODES, label=label)
     mixed = every - counted(len, plain, label="modes that permute nothing")
-    return Finding(
-        (every - mixed).named("modes without a swizzle"),
+    return Finding.false(
+        computed=(every - mixed).named("modes without a swizzle"),
         why="The descriptor of shared memory has a mode without a swizzle, code "
         f"{plain[0].code}. The instruction runs; conflicts may slow what feeds it.",
     )

@@ -38,17 +38,15 @@ def slowdown() -> Finding:
     )
 
 
-@claim(
-    "coalesced-one-transaction",
-    right_if="a transaction is a line of 128 bytes, and the warp starts at one",
-)
+@claim("coalesced-one-transaction")
 def coalesced() -> Finding:
     """Sectors, which the document counts for strided access, of neighbours."""
     asked = rule("lanes") * FP32
     off = moved(FP32, "line", first=chosen(64, "B", "address of lane 0"))
-    return Finding(
-        (asked / rule("sector")).named("sectors moved"),
+    return Finding.depends(
+        "a transaction is a line of 128 bytes, and the warp starts at one",
+        computed=(asked / rule("sector")).named("sectors moved"),
         why="Counted as the same document counts strided access, in sectors. As lines "
-        f"it is one, or {off} where the warp starts in the middle of one.",
-        then=(asked / rule("line")).named("lines"),
+        f"it is {(asked / rule('line')).text()}, or {off} where the warp starts in the "
+        "middle of one.",
     )

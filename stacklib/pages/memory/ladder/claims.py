@@ -5,7 +5,7 @@ from functools import cache
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.memory.ladder.rungs import Rung, ladder
-from stacklib.quantity import Quantity, maximum, minimum
+from stacklib.quantity import Quantity, bytes_per_element, maximum, minimum, one_of
 
 H100, B200, A100, H200 = "h100_sxm", "b200_sxm", "a100_sxm_80gb", "h200_sxm"
 
@@ -63,14 +63,14 @@ def register_bandwidth() -> Finding:
     )
 
 
-@claim("mem-shared-bandwidth", right_if="the chip is an A100")
+@claim("mem-shared-bandwidth")
 def shared_bandwidth() -> Finding:
     """Banks x a word x clock, all units of a B200, as the pyramid's other rows are."""
+    old, next_one = (rate(chip, "shared memory") for chip in (A100, H100))
     return Finding(
         rate(B200, "shared memory"),
         why="The pyramid around it has the L2 and the HBM of a B200; this row is that "
-        f"of an A100. On an H100 it is {rate(H100, 'shared memory'):.3 TB/s}.",
-        then=rate(A100, "shared memory"),
+        f"of an A100, {old:.3 TB/s}. On an H100 it is {next_one:.3 TB/s}.",
     )
 
 
@@ -131,12 +131,6 @@ def sram_bandwidth() -> Finding:
     "shared_per_unit",
     "One unit of a B200; of an H100 it is the same.",
 )
-@claim(
-    "regfile-64k",
-    H100,
-    "registers_per_unit",
-    "The same guide says tens of KB elsewhere; this is the one that is right.",
-)
 @claim("b200-l2-capacity", B200, "l2_capacity", "Two dies with half of it each.")
 @claim(
     "h100-l2-capacity",
@@ -153,8 +147,8 @@ def capacity(device: str, name: str, why: str) -> Finding:
 def registers_tens() -> Finding:
     """Of one unit of an H100."""
     shared = field(H100, "shared_per_unit")
-    return Finding(
-        field(H100, "registers_per_unit"),
+    return Finding.false(
+        computed=field(H100, "registers_per_unit"),
         why="It contradicts the guide's own 64K registers of four bytes. The register "
         f"file is larger than the shared memory below it, {shared}: the pyramid is "
         "not one in capacity.",
@@ -169,6 +163,17 @@ def shared_capacity_again() -> Finding:
         why="An H100 or a B200. It is not a GPU's in general: an A100 has "
         f"{field(A100, 'shared_per_unit')}, an RTX 4090 "
         f"{field('rtx_4090', 'shared_per_unit')}.",
+    )
+
+
+@claim("regfile-64k")
+def registers() -> Finding:
+    """Bytes of an H100's file over four."""
+    size = field(H100, "registers_per_unit")
+    return Finding(
+        size / one_of("B per_chip") / bytes_per_element("fp32") * one_of("B"),
+        why=f"{size} in all. The same guide says tens of KB elsewhere; this is the one "
+        "that is right.",
     )
 
 
@@ -205,7 +210,8 @@ def l2_range() -> Finding:
         why=f"A100 {field(A100, 'l2_capacity')}, H100 {field(H100, 'l2_capacity')}, "
         f"H200 {field(H200, 'l2_capacity')}. The same line gives HBM up to 192 GB, "
         "which is a B200's.",
-        then=field(H200, "l2_capacity").named("largest of the three"),
+        then=field(A100, "l2_capacity"),
+        then_to=field(H200, "l2_capacity"),
     )
 
 

@@ -24,17 +24,14 @@ def _issue_interval() -> Quantity:
     return (rule("lanes") / share).named("issue interval")
 
 
-@claim(
-    "mem-register-latency",
-    right_if="it is how often a scheduler can read its operands, not how soon",
-)
+@claim("mem-register-latency")
 def register_latency() -> Finding:
     """Cycles until the next operation can use a result."""
     return Finding(
         cycles(H100, "registers"),
         why="Reading operands is pipelined. An operation that needs the result before "
-        "it waits the cycles given here.",
-        then=_issue_interval(),
+        "it waits the cycles given here; another may follow after "
+        f"{_issue_interval()}.",
     )
 
 
@@ -89,8 +86,8 @@ def hbm_load() -> Finding:
 @claim("lat-hbm")
 def hbm_latency_400() -> Finding:
     """A dependent load from the idle memory of an H100, against a lower bound."""
-    return Finding(
-        cycles(H100, "HBM"),
+    return Finding.true(
+        computed=cycles(H100, "HBM"),
         why=f"Stated as a lower bound, and it is one: {cycles(A100, 'HBM')}s on an "
         "A100, the figure given on an H100.",
     )
@@ -144,7 +141,6 @@ def hbm_time() -> Finding:
         why=f"The document contradicts itself: {OWN_CYCLES} cycles, which it gives "
         f"elsewhere, are {told:.3 ns}. 30 ns is about what one access to an open "
         "DRAM row takes, without the way there and back.",
-        verdict="conflict",
     )
 
 

@@ -144,12 +144,12 @@ def b200_total() -> Finding:
 
 @claim("b200-hbm-share")
 def b200_share() -> Finding:
-    """Memory over total in the published bill, and in ours."""
+    """By the published bill, and with dies and memory priced by us."""
     bill = cost.bill("b200_sxm")
-    return Finding(
-        (bill.parts["memory"] / bill.total).named("memory's share"),
-        why="In Epoch AI's bill. With dies and memory priced by us the share runs from "
-        f"{b200().share('memory').text('%', 2)}.",
+    return Finding.cited(
+        f"Source: Epoch AI's bill of a B200, {bill.parts['memory']} of {bill.total}. "
+        "With dies and memory priced by us the share runs from "
+        f"{b200().share('memory').text('%', 2)}."
     )
 
 
@@ -172,9 +172,8 @@ def b200_rest() -> Finding:
     parts = cost.bill("b200_sxm").parts
     rest = {name: q for name, q in parts.items() if name not in ("logic", "memory")}
     listed = ", ".join(f"{n.replace('_', ' ')} {q.text()}" for n, q in rest.items())
-    return Finding(
-        sum(list(rest.values())[1:], next(iter(rest.values()))).named("the rest"),
-        why=f"The post does not say what it is; Epoch AI's bill does: {listed}.",
+    return Finding.true(
+        why=f"The post does not say what it is. Source: Epoch AI's bill: {listed}.",
     )
 
 
@@ -183,8 +182,8 @@ def bill_per_gigabyte() -> Finding:
     """Memory of the bill over what eight stacks hold."""
     bill, chip = cost.bill("b200_sxm"), hardware.get("b200_sxm")
     usable = bill.parts["memory"] / chip.memory_capacity
-    return Finding(
-        bill.parts["memory"] / _memory().named("what the stacks hold"),
+    return Finding.true(
+        computed=(bill.parts["memory"] / _memory()).to("USD/GB").named("a gigabyte"),
         why="The upper end of the other document's range. For each GB that is sold "
         f"rather than built in it is {usable.text('USD/GB')}.",
     )

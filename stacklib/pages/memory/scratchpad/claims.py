@@ -47,8 +47,8 @@ def hbm_drop() -> Finding:
         f"apart. But the {chip.memory_bandwidth} belong to {cores.si:.0f} cores, "
         f"{each} each. If the stated SBUF rate is one core's, spilling costs that "
         f"core {(sbuf / each):.2} times; if it is the chip's, the claim is right. "
-        "AWS prints no SBUF bandwidth; a copy between SBUF tiles timed on one core "
-        "would settle it."
+        "AWS prints no SBUF bandwidth. To settle it: a copy between SBUF tiles timed "
+        "on one core."
     )
 
 

@@ -50,10 +50,9 @@ def activation_tile() -> Finding:
 
 @claim("deepgemm-scaling-weight")
 def weight_tile() -> Finding:
-    """Rows times columns of the documented block."""
-    rows, columns = map(_of_v3, ("rows of a weight block", "columns of a weight block"))
+    """Rows of the documented block, which has as many columns."""
     return Finding(
-        (rows * columns).named("weights that share a scale"),
+        _of_v3("rows of a weight block"),
         why=f"Its scale in FP32 adds {overhead('fp8_128x128'):.2g} bits to a weight.",
     )
 
@@ -121,14 +120,14 @@ def finer_blocks() -> Finding:
         signal_to_error(name, "mxfp8_e4m3") - signal_to_error(name, "fp8_1x128")
         for name in DRAWN
     ]
-    return Finding.open(
-        f"It depends on the scale. With scales in FP32, {fine} numbers instead of "
+    return Finding.depends(
+        "the scales of both are kept as finely",
+        f"Source: {SCHEMES['mxfp8_e4m3'].source}, which calls the finer one more "
+        "precise. With scales in FP32, {fine} numbers instead of "
         f"{coarse} gain {min(sizes):.1f} to {max(sizes):.1f} dB on {', '.join(DRAWN)}. "
         f"But MXFP8's scale is a power of two, rounded down by the standard, and with "
         f"it {fine} numbers lose {-max(shipped):.1f} to {-min(shipped):.1f} dB against "
-        f"{coarse} with a scale in FP32. NVIDIA's documentation calls the finer one "
-        "more precise. To settle it: one training run with each, and their "
-        "losses with intervals."
+        f"{coarse} with a scale in FP32.",
     )
 
 
@@ -183,8 +182,8 @@ def levels() -> Finding:
         for value in Format("nf4").values
         if value * Format("e2m1").largest in nvfp4
     ]
-    return Finding(
-        counted(len, Format("nf4").values, label="numbers of NF4"),
+    return Finding.true(
+        computed=counted(len, Format("nf4").values, label="numbers of NF4"),
         why=f"Quantiles of a normal distribution: steps from {min(told):.2g} to "
         f"{max(told):.2g} of the largest. Scaled to one end it shares {len(shared)} "
         f"numbers with the grid of NVFP4, "
@@ -197,8 +196,8 @@ def not_normal_float() -> Finding:
     """Which grid NVFP4 uses, by its definition."""
     row = SCHEMES["nvfp4"]
     positive = [value for value in Format("e2m1").values if value >= 0]
-    return Finding.cited(
-        f"Contradicted by its source: {row.source}. NV is NVIDIA. Its numbers are "
+    return Finding.false(
+        f"Source: {row.source}. NV is NVIDIA. Its numbers are "
         f"{', '.join(f'{value:g}' for value in positive)} and their negatives, times a "
         f"scale in E4M3 for {row.block} of them and one in FP32 for the tensor. NF4, "
         f"NormalFloat, is the grid of QLoRA: {len(Format('nf4').values)} quantiles of "
@@ -211,7 +210,7 @@ def near_zero() -> Finding:
     """Least step over the largest number, on both grids."""
     float_step, whole_step = min(steps("e2m1")), min(steps("int4"))
     inner = 1 / 4
-    return Finding.cited(
+    return Finding.true(
         f"Source: {SCHEMES['mxfp4'].source}, for the numbers of E2M1. Scaled to end "
         f"at one, its least step is {float_step:.2g} and INT4's {whole_step:.2g}; "
         f"{within('e2m1', inner)} of its numbers lie in the inner quarter, of INT4's "

@@ -99,18 +99,19 @@ def decades_of_rope() -> Finding:
     )
 
 
-@claim("rope-log8-fits", right_if="the grid's step divides the ladder's")
+@claim("rope-log8-fits")
 def log_grid() -> Finding:
     """Largest relative error of the ladder on a log grid of 256 steps."""
     base, head = int(BASE.si), int(_head().si)
-    return Finding(
-        counted(on_spread_grid, BASE, _head(), label="error on a log grid"),
+    return Finding.depends(
+        "the grid's step divides the ladder's",
+        computed=counted(on_spread_grid, BASE, _head(), label="error on a log grid"),
         why="The ladder is uniform in the logarithm, but eight bits between its ends "
         f"are not a multiple of its steps. An error in a speed grows with the "
         f"position: a pair is a full turn off after {first_turn(base, head):.0f} "
         f"positions. A linear grid of eight bits sends {lost(base, head)} of "
-        f"{head // 2} speeds to zero.",
-        then=counted(on_dividing_grid, BASE, _head(), label="error on its own steps"),
+        f"{head // 2} speeds to zero. On steps of the ladder's own the error is "
+        f"{on_dividing_grid(base, head):g}.",
     )
 
 

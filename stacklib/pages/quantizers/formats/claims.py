@@ -4,7 +4,8 @@ import math
 
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.tensor.kinds import floats
-from stacklib.quantity import counted, counting
+from stacklib.pages.quantizers import formats as page
+from stacklib.quantity import counted
 from stacklib.quantizers import Format
 
 BLACKWELL = "blackwell"
@@ -26,11 +27,6 @@ def four_bit_layouts(names: tuple[str, ...]) -> list[str]:
     return [form.name for form in forms if form.bits == 4 and form.row.exponent]
 
 
-@counting("largest {name}")
-def _largest(name: str) -> float:
-    return Format(name).largest
-
-
 @claim("fp32-range", "fp32")
 @claim("tf32-digits", "tf32")
 @claim("bf16-digits", "bf16")
@@ -49,7 +45,7 @@ def decimal_digits(name: str) -> Finding:
 @claim("e4m3-range", "e4m3fn")
 @claim("e5m2-range", "e5m2")
 def reach(name: str) -> Finding:
-    """The largest number, from exponent, significand, bias and special codes."""
+    """The ends, from exponent, significand, bias and special codes."""
     form = Format(name)
     ieee = Format("e4m3").largest
     other = {
@@ -57,10 +53,10 @@ def reach(name: str) -> Finding:
         f"rule the same bits would end at {ieee:g}."
     }
     return Finding(
-        _largest(name),
-        why=f"The least normal number is {form.least_normal:.3g}, the least of all "
-        f"{form.smallest:.3g}. The document gives these ends as powers of "
-        f"ten.{other.get(name, '')}",
+        page.least_normal(name),
+        to=page.largest(name),
+        why=f"Normal numbers; the least of all is {form.smallest:.3g}. The document "
+        f"gives the ends as powers of ten.{other.get(name, '')}",
     )
 
 

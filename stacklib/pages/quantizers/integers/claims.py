@@ -46,7 +46,7 @@ def clamp() -> Finding:
     codes = np.asarray(quantize(sample(), "int8_channel").codes).astype(np.int8)
     low, high = int(codes.min()), int(codes.max())
     least = int(Format("int8").values[0])
-    return Finding.cited(
+    return Finding.true(
         f"Source: the document's own sample. It does clamp at {least}, but a scale of "
         f"the largest magnitude over {Format('int8').largest:g} leaves nothing to "
         f"clamp: the codes of its matrix run from {low} to {high}. "
@@ -59,7 +59,7 @@ def clamp() -> Finding:
 def ranges() -> Finding:
     """Least and largest of two's complement."""
     eight, four = Format("int8").values, Format("int4").values
-    return Finding.cited(
+    return Finding.true(
         "Source: two's complement, as NumPy and ml_dtypes hold these types: INT8 from "
         f"{eight[0]:g} to {eight[-1]:g}, INT4 from {four[0]:g} to {four[-1]:g}. A "
         "symmetric quantizer leaves the lowest code out."

@@ -26,7 +26,7 @@ def _ridge() -> Quantity:
     return roofline.ridge("h100_sxm", "bf16")
 
 
-@claim("decode-intensity", right_if="the batch is one")
+@claim("decode-intensity")
 def decode_intensity() -> Finding:
     """From batch one to a serving batch, in 16 bits."""
     alone, crowd = _work().intensity, _work(SERVING_BATCH).intensity
@@ -35,7 +35,6 @@ def decode_intensity() -> Finding:
         to=crowd,
         why=f"16-bit weights, from batch one to {SERVING_BATCH} sequences. Each "
         "sequence brings its own KV cache to read, so it grows slower than the batch.",
-        then=alone,
     )
 
 
@@ -56,9 +55,9 @@ def decode_with_long_cache() -> Finding:
     model = models.get("llama-3-8b")
     work = roofline.decode_work(model, dtype="bf16", context=LONG)
     heads = model.heads / model.kv_heads
-    return Finding(
-        work.intensity,
-        why=f"Close by the number, wrong in direction: with {LONG:,} tokens cached, "
+    return Finding.false(
+        computed=work.intensity,
+        why=f"With {LONG:,} tokens cached, "
         f"Llama-3-8B in BF16 does {work.intensity}, more than without a cache. "
         f"{heads:.0f} query heads share each cached key, so a cached byte does "
         "more than a weight byte. With a key for every query head, a cached byte "
@@ -177,11 +176,10 @@ def _fused_layernorm() -> Quantity:
 def layernorm_memory_bound() -> Finding:
     """Not a number: the distance to the ridge is, and is given."""
     below = _ridge() / _fused_layernorm()
-    return Finding.open(
-        f"Not a number, so no ratio judges it. By our count its intensity is "
-        f"{_fused_layernorm()}, a factor of {below:.2} below the ridge of an H100 "
-        "in BF16: memory-bound by a wide margin. To settle 'severely': a "
-        "threshold, or a measured kernel and the share of bandwidth it reaches."
+    return Finding.true(
+        computed=below.named("ridge over intensity"),
+        why=f"By our count its intensity is {_fused_layernorm()}, a factor of "
+        f"{below:.2} below the ridge of an H100 in BF16.",
     )
 
 
@@ -192,9 +190,10 @@ def matmul_bound() -> Finding:
     operations = constant("multiply_add")
     # 2 s^3 operations over 3 s^2 numbers: the intensity is 2 s / (3 x bytes).
     side = _ridge() * 3 * each / operations
-    return Finding.open(
-        f"Not a number: 'big' names no size. With each matrix moved once, a square "
+    return Finding.depends(
+        "big means at least so many rows and columns",
+        computed=side.named("side at the ridge"),
+        why=f"With each matrix moved once, a square "
         f"BF16 product on an H100 crosses the ridge at a side of {side:.3}; of "
-        f"side {SIDE:,} it is compute-bound, of side 512 not. To settle it: the "
-        "size meant."
+        f"side {SIDE:,} it is compute-bound, of side 512 not.",
     )

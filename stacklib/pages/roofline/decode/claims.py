@@ -43,7 +43,7 @@ def decode_wait_share() -> Finding:
     crowd = _step(NAMED, SERVING_BATCH)
     return Finding(
         named.idle,
-        why=f"Right about the share, wrong about the chip. The share is "
+        why=f"Close in the share, wrong about the chip. The share is "
         f"{named.idle:.4 %} on the H200 it names and {used.idle:.4 %} on an H100; "
         f"the time it divides by, {get('decode-memory-time').claimed}, is that of "
         f"an H100 at {hardware.get(DIVIDED_BY).memory_bandwidth}. An H200 has "
@@ -183,23 +183,19 @@ def gain_of_double_peak(batch: int, context: int) -> Quantity:
     return (step.time / faster - 1).named("gain")
 
 
-@claim(
-    "decode-adding-flops",
-    right_if=(
-        "the batch is small, or the sequences are long "
-        f"({SERVING_BATCH} of {CONTEXT:,} tokens, say)"
-    ),
-)
+@claim("decode-adding-flops")
 def decode_adding_flops() -> Finding:
     """The gain from doubling the peak, where decode is most likely to feel it."""
     many = gain_of_double_peak(MANY, BRIEF)
     longest = roofline.memory_bound_context(MODEL, on=DIVIDED_BY, dtype="bf16")
-    return Finding(
-        many,
+    return Finding.depends(
+        "the batch is small, or the sequences are long",
+        computed=many,
         why=f"Doubling the peak of {CHIPS} H100s gains "
-        f"{gain_of_double_peak(1, CONTEXT):%} for one sequence and "
+        f"{gain_of_double_peak(1, CONTEXT):%} for one sequence, "
+        f"{gain_of_double_peak(SERVING_BATCH, CONTEXT):%} for {SERVING_BATCH} of "
+        f"{CONTEXT:,} tokens, and "
         f"{many:.2 %} for {MANY} sequences of {BRIEF} tokens. Beyond "
         f"{longest:.3} tokens a sequence no batch gains anything: each brings "
         "more cache to read than arithmetic to do.",
-        then=gain_of_double_peak(SERVING_BATCH, CONTEXT),
     )

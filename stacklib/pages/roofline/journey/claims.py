@@ -65,8 +65,8 @@ def cut_inside(name: str) -> int:
 def exchanges_a_token() -> Finding:
     """Two for each layer of the model."""
     layers = _model().size("layers", "layers")
-    return Finding(
-        counted(cut_inside, MODEL, label="exchanges a layer") * layers,
+    return Finding.true(
+        computed=counted(cut_inside, MODEL, label="exchanges a layer") * layers,
         why="Right as a lower bound, and not by its own rule of one a layer, which "
         f"would give {_model().layers}.",
     )
@@ -81,6 +81,8 @@ def exchange_rate() -> Finding:
     )
     return Finding(
         rate,
+        convention="both directions",
+        stated="NVIDIA's NVLink page, with 1,800 GB/s a GPU,",
         why="The figure adds both directions. A chip sends and receives at once, and "
         "what it must send goes out in one.",
     )

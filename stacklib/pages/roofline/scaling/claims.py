@@ -101,7 +101,6 @@ def compute_doubles() -> Finding:
         why="The document disagrees with itself: threefold in two places, twofold "
         "here, and with twofold its gap would be a third smaller than the one it "
         f"headlines. Ours is {_from_to()} and lies between the two.",
-        verdict="conflict",
     )
 
 
@@ -132,12 +131,7 @@ def bf16_growth() -> Finding:
     )
 
 
-@claim(
-    "a100-b200-ridge-growth",
-    right_if=(
-        "the A100 is the one of 40 GB, which the document's growth of bandwidth implies"
-    ),
-)
+@claim("a100-b200-ridge-growth")
 def ridge_growth() -> Finding:
     """Growth of the BF16 ridge, which depends on which A100 one starts from."""
 
@@ -146,10 +140,9 @@ def ridge_growth() -> Finding:
         growth = _over(_bf16, new, old) / _over(_bandwidth, new, old)
         return growth.named("growth of the ridge")
 
-    return Finding(
-        from_(A100_80),
+    return Finding.true(
+        computed=from_(A100_80),
         why=f"From the A100 of 80 GB the ridge grows {from_(A100_80):.3} times, from "
         f"that of 40 GB {from_(A100_40):.3}: the later A100 had more bandwidth "
         "for the same arithmetic.",
-        then=from_(A100_40),
     )
