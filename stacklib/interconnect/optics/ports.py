@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from stacklib.quantity import quoted
 from stacklib.quantity.bounds import above_zero, at_least
 
 PRESS = "TechPowerUp, NVIDIA commercializes silicon photonics, 2025"
@@ -38,18 +39,22 @@ class Switch:
     name: str
     ports: int
     rate: float  # bit/s of a port, one direction
-    engine: float  # bit/s of an optical engine, one direction
     source: str
 
 
 PORTS = {
-    "pluggable": Port(1.6e12, 20.0, 10.0, PRESS),
-    "package": Port(1.6e12, 7.0, 2.0, PRESS),
+    way: Port(
+        quoted("optics.rate").si,
+        quoted(f"optics.{way}_engine").si,
+        quoted(f"optics.{way}_laser").si,
+        PRESS,
+    )
+    for way in ("pluggable", "package")
 }
 SWITCHES = {
-    "quantum_x": Switch("Quantum-X Q3450-LD", 144, 800e9, 1.6e12, CPO),
-    "sn6810": Switch("Spectrum-X SN6810", 128, 800e9, 3.2e12, CPO),
-    "sn6800": Switch("Spectrum-X SN6800", 512, 800e9, 3.2e12, CPO),
+    "quantum_x": Switch("Quantum-X Q3450-LD", 144, 800e9, CPO),
+    "sn6810": Switch("Spectrum-X SN6810", 128, 800e9, CPO),
+    "sn6800": Switch("Spectrum-X SN6800", 512, 800e9, CPO),
 }
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, bytes_per_element, chosen, maximum
+from stacklib.quantity import Quantity, bytes_per_element, chosen, maximum, quoted
 from stacklib.quantity.bounds import whole
 from stacklib.quantizers.scheme import SCHEMES
 from stacklib.roofline.bound.scaling import share_from_speed_up
@@ -182,34 +182,6 @@ def forward_time(steps: Sequence[Step], on: str | Accelerator) -> Quantity:
 # -- what was published ----------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A figure of Cursor's before and after, in one unit."""
-
-    name: str
-    before: float
-    after: float
-    unit: str
-
-    @property
-    def gain(self) -> float:
-        """How many times more after, or less where it is a time."""
-        more = self.after / self.before
-        return 1 / more if self.unit == "ms" else more
-
-
-PUBLISHED = {
-    row.name: row
-    for row in (
-        Published("forward", 25.96, 9.45, "ms"),
-        Published("backward", 59.17, 17.04, "ms"),
-        Published("grouped product, DeepGEMM and theirs", 0.67, 0.43, "ms"),
-        Published("quantizing kernel", 4.5, 6.2, "TB/s"),
-        Published("tokens a second and GPU", 16e3, 24e3, "token/s"),
-    )
-}
-
-
 def implied_share() -> float:
     """Share of a step that the layer must have taken, by Amdahl, if only it changed.
 
@@ -217,7 +189,9 @@ def implied_share() -> float:
     says 53 % of the forward and 27 % of the backward pass, about 36 % of both if one
     takes twice the other; that share would give 1.33. So more than the layer changed.
     """
-    rows = [PUBLISHED[name] for name in ("forward", "backward")]
-    gain = sum(row.before for row in rows) / sum(row.after for row in rows)
-    whole_gain = PUBLISHED["tokens a second and GPU"].gain
-    return float(share_from_speed_up(gain, whole_gain))
+    before, after = (
+        quoted(f"cursor.forward_{end}") + quoted(f"cursor.backward_{end}")
+        for end in ("before", "after")
+    )
+    step = quoted("cursor.tokens_after") / quoted("cursor.tokens_before")
+    return float(share_from_speed_up((before / after).si, step.si))

@@ -9,7 +9,6 @@ from stacklib import hardware
 from stacklib.kernels.scaled import fused_quantization as closed
 from stacklib.kernels.scaled import quantization_run
 from stacklib.kernels.scaled.fused_quantization import (
-    PUBLISHED,
     dequantizing_share,
     forward_steps,
     forward_time,
@@ -113,10 +112,6 @@ def test_scaling_on_cuda_cores_takes_about_what_was_measured():
 
 
 def test_published_times_imply_half_of_a_step():
-    gains = {name: round(row.gain, 2) for name, row in PUBLISHED.items()}
-    assert gains["forward"] == 2.75 and gains["backward"] == 3.47
-    assert gains["grouped product, DeepGEMM and theirs"] == 1.56
-    assert gains["quantizing kernel"] == 1.38
     assert implied_share() == pytest.approx(0.484, abs=1e-3)
     both = (25.96 + 59.17) / (9.45 + 17.04)
     assert speed_up_of_part(implied_share(), both) == pytest.approx(1.5)

@@ -4,9 +4,7 @@ import math
 
 from stacklib.evidence import Finding, claim
 from stacklib.pages.interconnect import fabrics as page
-from stacklib.quantity import Quantity, counted
-
-from ...figures_of import published
+from stacklib.quantity import Quantity, counted, quoted
 
 OCI = "R. Nanubalu, Oracle's Zettascale OCI Supercluster, 2026: RoCE v2"
 MEGASCALE = "Z. Jiang and others, MegaScale, 2024: three layers of Tomahawk 4"
@@ -60,7 +58,7 @@ def threshold() -> Finding:
 def oracle() -> Finding:
     """As published, whatever its fabric."""
     return Finding(
-        published(131_072, "", "GPUs of OCI's largest cluster", OCI),
+        quoted("oracle.gpus"),
         why="The number is right and its column is not: this cluster runs RDMA over "
         "Ethernet (RoCE v2), not InfiniBand.",
     )
@@ -68,8 +66,8 @@ def oracle() -> Finding:
 
 def network() -> Quantity:
     """A GPU's part of a full tree of three levels, its parts counted in the graph."""
-    switch = published(36_000, "USD", "a switch of 64 ports", page.SHEET)
-    cable = published(1280, "USD", "a cable with both ends", page.SHEET)
+    switch = quoted("cluster_sheet.switch")
+    cable = quoted("cluster_sheet.cable")
     ports, cables = (page.each("fat tree", name) for name in ("switch port", "link"))
     return (ports * switch / page.radix() + cables * cable).named("network for a GPU")
 

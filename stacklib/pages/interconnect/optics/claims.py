@@ -4,9 +4,7 @@ from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect.optics.failing import failures_a_day
 from stacklib.interconnect.optics.ports import CPO, PORTS, SWITCHES, WEDOANY
-from stacklib.quantity import Quantity, chosen, counted
-
-from ...figures_of import published
+from stacklib.quantity import Quantity, chosen, counted, quoted
 
 BAILLY = "Broadcom on Tomahawk 6 Davisson, cloudnews.tech, 2025"
 DAC = "NVIDIA, MCP7Y00 800 Gb/s passive copper cables, ordering information"
@@ -15,14 +13,15 @@ Q3400 = "NVIDIA, Quantum-X800 Q3400-RA, product page: 72 twin ports in 4U"
 
 def watts(way: str, name: str = "power") -> Quantity:
     """Watts of a port of 1.6 Tbit/s, or of its engine."""
-    port = PORTS[way]
-    return published(getattr(port, name), "W", f"{way}, {name}", port.source)
+    engine = quoted(f"optics.{way}_engine")
+    if name == "engine":
+        return engine
+    return (engine + quoted(f"optics.{way}_laser")).named(f"{way}, {name}")
 
 
 def rate() -> Quantity:
     """Bits a second of such a port, one direction."""
-    port = PORTS["package"]
-    return published(port.rate / 1e12, "Tbit/s per_direction", "port", port.source)
+    return quoted("optics.rate")
 
 
 @claim("cpo-power-saving")
@@ -74,8 +73,7 @@ def farther() -> Finding:
 @claim("cpo-port-density")
 def density() -> Finding:
     """Ports of a rack unit, of the same switch in both forms."""
-    cpo = published(144 / 4, "", "ports a unit, Q3450-LD in 4U", WEDOANY)
-    plug = published(144 / 4, "", "ports a unit, Q3400-RA in 4U", Q3400)
+    cpo, plug = quoted("q3450.ports"), quoted("q3400.ports")  # in 4U each
     return Finding(
         (cpo / plug).named("ports a unit, package over pluggable"),
         why="Quantum-X800 is sold both ways, with as many ports in as many rack units.",
@@ -102,9 +100,7 @@ def whole(key: str) -> Quantity:
 
 def engine(key: str) -> Quantity:
     """One of its optical engines."""
-    switch = SWITCHES[key]
-    label = f"engine of {switch.name}"
-    return published(switch.engine / 1e12, "Tbit/s per_direction", label, CPO)
+    return quoted(f"cpo.engine_{key}")
 
 
 @claim("nvidia-quantumx-cpo-bandwidth", "quantum_x", right_if="an engine is meant")

@@ -7,9 +7,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.interconnect.networks.paths import islands
 from stacklib.interconnect.networks.shapes_scaleup import port_graph
 from stacklib.interconnect.networks.topology import Topology
-from stacklib.quantity import Quantity, counted, counting
-
-from ...figures_of import published
+from stacklib.quantity import Quantity, counted, counting, quoted
 
 SHEET = "NVIDIA, GB200 NVL72 data sheet"
 TRAYS, TRAY_PORTS = 9, 144  # as the post wires them: a tray taken for one chip
@@ -96,7 +94,7 @@ def switch_count() -> Finding:
 
 def pair() -> Quantity:
     """Switch chips of a tray."""
-    return published(2, "", "switch chips of a tray", SHEET)
+    return quoted("gb200_sheet.tray_chips")
 
 
 def tray_ports() -> Quantity:

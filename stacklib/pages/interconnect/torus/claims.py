@@ -3,9 +3,8 @@
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect import Topology
-from stacklib.pages.figures_of import published
 from stacklib.pages.interconnect import torus as page
-from stacklib.quantity import ceil, chosen
+from stacklib.quantity import ceil, chosen, quoted
 
 V5P = (16, 20, 28)  # chips along the axes of a pod
 RADIX, TIERS = 40, 5  # ports of an InfiniBand switch; switches a port of three tiers
@@ -58,7 +57,7 @@ def optical() -> Finding:
     """Ports that the racks' faces need, over the ports of a switch."""
     faces = chosen(6, label="faces of a cube") * chosen(16, label="links of a face")
     links = faces * chosen(page.RACKS, label="racks")
-    each = published(page.PORTS, "", "ports of a Palomar switch", page.TPU4)
+    each = quoted("palomar.ports")
     switches = ceil(links / each).named("switches of 136 ports")
     need = page.ports_for(page.RACKS)
     return Finding(

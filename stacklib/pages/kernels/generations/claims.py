@@ -3,14 +3,14 @@
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.kernels.plan.published import gain, speedup
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.quantity import Quantity, Source, chosen, counted, quoted
 
-from ...figures_of import measured, published
+from ...figures_of import measured
 
 H100, B200 = "h100_sxm", "b200_sxm"
 FA3_ABSTRACT = "Shah et al., FlashAttention-3, arXiv 2407.08608, abstract"
 FA4_ABSTRACT = "FlashAttention-4, arXiv 2603.05451, abstract"
-EIGHT_BITS = published(1.3, "PFLOP/s", "FlashAttention-3 in FP8, up to", FA3_ABSTRACT)
+EIGHT_BITS = quoted("fa3.fp8")
 SIXTEEN_BITS, FOURTH = "B-0365", "B-0364"  # FA-3 in FP16; FA-4 in BF16 on a B200
 SIDE = chosen(128, label="side of a tile")
 VERSIONS = {  # arXiv number and year of each

@@ -3,14 +3,11 @@
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.kernels.scaled.fused_quantization import (
-    PUBLISHED,
     dequantizing_share,
     implied_share,
 )
-from stacklib.quantity import Quantity, one_of
+from stacklib.quantity import Quantity, one_of, quoted
 from stacklib.roofline.bound.scaling import speed_up_of_part
-
-from ...figures_of import published
 
 B200 = "b200_sxm"
 POST = "Cursor, 1.5x Faster MoE Training on Blackwell with MXFP8 Kernels, August 2025"
@@ -20,11 +17,7 @@ BACKWARD_TO_FORWARD = 2  # times of a step's two passes, by their operations
 
 def both(name: str) -> tuple[Quantity, Quantity]:
     """A figure of the post before and after."""
-    row = PUBLISHED[name]
-    return (
-        published(row.before, row.unit, f"{name}, before", POST),
-        published(row.after, row.unit, f"{name}, after", POST),
-    )
+    return quoted(f"cursor.{name}_before"), quoted(f"cursor.{name}_after")
 
 
 def times_faster(name: str) -> Quantity:
@@ -83,7 +76,7 @@ def whole_step() -> Finding:
 @claim("quant-kernel-bw")
 def quantizing_rate() -> Finding:
     """As the post has it, beside a B200's bandwidth."""
-    before, after = both("quantizing kernel")
+    before, after = both("quantizing")
     peak = hardware.get(B200).memory_bandwidth * one_of("s")
     shares = [rate.retag("per_chip") * one_of("s") / peak for rate in (before, after)]
     return Finding(
@@ -96,7 +89,7 @@ def quantizing_rate() -> Finding:
 def grouped() -> Finding:
     """As the post has it."""
     return Finding(
-        both("grouped product, DeepGEMM and theirs")[1],
+        both("grouped")[1],
         why="DeepGEMM's time is without quantization, with scales of 1x128 in "
         "software; the other has scales of 32 that the tensor core reads.",
     )
