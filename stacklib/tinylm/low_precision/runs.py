@@ -23,6 +23,7 @@ from stacklib.quantity import (
     bytes_per_element,
     chosen,
     maximum,
+    quoted,
     resolve,
 )
 from stacklib.quantity.bounds import above_zero, whole
@@ -219,10 +220,6 @@ def _adam(g: NDArray[Any], moment: NDArray[Any], taken: int) -> NDArray[Any]:
 
 # -- memory of QLoRA -----------------------------------------------------------------
 
-# Of the scheme: QLoRA, arXiv 2305.14314, section 3.
-_PER_SCALE, _PER_SECOND = 64, 256  # numbers per scale, scales per second scale
-
-
 @dataclass(frozen=True, slots=True)
 class QloraMemory:
     """Bytes that QLoRA holds at the worst moment of a step, part by part.
@@ -304,10 +301,9 @@ def qlora_memory(
     ups = 2 if mlp.gated else 1
     linear = (2 * hidden * (queries + keys) + (ups + 1) * hidden * wide) * layers
     linear = linear.named("quantized weights")
-    per_scale = chosen(_PER_SCALE, "", "numbers per scale")
-    per_second = chosen(_PER_SECOND, "", "scales per second scale")
-    nf4 = chosen(0.5, "B", "bytes per NF4 number")
-    coded = chosen(1, "B", "bytes per quantized scale")
+    per_scale, per_second = quoted("qlora.block"), quoted("qlora.second_block")
+    nf4 = bytes_per_element("fp4").named("bytes per NF4 number")
+    coded = bytes_per_element("fp8").named("bytes per quantized scale")
     ends = 4 * hidden + 2 * queries + 2 * keys + (ups + 1) * (hidden + wide)
     low = chosen(rank, label="rank")
     adapters = (layers * low * ends).named("adapter weights")
