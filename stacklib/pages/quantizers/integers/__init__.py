@@ -10,8 +10,9 @@ import numpy as np
 
 from stacklib.evidence import ledger
 from stacklib.pages.quantizers.integers import claims
-from stacklib.quantity import Quantity, chosen, counted, counting
-from stacklib.quantizers import Format, dequantize, quantize, schemes
+from stacklib.quantity import Quantity, counted, counting
+from stacklib.quantizers import Format, dequantize, quantize
+from stacklib.quantizers.scheme import fact
 
 LAYER = 2
 MATRIX = f"model.layers.{LAYER}.mlp.up_proj.weight"
@@ -40,15 +41,13 @@ def foretold() -> Quantity:
     return counted(claims.expected_error, label="a quarter of the mean step")
 
 
-def _peak(by_row: bool) -> float:
+@counting(
+    lambda by_row: "largest of a row, mean" if by_row else "largest of the sample"
+)
+def peak(by_row: bool) -> float:
+    """The largest magnitude of the sample: of a row in the mean, or of all."""
     x = np.abs(claims.sample())
     return float(x.max(axis=1).mean() if by_row else x.max())
-
-
-def peak(*, by_row: bool) -> Quantity:
-    """The largest magnitude of the sample: of a row in the mean, or of all."""
-    label = "largest of a row, mean" if by_row else "largest of the sample"
-    return counted(_peak, by_row, label=label)
 
 
 @counting("relative error in {bits} bits, foretold")
@@ -57,14 +56,13 @@ def lost(bits: int) -> float:
 
     The largest of a row is that of the guide's sample.
     """
-    return _peak(True) / (2 ** (bits - 1) - 1) / math.sqrt(12)
+    return peak(True).si / (2 ** (bits - 1) - 1) / math.sqrt(12)
 
 
 def bits(scheme: str) -> Quantity:
     """Bits that a scheme spends on the scale of a number."""
-    (row,) = (s for s in schemes() if s.name == scheme)
-    share = row.scale_bits / row.block
-    return chosen(share, "bit", label=f"bits of {scheme} for scales, of a number")
+    share = fact(scheme, "scale_bits", "bit") / fact(scheme, "block")
+    return share.named(f"bits of {scheme} for scales, of a number")
 
 
 # -- a layer of the book's own model ---------------------------------------------------

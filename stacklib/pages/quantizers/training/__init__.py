@@ -240,6 +240,11 @@ def card() -> Quantity:
     return hardware.get(CARD).memory_capacity
 
 
+def updates(name: str) -> Quantity:
+    """Updates of a stored experiment."""
+    return recorded(f"{STORED}/{name}.json", "settings", "steps")
+
+
 def settings(name: str) -> Any:
     """Settings of a stored experiment."""
     return runs.curves(name)["settings"]

@@ -35,9 +35,7 @@ def _gradients(name: str, power: int, whole: Quantity) -> d.Node:
         end.named(f"{name}, {at}")
         for end, at in zip(ends, ("low", "high"), strict=True)
     ]
-    begin, end = (
-        counted(page.octaves, e, label=f"place of {e.label}") for e in ends
-    )
+    begin, end = (counted(page.octaves, e, label=f"place of {e.label}") for e in ends)
     told = [(f"{name}: ", d.Shown(ends[0], None, 2), " to ", d.Shown(ends[1], None, 2))]
     return d.Clip(name, begin, end, whole, told, role="layer-6", grow=0)
 

@@ -6,7 +6,9 @@ import math
 from functools import cache
 from typing import Any
 
+from stacklib.pages.quantizers import quality
 from stacklib.quantity import Quantity, counted, counting
+from stacklib.tinylm.config import architecture
 
 LAYER = 2
 MATRIX = f"model.layers.{LAYER}.mlp.up_proj.weight"
@@ -39,6 +41,11 @@ def inputs(outliers: bool = False) -> tuple[Any, Any]:
     seen = quantized.layer_inputs(model, quantized.calibration())[MATRIX]
     fresh = [doc.text for doc in evaluation_text()[:4]]
     return seen, quantized.layer_inputs(model, fresh)[MATRIX]
+
+
+def width() -> Quantity:
+    """Inputs of the layer."""
+    return architecture("tiny").size("hidden", "hidden size").named("inputs")
 
 
 def _weights(outliers: bool = False) -> Any:
@@ -106,14 +113,9 @@ def correlation() -> float:
 # -- whole models ----------------------------------------------------------------------
 
 
-@counting("loss, {scheme}, {method}", unit="bit/B")
-@cache
-def loss(scheme: str, method: str = "round") -> float:
-    """Bits a byte that the book's own model loses; measured, stored."""
-    from stacklib.tinylm.quantized import measured
-
-    (row,) = (r for r in measured() if (r.scheme, r.method) == (scheme, method))
-    return float(row.loss.value)
+def loss(scheme: str, method: str = "round") -> Quantity:
+    """Bits a byte that the book's own model loses."""
+    return quality.of(scheme, method=method).named(f"loss, {scheme}, {method}")
 
 
 def schemes_run(method: str) -> list[str]:
@@ -123,12 +125,9 @@ def schemes_run(method: str) -> list[str]:
     return [row.scheme for row in measured() if row.method == method]
 
 
-@counting("bits of a weight, model in {scheme}", unit="bit")
-def bits(scheme: str) -> float:
+def bits(scheme: str) -> Quantity:
     """Bits of a weight, scales counted, of the whole model as it was packed."""
-    from stacklib.tinylm.quantized import measured
-
-    return float(next(row.bits for row in measured() if row.scheme == scheme))
+    return quality.bits(scheme).named(f"bits of a weight, model in {scheme}")
 
 
 # -- outliers --------------------------------------------------------------------------
