@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from typing import Any
 
@@ -60,10 +59,9 @@ def cut(element: str, rule: str) -> float:
     return float((_sizes() / scale > Format(element).largest).mean())
 
 
-@counting("top of the octave")
-def octave(element: str) -> float:
+def octave(element: str) -> Quantity:
     """The power of two above an element's end."""
-    return 2.0 ** math.frexp(Format(element).largest)[1]
+    return fact(element, "octave", label="top of the octave")
 
 
 def above(element: str) -> Quantity:

@@ -47,12 +47,11 @@ def code_bits() -> Quantity:
     return fact(SCHEME, "code_bits", "bit", label="bits of a code of Q4_K")
 
 
-@counting("bits of a scale of Q4_K", unit="bit")
-def scale_bits() -> int:
-    """Bits that the largest scale needs."""
-    from stacklib.quantizers.k_quants import KINDS
-
-    return KINDS[SCHEME].scale_top.bit_length()
+def scale_bits() -> Quantity:
+    """Bits of a scale, or of a least number: what two numbers in fp16 leave to both."""
+    ends = 2 * fact("fp16", "bits", "bit") / blocks()
+    left = fact(SCHEME, "scale_bits", "bit") - ends
+    return (left / 2).named("bits of a scale of Q4_K")
 
 
 def code_bytes() -> Quantity:

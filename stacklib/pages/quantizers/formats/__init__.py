@@ -131,28 +131,17 @@ def sum_of(rounding: str) -> Quantity:
     return counted(added, rounding, label=f"sum, rounded {rounding}")
 
 
-@counting("two to the highest exponent of e4m3fn")
-def octave() -> float:
+def octave() -> Quantity:
     """Where the highest octave of e4m3fn begins."""
-    return 2.0 ** (math.frexp(Format("e4m3fn").largest)[1] - 1)
+    found = fact("e4m3fn", "octave") / 2
+    return found.named("two to the highest exponent of e4m3fn")
 
 
-@counting(lambda name: f"places below the end, {name[:4].upper()}")
-def below(name: str) -> float:
+def below(name: str) -> Quantity:
     """Places that a format loses below the end of its highest octave."""
-    form, octave = Format(name), 2.0 ** octaves(name).si
-    return (octave - form.largest) / (octave / 2) * (1 << form.row.significand)
-
-
-def codes(bits: int) -> int:
-    """Codes of so many bits."""
-    return 1 << bits
-
-
-@counting("places of an octave")
-def places(name: str) -> int:
-    """Numbers of a format from a power of two to the next."""
-    return 1 << Format(name).row.significand
+    end = fact(name, "octave")
+    found = (end - largest(name)) / (end / 2) * fact(name, "places")
+    return found.named(f"places below the end, {name[:4].upper()}")
 
 
 @counting("step of {name} from 2^{power} on")
@@ -196,6 +185,7 @@ def sparse(device: str, dtype: str) -> Quantity:
     return row.built.retag("sparse", row.device.peaks[row.name].sparse_factor)
 
 
+@counting("every code a number")
 def every_code(name: str) -> float:
     """The largest number of a format if every code were a number."""
     row = Format(name).row
@@ -206,4 +196,4 @@ def every_code(name: str) -> float:
 @counting("octaves of {name} above one")
 def octaves(name: str) -> int:
     """Powers of two from one to the end of a format."""
-    return math.frexp(Format(name).largest)[1]
+    return round(math.log2(Format(name).octave))
