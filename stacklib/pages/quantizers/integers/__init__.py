@@ -98,30 +98,20 @@ def rounded(x: Any, way: str) -> Any:
     return found.T if turned else found
 
 
-def product_error(way: str, outliers: bool) -> float:
+@counting(lambda way, outliers: f"product, {way}{', outliers' if outliers else ''}")
+def off(way: str, *, outliers: bool) -> float:
     """How far the product is off when its inputs are rounded, relative."""
     x, w = layer(outliers)
     exact = x @ w.T
     return float(np.linalg.norm(rounded(x, way) @ w.T - exact) / np.linalg.norm(exact))
 
 
-def off(way: str, *, outliers: bool) -> Quantity:
-    """The same with its derivation."""
-    label = f"product, {way}{', outliers' if outliers else ''}"
-    return counted(product_error, way, outliers, label=label)
-
-
-def weight_error(scheme: str, clip: str | None = None) -> float:
+@counting(lambda scheme, clip: f"weights in {scheme}{', clipped' if clip else ''}")
+def weights_off(scheme: str, clip: str | None = None) -> float:
     """Root of the squared error of the weights over that of their squares."""
     w = layer(False)[1]
     found = dequantize(quantize(w, scheme, clip=clip))
     return float(np.linalg.norm(found - w) / np.linalg.norm(w))
-
-
-def weights_off(scheme: str, clip: str | None = None) -> Quantity:
-    """The same with its derivation."""
-    label = f"weights in {scheme}{', clipped' if clip else ''}"
-    return counted(weight_error, scheme, clip, label=label)
 
 
 @counting("codes of symmetric INT8")
