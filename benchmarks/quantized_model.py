@@ -106,6 +106,7 @@ def row_of(
         for a, b in zip(one, two, strict=True)
     ]
     return {
+        "id": f"{name}, {way}",
         "scheme": name,
         "method": way,
         "nbytes": nbytes,
@@ -128,6 +129,8 @@ def all_caches() -> list[dict[str, Any]]:
         costs = score(scorer, held, tiny.tokenizer)
         rows.append(
             {
+                "id": f"keys of {keys} by {key_axis}, "
+                f"values of {values} by {value_axis}",
                 "key_bits": keys,
                 "value_bits": values,
                 "key_axis": key_axis,

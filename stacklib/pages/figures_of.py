@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
+from typing import Any
 
 from stacklib.evidence import ledger, measurements, results, runs
 from stacklib.quantity import Quantity, Source
@@ -41,6 +43,13 @@ def foretold(stem: str, value: float, unit: str, label: str) -> Quantity:
     where, words = file["prediction"]["file"], "committed before the run"
     source = Source(where, words, file["date"], "measured")
     return runs.foretold(value, unit, label, source)
+
+
+@cache
+def rows(stem: str) -> list[dict[str, Any]]:
+    """Rows of ``benchmarks/results/<stem>.json``, whatever they hold."""
+    path = results.root() / "benchmarks" / "results" / f"{stem}.json"
+    return json.loads(path.read_text(encoding="utf-8"))["rows"]
 
 
 @cache

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from stacklib import evidence, hardware, models, roofline
 from stacklib.evidence import results
 from stacklib.pages import chain
-from stacklib.quantity import Quantity, chosen, counted, counting, one_of, say
+from stacklib.quantity import Quantity, chosen, counted, one_of, recorded, say
 from stacklib.quantity.say import Saying
 from stacklib.roofline.count.readiness import QUESTIONS
 
@@ -116,20 +117,21 @@ def house() -> Saying:
 
 def ratio(result: str, *rows: str) -> Quantity:
     """How many times a peer's speed: the least of some rows of a result file."""
-    label = f"least ratio to the peer, {', '.join(rows)}"
-    return counted(_ratio, result, *rows, label=label)
+    found = _of(result, rows, "ratio")[0]
+    return found.named(f"least ratio to the peer, {', '.join(rows)}")
 
 
-def _ratio(result: str, *rows: str) -> float:
-    found = {row["id"]: row["ratio"] for row in results.need(result)["rows"]}
-    return float(min(found[row] for row in rows))
-
-
-@counting("most of the peer's time, {result}")
-def longest(result: str) -> float:
+def longest(result: str) -> Quantity:
     """How many times a peer's time: the most of the shapes of a result file."""
-    rows = results.need(result)["rows"]
-    return max(float(row["time_over_peer"]) for row in rows)
+    rows = [row["id"] for row in results.need(result)["rows"]]
+    found = _of(result, rows, "time_over_peer")[-1]
+    return found.named(f"most of the peer's time, {result}")
+
+
+def _of(result: str, rows: Iterable[str], field: str) -> list[Quantity]:
+    """A field of some rows of a result file, the least first."""
+    file = f"benchmarks/results/{result}.json"
+    return sorted((recorded(file, row, field) for row in rows), key=lambda q: q.si)
 
 
 def peers() -> Saying:

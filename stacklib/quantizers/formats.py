@@ -194,6 +194,16 @@ class Format:
         return self.decode(self.top)
 
     @property
+    def octave(self) -> float:
+        """The power of two above its largest number."""
+        return 2.0 ** math.frexp(self.largest)[1]
+
+    @property
+    def places(self) -> int:
+        """Codes from a power of two to the next."""
+        return 1 << self.row.significand
+
+    @property
     def smallest(self) -> float:
         """The smallest number above zero."""
         if self.row.special == "table":

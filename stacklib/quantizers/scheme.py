@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from stacklib.quantity import resolve
+from stacklib.quantity import Quantity, resolve
+from stacklib.quantity.core import _make
 from stacklib.quantity.stored import STORED
+
+from .formats import FORMATS, Format
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -136,6 +139,42 @@ SCHEMES = {row[0]: _scheme(*row) for row in _ROWS}
 def schemes() -> tuple[Scheme, ...]:
     """Every scheme that ``quantize`` knows, with its bits, block and source."""
     return tuple(SCHEMES.values())
+
+
+def fact(name: str, field: str, unit: str = "", label: str = "") -> Quantity:
+    """A field of a scheme or of a format, exact: the tables define them.
+
+    Parameters
+    ----------
+    name : str
+        A scheme (``mxfp4``), or a format (``e4m3fn``).
+    field : str
+        Of ``Scheme``, ``quantity.stored.Stored``, ``Format`` or its ``Row``, such as
+        ``block``, ``row_bytes``, ``largest``, ``significand``.
+    unit, label : str
+        As ``Quantity`` takes them.
+
+    Raises
+    ------
+    UnknownName
+        For a name without a row; lists the candidates.
+    ValueError
+        For a field that its row does not have, or that is no number.
+
+    Examples
+    --------
+    >>> fact("nvfp4", "block").text()
+    '16'
+    """
+    name = resolve(name, {**SCHEMES, **FORMATS}, "scheme or format", exact=True)
+    rows: list[Any] = [SCHEMES.get(name), STORED.get(name)]
+    if name in FORMATS:
+        rows += [Format(name), FORMATS[name]]
+    value = next((getattr(row, field) for row in rows if hasattr(row, field)), None)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"fact({name!r}, {field!r}): its row has no such number")
+    made = Quantity(value, unit, label=label or f"{field} of {name}")
+    return _make(made, kind="constant")
 
 
 def scheme_row(name: str) -> Scheme:

@@ -36,6 +36,7 @@ FALLBACK = {
 }
 METHODS = ("round", "gptq", "awq")
 STORE = DATA / "low_precision" / "schemes.json"
+FILE = "stacklib/tinylm/data/low_precision/schemes.json"  # as a leaf names it
 SAMPLES = 16  # texts to calibrate with
 READERS = {  # which matrices read what a norm gives
     "input_layernorm": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
@@ -234,10 +235,12 @@ def with_outliers(
 class Measured:
     """What a scheme cost the model on text it never saw.
 
-    ``loss`` is bits per byte above the model in bf16, document by document; ``probe``
-    the share of all minimal pairs, ``cloze`` of the cloze items, answered right.
+    ``id`` is scheme and method; ``loss`` is bits per byte above the model in bf16,
+    document by document; ``probe`` the share of all minimal pairs, ``cloze`` of the
+    cloze items, answered right.
     """
 
+    id: str
     scheme: str
     method: str
     nbytes: int

@@ -30,6 +30,7 @@ AXES = ("channel", "token")
 GROUP = 32
 WIDEST = 16  # bits that mean: as it is
 STORE = DATA / "low_precision" / "kv.json"
+FILE = "stacklib/tinylm/data/low_precision/kv.json"  # as a leaf names it
 
 
 def bits_of(bits: int, group: int = GROUP) -> float:
@@ -111,6 +112,7 @@ def kv_scorer(
 class MeasuredKV:
     """What a rounded cache cost the model on text it never saw."""
 
+    id: str
     key_bits: int
     value_bits: int
     key_axis: str

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stacklib.quantity import UnknownName
+from stacklib.quantity.told import told
 from stacklib.quantizers import FORMATS, Format
+from stacklib.quantizers.scheme import fact
 
 THEIRS = {
     "bf16": ml_dtypes.bfloat16,
@@ -354,3 +356,34 @@ def test_codes_outside_and_unknown_names():
             _ = Format(name).nan
     with pytest.raises(ValueError, match="16 bits: too many"):
         _ = Format("bf16").values
+
+
+@pytest.mark.parametrize("name", [n for n in FLOATS if n in THEIRS])
+def test_a_fact_is_what_the_library_says(name: str):
+    """Fields of a format against ml_dtypes, which has them by another route."""
+    theirs = ml_dtypes.finfo(THEIRS[name])
+    found = {f: fact(name, f).si for f in ("bits", "exponent", "significand")}
+    ours = theirs.bits, theirs.nexp, theirs.nmant
+    assert tuple(found.values()) == ours and told(fact(name, "bits")) == "exact"
+    for field, end in (("largest", theirs.max), ("least_normal", theirs.tiny)):
+        assert fact(name, field).si == float(end)
+    assert float(theirs.max) < fact(name, "octave").si <= 2 * float(theirs.max)
+
+
+def test_facts_of_schemes_are_those_of_their_documents():
+    """OCP MX v1.0 table 1, ggml-common.h, QLoRA section 3; what is no number fails."""
+    said = {
+        ("mxfp4", "block"): 32,
+        ("mxfp4", "scale_bits"): 8,
+        ("nvfp4", "block"): 16,
+        ("q4_k", "row"): 256,
+        ("q4_k", "row_bytes"): 144,
+        ("nf4_dq", "block"): 64,
+        ("nf4_dq", "scale_bits"): 8 + 32 / 256,
+    }
+    assert {key: fact(*key).si for key in said} == said
+    with pytest.raises(UnknownName, match="mxfp4"):
+        fact("mxfp44", "block")
+    for field in ("digits", "layout", "floating"):
+        with pytest.raises(ValueError, match="e2m1"):
+            fact("e2m1", field)

@@ -12,8 +12,6 @@ from stacklib.roofline.bound.gemm import WIDE
 
 READ = "2026-11-21"
 BANDS = "stacklib/hardware/data/errors.toml"
-DATA = "stacklib/evidence/data"
-FILES = f"Predicted in {DATA}/held_out.csv, published in {DATA}/measurements.csv"
 
 
 @cache
@@ -62,12 +60,22 @@ def factors() -> Quantity:
 
 def errors(family: str, by: str) -> tuple[Quantity, Quantity]:
     """Median and 90th percentile of the errors, each group left out of its fit."""
-    found = unseen(by).families[family]
-    where = f"family {family}, each {by} left out of the fit that predicts it"
     return (
-        _error(found.median_error, f"median error of family {family}", where),
-        _error(found.p90_error, f"p90 error of family {family}", where),
+        counted(error, family, by, label=f"median error of family {family}"),
+        counted(error, family, by, "p90", label=f"p90 error of family {family}"),
     )
+
+
+def error(family: str, by: str, which: str = "median") -> float:
+    """The ``median`` or the ``p90`` of them."""
+    found = unseen(by).families[family]
+    value = found.median_error if which == "median" else found.p90_error
+    if value is None:
+        raise ValueError(
+            f"no row of family {family} is predicted with its {by} left out; run the "
+            "calibration"
+        )
+    return value
 
 
 def wide_band() -> tuple[Quantity, Quantity]:
@@ -88,10 +96,3 @@ def _wide() -> hardware.ErrorBand:
     if band is None:
         raise ValueError(f"{WIDE} has no band; run the calibration")
     return band
-
-
-def _error(value: float | None, label: str, where: str) -> Quantity:
-    if value is None:
-        raise ValueError(f"no row of {where}, is predicted; run the calibration")
-    source = Source(FILES, where, READ, "secondary")
-    return Quantity(value, label=label, source=source, kind="measured")

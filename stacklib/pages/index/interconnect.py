@@ -6,7 +6,6 @@ from stacklib import hardware
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.marks import then
 from stacklib.plots.drawing.parts import machine
-from stacklib.quantity import chosen
 
 from .sections import DEVICE, DOWN, cells, group, section
 
@@ -49,6 +48,7 @@ def interconnect_map() -> d.Drawing:
 def _node() -> d.Node:
     """Eight GPUs, and what passes over the links between them."""
     rate = hardware.link("nvlink4").per_direction
+    boards = hardware.get(DEVICE).link_domain.named("GPUs of a node")
     links = [
         section("6.1", "lanes of a link", "layer-5", cells("lanes", 4, {0, 1})),
         section("6.2", "a sum over it", "layer-5", cells("chunks", 8, {2})),
@@ -56,7 +56,7 @@ def _node() -> d.Node:
         section("6.4", "by which algorithm", "layer-4"),
     ]
     return d.below(
-        machine.boards(chosen(8, label="GPUs of a node")),
+        machine.boards(boards),
         d.Pipe("boards", "links", rate, rate * 2, both=True, down=DOWN, least=34.0),
         d.grid(links, (2, 1)),
     )

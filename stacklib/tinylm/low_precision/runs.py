@@ -27,6 +27,7 @@ from stacklib.quantity import (
 )
 from stacklib.quantity.bounds import above_zero, whole
 from stacklib.quantizers import Format
+from stacklib.quantizers.scheme import fact
 
 from ..config import DATA
 
@@ -219,9 +220,6 @@ def _adam(g: NDArray[Any], moment: NDArray[Any], taken: int) -> NDArray[Any]:
 
 # -- memory of QLoRA -----------------------------------------------------------------
 
-# Of the scheme: QLoRA, arXiv 2305.14314, section 3.
-_PER_SCALE, _PER_SECOND = 64, 256  # numbers per scale, scales per second scale
-
 
 @dataclass(frozen=True, slots=True)
 class QloraMemory:
@@ -304,10 +302,9 @@ def qlora_memory(
     ups = 2 if mlp.gated else 1
     linear = (2 * hidden * (queries + keys) + (ups + 1) * hidden * wide) * layers
     linear = linear.named("quantized weights")
-    per_scale = chosen(_PER_SCALE, "", "numbers per scale")
-    per_second = chosen(_PER_SECOND, "", "scales per second scale")
-    nf4 = chosen(0.5, "B", "bytes per NF4 number")
-    coded = chosen(1, "B", "bytes per quantized scale")
+    nf4 = fact("nf4_dq", "code_bits", "bit").to("B").named("bytes per NF4 number")
+    scale = fact("nf4_dq", "scale_bits", "bit").to("B").named("bytes per scale")
+    scaled = fact("nf4_dq", "block", label="numbers per scale")
     ends = 4 * hidden + 2 * queries + 2 * keys + (ups + 1) * (hidden + wide)
     low = chosen(rank, label="rank")
     adapters = (layers * low * ends).named("adapter weights")
@@ -319,7 +316,7 @@ def qlora_memory(
     largest = maximum(hidden * wide, hidden * queries)
     return QloraMemory(
         weights=(linear * nf4).named("weights in NF4"),
-        scales=(linear / per_scale * (coded + fp32 / per_second)).named("scales"),
+        scales=(linear / scaled * scale).named("scales"),
         kept=((model.parameters - linear) * number).named("embeddings and norms"),
         adapters=(adapters * fp32).named("adapters"),
         gradients=(adapters * fp32).named("gradients of adapters"),

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 
+from stacklib.pages import figures_of
 from stacklib.pages.quantizers import files as page
 from stacklib.pages.quantizers.files import drawings, runs
 from stacklib.quantizers import dequantize, pack, quantize, read_gguf, unpack
@@ -47,11 +48,12 @@ def test_the_parts_are_the_whole_file(tmp_path):
 
 
 def test_texts_part_only_where_rounding_can_turn_them():
-    for ours, theirs, farthest in runs.partings():
-        assert 0 <= ours <= 2 * farthest and 0 <= theirs <= 2 * farthest
-    rows = runs.stored()["rows"].values()
+    for row, at in runs.partings():
+        for side in ("ours", "theirs"):
+            assert 0 <= row["apart"][at][side][3] <= 2 * row["farthest_logit"]
+    rows = figures_of.rows(runs.STEM)
     assert all(r["equal"] + len(r["apart"]) == r["prompts"] for r in rows)
-    assert set(runs.SHOWN) <= set(runs.stored()["rows"])
+    assert set(runs.SHOWN) <= {row["id"] for row in rows}
 
 
 def test_four_bits_change_a_text_and_not_its_beginning():
@@ -72,5 +74,5 @@ def test_the_drawings_have_the_bytes_of_a_block_and_of_the_file():
 
 def test_a_misread_nibble_shows_from_the_first_token():
     """Far above what two decoders of one file differ by."""
-    worst = max(row["farthest_logit"] for row in runs.stored()["rows"].values())
+    worst = max(row["farthest_logit"] for row in figures_of.rows(runs.STEM))
     assert page.misread().si > 4 * worst

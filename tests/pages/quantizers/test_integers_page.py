@@ -34,11 +34,11 @@ def test_outliers_leave_the_function_and_break_the_tensor_scale():
     )
     assert np.allclose(x @ w.T, large @ divided.T, rtol=1e-5, atol=1e-5)
     tensor, token, channel, strip, tile = page.WAYS
-    assert page.product_error(tensor, True) > 30 * page.product_error(tensor, False)
-    assert page.product_error(token, True) > 20 * page.product_error(token, False)
-    assert page.product_error(channel, True) == page.product_error(channel, False)
+    assert page.off(tensor, outliers=True) > 30 * page.off(tensor, outliers=False)
+    assert page.off(token, outliers=True) > 20 * page.off(token, outliers=False)
+    assert page.off(channel, outliers=True) == page.off(channel, outliers=False)
     for way in (strip, tile):
-        assert page.product_error(way, True) < 1.1 * page.product_error(way, False)
+        assert page.off(way, outliers=True) < 1.1 * page.off(way, outliers=False)
 
 
 def test_a_scale_by_token_leaves_the_sum_and_one_by_channel_does_not():
@@ -60,7 +60,7 @@ def test_the_sample_is_what_a_quarter_of_a_step_foretells():
 
 
 def test_clipping_helps_where_places_are_few():
-    assert page.weight_error("int4_g128", "mse") < 0.95 * page.weight_error("int4_g128")
+    assert page.weights_off("int4_g128", "mse") < 0.95 * page.weights_off("int4_g128")
     assert (
         page.bits("fp8_1x128").si == quantize(np.ones((128, 128)), "fp8_1x128").bits - 8
     )

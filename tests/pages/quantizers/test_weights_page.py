@@ -64,18 +64,16 @@ def test_two_columns_never_lose_and_no_point_of_the_lattice_is_missed():
 
 
 def test_the_layer_is_better_and_its_weights_are_worse():
-    assert page.weight_error("gptq", page.SCHEME) > page.weight_error(
+    assert page.weights_off("gptq", page.SCHEME) > page.weights_off(
         "round", page.SCHEME
     )
-    assert page.product_error("gptq", page.SCHEME) < 0.8 * page.product_error(
-        "round", page.SCHEME
-    )
-    few = page.product_error("gptq", page.SCHEME, 8)
-    assert few > page.product_error("round", page.SCHEME)
+    assert page.off("gptq", page.SCHEME) < 0.8 * page.off("round", page.SCHEME)
+    few = page.off("gptq", page.SCHEME, 8)
+    assert few > page.off("round", page.SCHEME)
 
 
 def test_smoothing_mends_what_outliers_break():
-    assert page.smooth_error(0.5) < 0.05 < 0.4 < page.smooth_error(None)
+    assert page.smoothed(0.5).si < 0.05 < 0.4 < page.smoothed(None).si
 
 
 def test_losses_of_models_are_the_stored_ones():

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from stacklib.quantity import Quantity, chosen, counted, counting, log2
-from stacklib.quantizers import SCHEMES, Format
+from stacklib.quantity import Quantity, counted, counting, log2
+from stacklib.quantizers import Format
+from stacklib.quantizers.scheme import fact
 
 SEED, DRAWN = 5, 1 << 19  # of the drawn numbers
 PHASES = tuple(2 ** (k / 8) for k in range(8))  # sizes of numbers within an octave
@@ -22,7 +23,7 @@ WAYS = {
 
 def bits(scheme: str) -> Quantity:
     """Bits of a number, scales counted."""
-    return chosen(SCHEMES[scheme].bits, "bit", label=f"bits of a number, {scheme}")
+    return fact(scheme, "bits", "bit", label=f"bits of a number, {scheme}")
 
 
 @counting("bytes of 64 numbers, {scheme}", unit="B")
@@ -58,10 +59,15 @@ def cut(element: str, rule: str) -> float:
     return float((_sizes() / scale > Format(element).largest).mean())
 
 
-def above(high: float, end: float) -> Quantity:
+def octave(element: str) -> Quantity:
+    """The power of two above an element's end."""
+    return fact(element, "octave", label="top of the octave")
+
+
+def above(element: str) -> Quantity:
     """Share of an octave's logarithms that lies between an end and its top."""
-    top = chosen(high, label="top of the octave")
-    return log2(top / chosen(end, label="end of the element")).named("share above")
+    end = fact(element, "largest", label="end of the element")
+    return log2(octave(element) / end).named("share above")
 
 
 @counting("error of {element}, {rule}, {block}, by integral")

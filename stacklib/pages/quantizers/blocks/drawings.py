@@ -3,7 +3,7 @@
 from stacklib.pages.quantizers import blocks as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
-from stacklib.quantizers import SCHEMES, Format
+from stacklib.quantizers.scheme import fact
 
 __all__ = ["bytes_of_blocks", "two_levels"]
 NUMBERS = 64
@@ -39,8 +39,7 @@ def _run(name: str, scales: int, codes: int) -> d.Node:
 
 
 def _format(scheme: str, runs: list[d.Node]) -> d.Box:
-    row = SCHEMES[scheme]
-    block = chosen(row.block, label=f"numbers of a block, {scheme}")
+    block = fact(scheme, "block", label=f"numbers of a block, {scheme}")
     drawn = d.Shown(chosen(NUMBERS, label="numbers drawn"))
     told = [
         d.line(
@@ -59,12 +58,11 @@ def _format(scheme: str, runs: list[d.Node]) -> d.Box:
 
 def two_levels() -> d.Drawing:
     """Of a number in NVFP4: three factors, and who shares each."""
-    e4m3, e2m1 = Format("e4m3fn"), Format("e2m1")
     ends = [
-        chosen(f.largest, label=f"largest number of {f.name}, NVFP4")
-        for f in (e4m3, e2m1)
+        fact(name, "largest", label=f"largest number of {name}, NVFP4")
+        for name in ("e4m3fn", "e2m1")
     ]
-    block = chosen(SCHEMES["nvfp4"].block, label="numbers of a block, nvfp4")
+    block = fact("nvfp4", "block", label="numbers of a block, nvfp4")
     tensor = d.Box(
         "scale of the tensor",
         [d.line("one scale for the tensor", bold=True), "in FP32"],

@@ -8,6 +8,7 @@ from stacklib import models
 from stacklib.pages.quantizers.bytes import claims
 from stacklib.quantity import Quantity, ceil, chosen, counted, counting
 from stacklib.quantizers import LogFormat, byte_split
+from stacklib.quantizers.scheme import fact
 
 BASE, BITS = claims.BASE, claims.BITS
 WIDE, NARROW = 16, 8  # bits of the operands of a product
@@ -30,10 +31,11 @@ def step() -> Quantity:
 
 def worst() -> Quantity:
     """Largest relative error of such a grid: half a step, from the logarithm back."""
-    return counted(_worst, BASE, head(), label="half a step")
+    return counted(half_a_step, BASE, head(), label="half a step")
 
 
-def _worst(base: float, size: int) -> float:
+def half_a_step(base: float, size: int) -> float:
+    """The same for a base of RoPE and a size of a head."""
     return LogFormat(BITS, claims.spread_step(base, size)).worst_ratio
 
 
@@ -44,23 +46,19 @@ def found_error() -> Quantity:
 
 def own_codes() -> Quantity:
     """Codes from one pair to the next on the grid whose step divides the ladder's."""
-    return counted(_own_codes, BASE, head(), label="codes between pairs")
-
-
-def _own_codes(base: float, size: int) -> int:
-    ladder = claims.ladder(base, size)
-    form = LogFormat(BITS, claims.dividing_step(base, size))
-    return int(form.encode(ladder[1]) - form.encode(ladder[0]))
+    first, then = (counted(code, BASE, head(), pair) for pair in (0, 1))
+    return (then - first).named("codes between pairs")
 
 
 def last_code() -> Quantity:
     """Code of the slowest pair on that grid."""
-    return counted(_last_code, BASE, head(), label="code of the slowest pair")
+    return counted(code, BASE, head(), -1, label="code of the slowest pair")
 
 
-def _last_code(base: float, size: int) -> int:
+def code(base: float, size: int, pair: int) -> int:
+    """Code of a pair's speed on the grid whose step divides the ladder's."""
     form = LogFormat(BITS, claims.dividing_step(base, size))
-    return int(form.encode(claims.ladder(base, size)[-1]))
+    return int(form.encode(claims.ladder(base, size)[pair]))
 
 
 def first_turn() -> Quantity:
@@ -118,5 +116,5 @@ def differing() -> float:
 
 def lanes() -> Quantity:
     """Passes of a multiplier of bytes that a sample of a camera needs."""
-    lane = chosen(NARROW, "bit", label="bits of a byte")
+    lane = fact("int8", "bits", "bit", label="bits of a byte")
     return ceil(claims.SAMPLE / lane).named("lanes of a sample")

@@ -2,24 +2,25 @@
 
 from stacklib.pages.quantizers import bytes as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity
+from stacklib.quantizers.scheme import fact
 
 __all__ = ["two_passes"]
 HIGH, LOW = "layer-3", "layer-5"
 
 
-def _bits(count: int, label: str) -> Quantity:
-    return chosen(count, "bit", label=label)
+def _bits(bytes_: int, label: str) -> Quantity:
+    return (bytes_ * fact("int8", "bits", "bit")).named(label)
 
 
 def two_passes() -> d.Drawing:
     """The wide operand on top, a column for each of its bytes, the sum at the foot."""
-    wide = _bits(page.WIDE, "bits of the wide operand")
+    wide = _bits(2, "bits of the wide operand")
     cells = d.right_of(
         _byte("its high bits", HIGH), _byte("its low bits", LOW), gap=5, grow=0
     )
     told = [d.line("a", bold=True), ("whole, with a sign: ", d.Shown(wide, "bit"))]
-    total = _bits(page.WIDE + page.NARROW, "bits of the sum")
+    total = _bits(3, "bits of the sum")
     scene = d.below(
         d.Box("a", told, cells, role="layer-2"),
         d.right_of(
@@ -40,8 +41,8 @@ def _byte(name: str, role: str) -> d.Cells:
 
 
 def _pass(name: str, sign: str, then: str, role: str) -> d.Node:
-    byte = _bits(page.NARROW, f"bits of the {name} byte")
-    product = _bits(2 * page.NARROW, f"bits of the {name} product")
+    byte = _bits(1, f"bits of the {name} byte")
+    product = _bits(2, f"bits of the {name} product")
     into = d.Pipe(
         f"{name} byte",
         f"{name} multiplier",

@@ -12,8 +12,8 @@ from stacklib import gpu, models
 from stacklib.models.weights.kept import numbers_in
 from stacklib.pages.quantizers import steps
 from stacklib.pages.quantizers.steps import CHIP, CHIPS, MODEL
-from stacklib.quantity import Quantity, chosen, counted, counting, stamp
-from stacklib.roofline import Work, bound_on, fit_memory
+from stacklib.quantity import Quantity, chosen, counted, stamp
+from stacklib.roofline import Work, bound_on, fit_memory, matmul
 from stacklib.roofline.bound.decode import FAMILY, decode_work
 from stacklib.roofline.work.bounds import Bound
 from stacklib.roofline.work.fit import Fit
@@ -145,17 +145,19 @@ def row(dtype: str, m: int) -> Measurement:
     raise ValueError(f"no published product of {m} rows in {dtype}")
 
 
-@counting(
-    lambda dtype, m: f"product of {m} rows, {PUBLISHED[dtype]}, measured", unit="s"
-)
-def published(dtype: str, m: int) -> float:
+def published(dtype: str, m: int) -> Quantity:
     """Its time."""
-    return float(row(dtype, m).value) / 1e3
+    from stacklib.pages.figures_of import measured
+
+    found = measured(row(dtype, m).id)
+    return found.named(f"product of {m} rows, {PUBLISHED[dtype]}, measured")
 
 
 def reached(dtype: str, m: int = ROWS) -> Quantity:
     """Its rate."""
-    work = chosen(2 * m * OUTPUTS * INPUTS, "FLOP", label="operations of the product")
+    work = matmul(m=m, n=OUTPUTS, k=INPUTS).operations.named(
+        "operations of the product"
+    )
     return (work / published(dtype, m)).named(f"rate, {PUBLISHED[dtype]}, {m} rows")
 
 

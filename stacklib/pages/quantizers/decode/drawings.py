@@ -3,11 +3,11 @@
 from stacklib.pages.quantizers import decode as page
 from stacklib.pages.quantizers import steps
 from stacklib.plots import drawing as d
-from stacklib.quantity import Quantity, bytes_per_element, chosen, maximum
+from stacklib.quantity import Quantity, bytes_per_element, maximum
 
 __all__ = ["way_of_a_weight"]
 DEVICE = "b200_sxm"
-FULL = chosen(16, "bit", label="bits of the widest weight")
+FULL = steps.bits("bf16").named("bits of the widest weight")
 SHOWN = ("bf16", "w4a16", "w4a8", "w4a4")
 EXPANDED = {
     "bf16": "nothing to expand",

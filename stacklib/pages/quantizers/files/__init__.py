@@ -9,11 +9,12 @@ from typing import Any
 
 from stacklib import models
 from stacklib.pages.quantizers.steps import MODEL
-from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity import Quantity, counting
 from stacklib.quantizers import Quantized
 from stacklib.quantizers.layouts import BLOCKS
+from stacklib.quantizers.scheme import fact
 
-SCHEME, SCALES, SCALE_BITS, CODE_BITS = "q4_k", 8, 6, 4
+SCHEME, CODE_BITS = "q4_k", 4
 PROMPT, TOKENS = "A warp", 24  # of the text that is continued here
 
 
@@ -22,16 +23,12 @@ PROMPT, TOKENS = "A warp", 24  # of the text that is continued here
 
 def weights_of(scheme: str = SCHEME) -> Quantity:
     """Weights of a block."""
-    return chosen(BLOCKS[scheme][0], label=f"weights of a block, {scheme}")
+    return fact(scheme, "row", label=f"weights of a block, {scheme}")
 
 
 def block(scheme: str = SCHEME) -> Quantity:
     """Bytes of a block, as the package packs it."""
-    return counted(_block, scheme, unit="B", label=f"bytes of a block, {scheme}")
-
-
-def _block(scheme: str) -> int:
-    return BLOCKS[scheme][1]
+    return fact(scheme, "row_bytes", "B", label=f"bytes of a block, {scheme}")
 
 
 def block_bits(scheme: str = SCHEME) -> Quantity:
@@ -40,17 +37,31 @@ def block_bits(scheme: str = SCHEME) -> Quantity:
     return found.named(f"bits of a weight, {scheme}")
 
 
+def blocks() -> Quantity:
+    """Blocks of a super-block, each with a scale and a least number."""
+    return (weights_of() / fact(SCHEME, "block")).named("blocks of a super-block")
+
+
+def code_bits() -> Quantity:
+    """Bits of a code."""
+    return fact(SCHEME, "code_bits", "bit", label="bits of a code of Q4_K")
+
+
+def scale_bits() -> Quantity:
+    """Bits of a scale, or of a least number: what two numbers in fp16 leave to both."""
+    ends = 2 * fact("fp16", "bits", "bit") / blocks()
+    left = fact(SCHEME, "scale_bits", "bit") - ends
+    return (left / 2).named("bits of a scale of Q4_K")
+
+
 def code_bytes() -> Quantity:
     """Bytes of a super-block's codes."""
-    code = chosen(CODE_BITS, "bit", label="bits of a code of Q4_K")
-    return (weights_of() * code).to("B").named("codes of a super-block")
+    return (weights_of() * code_bits()).to("B").named("codes of a super-block")
 
 
 def scale_bytes() -> Quantity:
     """Bytes of the scales and least numbers of its blocks."""
-    both = chosen(2 * SCALES, label="scales and least numbers")
-    each = chosen(SCALE_BITS, "bit", label="bits of each")
-    return (both * each).to("B").named("scales of a super-block")
+    return (2 * blocks() * scale_bits()).to("B").named("scales of a super-block")
 
 
 def ends_bytes() -> Quantity:
@@ -96,12 +107,11 @@ def _parts() -> dict[str, int]:
     mine = [t for t in coded if t.scheme == SCHEME]
     other = [t for t in coded if t.scheme != SCHEME]
     codes = sum(t.codes.size for t in coded) * CODE_BITS // 8
-    would = sum(t.codes.size * _block(SCHEME) // BLOCKS[SCHEME][0] for t in other)
+    weights, held = BLOCKS[SCHEME]
+    would = sum(t.codes.size * held // weights for t in other)
     found = {
         "codes": codes,
-        "scales": sum(t.nbytes for t in mine)
-        + would
-        - sum(t.codes.size for t in coded) * CODE_BITS // 8,
+        "scales": sum(t.nbytes for t in mine) + would - codes,
         "fallback": sum(t.nbytes for t in other) - would,
         "norms": sum(t.nbytes for t in plain),
     }

@@ -4,11 +4,12 @@ from typing import Any
 
 from stacklib.pages.quantizers import files as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, one_of
+from stacklib.quantizers.scheme import fact
 
 __all__ = ["a_super_block", "the_file_in_parts", "the_way_of_a_weight"]
 ROW = 16  # bytes of a drawn row
-WIDE = chosen(16, "bit", label="bits of an operand in bf16")
+WIDE = fact("bf16", "bits", "bit", label="bits of an operand in bf16")
 
 
 def _bytes(
@@ -28,7 +29,7 @@ def _bytes(
 
 def a_super_block() -> d.Drawing:
     """Byte by byte: two numbers in fp16, scales, and codes in pairs of blocks."""
-    two = (page.ends_bytes() / chosen(2, label="numbers in fp16")).named("each fp16")
+    two = (page.ends_bytes() / 2).named("each fp16")
     head = d.right_of(
         _bytes("d", two, "layer-6"),
         _bytes("d least", two, "layer-4"),
@@ -68,7 +69,7 @@ def a_super_block() -> d.Drawing:
 def the_file_in_parts() -> d.Drawing:
     """Bytes of the book's file, one part after the other."""
     roles = ("layer-3", "layer-5", "layer-4", "layer-6", "layer-2")
-    at, have = chosen(0, "B", "begin"), page.size()
+    at, have = 0 * one_of("B"), page.size()
     rows: list[d.Node] = []
     told = {
         "codes": "codes of four bits",

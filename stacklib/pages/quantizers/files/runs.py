@@ -2,82 +2,69 @@
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from statistics import median
+from collections.abc import Iterator
 from typing import Any
 
-from stacklib.evidence import results
-from stacklib.quantity import Quantity, counted, counting
+from stacklib.pages import figures_of
+from stacklib.quantity import Quantity, counted, recorded
 
+STEM = "gguf_texts"
+FILE = f"benchmarks/results/{STEM}.json"  # rows by type
 SHOWN = ("q2_k", "q4_0", "q4_k", "q5_k", "q6_k", "q8_0", "mxfp4", "nvfp4")
-
-
-@cache
-def stored() -> dict[str, Any]:
-    """``benchmarks/results/gguf_texts.json``: rows by type."""
-    path = results.root() / "benchmarks" / "results" / "gguf_texts.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    found["rows"] = {row["id"]: row for row in found["rows"]}
-    return found
-
-
-def _of(scheme: str, what: str) -> float:
-    return float(stored()["rows"][scheme][what])
 
 
 def of(scheme: str, what: str, unit: str = "") -> Quantity:
     """A figure of a type by its key in the stored rows, such as ``equal``."""
-    return counted(_of, scheme, what, unit=unit, label=f"{what} of {scheme}, run")
+    return recorded(FILE, scheme, what, unit=unit, label=f"{what} of {scheme}, run")
 
 
-@counting(lambda equal: "passages cut alike" if equal else "passages")
-def passages(equal: bool) -> int:
+def passages(equal: bool) -> Quantity:
     """Passages that llama.cpp cut into tokens, or those it cut as we do."""
-    return int(stored()["cut"]["equal" if equal else "passages"])
+    field, label = ("equal", "passages cut alike") if equal else ("passages",) * 2
+    return recorded(FILE, "cut", field, label=label)
 
 
-@counting("types of files")
-def types() -> int:
+def types() -> Quantity:
     """Types that llama.cpp loaded."""
-    return len(stored()["rows"])
+    return counted(len, figures_of.rows(STEM), label="types of files")
 
 
-@counting("tokens of a continuation")
-def continued() -> int:
+def continued() -> Quantity:
     """Tokens of each continuation."""
-    return int(stored()["tokens"])
+    return recorded(FILE, "", "tokens", label="tokens of a continuation")
 
 
-@counting(lambda best: "most equal" if best else "fewest equal")
-def ends(best: bool) -> int:
+def ends(best: bool) -> Quantity:
     """The fewest, or the most, equal texts of a type."""
-    counts = [row["equal"] for row in stored()["rows"].values()]
-    return int(max(counts) if best else min(counts))
+    counts = [of(row["id"], "equal") for row in figures_of.rows(STEM)]
+    found = (max if best else min)(counts, key=lambda count: count.si)
+    return found.named("most equal" if best else "fewest equal")
 
 
-def partings() -> list[tuple[float, float, float]]:
-    """Where texts part: our gap of both leading logits, theirs, and the farthest."""
-    return [
-        (one["ours"][3], one["theirs"][3], row["farthest_logit"])
-        for row in stored()["rows"].values()
-        for one in row["apart"]
-    ]
+def partings() -> Iterator[tuple[dict[str, Any], int]]:
+    """Where texts part: the row of their type, and their place in ``apart``."""
+    return (
+        (row, at) for row in figures_of.rows(STEM) for at in range(len(row["apart"]))
+    )
 
 
-@counting("texts that part")
-def parted() -> int:
+def parted() -> Quantity:
     """Texts that part, over all types."""
-    return len(partings())
+    return counted(len, [*partings()], label="texts that part")
 
 
-@counting("gap where texts part")
-def gap() -> float:
-    """Median of our gap between both leading logits where texts part."""
-    return median(ours for ours, _, _ in partings())
+def gaps() -> list[Quantity]:
+    """Our gaps between both leading logits where texts part, the least first."""
+    found = (recorded(FILE, row["id"], f"apart/{at}/ours/3") for row, at in partings())
+    return sorted(found, key=lambda gap: gap.si)
 
 
-@counting("largest gap where texts part")
-def largest_gap() -> float:
-    """The largest such gap."""
-    return max(ours for ours, _, _ in partings())
+def gap() -> Quantity:
+    """Their median."""
+    found, half = gaps(), len(gaps()) // 2
+    return ((found[half] + found[~half]) / 2).named("gap where texts part")
+
+
+def largest_gap() -> Quantity:
+    """The largest of them."""
+    return gaps()[-1].named("largest gap where texts part")

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from stacklib import gpu
-from stacklib.evidence import results
-from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.pages import figures_of
+from stacklib.quantity import Quantity, counted, counting, recorded
 from stacklib.quantizers import FORMATS, Format
+from stacklib.quantizers.scheme import fact
 
 SHOWN = ("fp32", "bf16", "fp16", "e5m2", "e4m3fn", "e3m2", "e2m3", "e2m1")
 LADDER = ("h100_sxm", "b200_sxm")
 RATES = ("bf16", "fp8", "fp4")
 STEPS, UPDATE = 1000, 1e-3  # additions to one, and what is added
+EVERY = "every_number"  # the result file: rows by format and library
 EXAMPLE = 0.3  # the number of the drawing
 SPECIAL = {
     "ieee": "infinity, NaN",
@@ -32,23 +32,19 @@ SPECIAL = {
 # -- a format, as its row says ---------------------------------------------------------
 
 
-def _of(name: str, what: str) -> float:
-    return float(getattr(Format(name), what))
-
-
 def largest(name: str) -> Quantity:
     """The largest number of a format."""
-    return counted(_of, name, "largest", label=f"largest number of {name}")
+    return fact(name, "largest", label=f"largest number of {name}")
 
 
 def smallest(name: str) -> Quantity:
     """The smallest number above zero."""
-    return counted(_of, name, "smallest", label=f"smallest number of {name}")
+    return fact(name, "smallest", label=f"smallest number of {name}")
 
 
 def least_normal(name: str) -> Quantity:
     """The smallest number with a leading one."""
-    return counted(_of, name, "least_normal", label=f"least normal of {name}")
+    return fact(name, "least_normal", label=f"least normal of {name}")
 
 
 @counting("decimal digits of {name}")
@@ -137,7 +133,15 @@ def sum_of(rounding: str) -> Quantity:
 
 def octave() -> Quantity:
     """Where the highest octave of e4m3fn begins."""
-    return chosen(2.0**8, label="two to the highest exponent of e4m3fn")
+    found = fact("e4m3fn", "octave") / 2
+    return found.named("two to the highest exponent of e4m3fn")
+
+
+def below(name: str) -> Quantity:
+    """Places that a format loses below the end of its highest octave."""
+    end = fact(name, "octave")
+    found = (end - largest(name)) / (end / 2) * fact(name, "places")
+    return found.named(f"places below the end, {name[:4].upper()}")
 
 
 @counting("step of {name} from 2^{power} on")
@@ -156,24 +160,15 @@ def encoded() -> list[dict[str, Any]]:
             "format": row["format"],
             "library": row["peer"],
             "saturates": "yes" if row["peer"] == "torch" else "no",
-            "codes that differ": counted(
-                _apart, row["id"], label=f"codes that differ, {row['id']}"
+            "codes that differ": recorded(
+                f"benchmarks/results/{EVERY}.json",
+                row["id"],
+                "differ",
+                label=f"codes that differ, {row['id']}",
             ),
         }
-        for row in _every().values()
+        for row in figures_of.rows(EVERY)
     ]
-
-
-@cache
-def _every() -> dict[str, Any]:
-    """``benchmarks/results/every_number.json``: rows by format and library."""
-    path = results.root() / "benchmarks" / "results" / "every_number.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
-    return {row["id"]: row for row in rows}
-
-
-def _apart(pair: str) -> int:
-    return int(_every()[pair]["differ"])
 
 
 # -- rates -----------------------------------------------------------------------------
@@ -190,6 +185,7 @@ def sparse(device: str, dtype: str) -> Quantity:
     return row.built.retag("sparse", row.device.peaks[row.name].sparse_factor)
 
 
+@counting("every code a number")
 def every_code(name: str) -> float:
     """The largest number of a format if every code were a number."""
     row = Format(name).row
@@ -200,4 +196,4 @@ def every_code(name: str) -> float:
 @counting("octaves of {name} above one")
 def octaves(name: str) -> int:
     """Powers of two from one to the end of a format."""
-    return math.frexp(Format(name).largest)[1]
+    return round(math.log2(Format(name).octave))

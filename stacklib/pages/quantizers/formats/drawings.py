@@ -57,7 +57,7 @@ def _octave(field: int, lit: int | None) -> d.Box:
     first = field << row.significand
     last = first + places - 1
     low = counted(form.decode, first, label=f"first number of octave {field}")
-    step = counted(_apart, field, label=f"step of octave {field}")
+    step = counted(apart, field, label=f"step of octave {field}")
     nan = frozenset({places - 1}) if last > form.top else frozenset()
     cells = d.Cells(
         f"octave {field}",
@@ -77,7 +77,8 @@ def _octave(field: int, lit: int | None) -> d.Box:
     )
 
 
-def _apart(field: int) -> float:
+def apart(field: int) -> float:
+    """Distance between the first two numbers of an octave."""
     form = Format(NAME)
     first = field << form.row.significand
     return form.decode(first + 1) - form.decode(first)

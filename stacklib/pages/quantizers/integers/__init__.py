@@ -10,8 +10,9 @@ import numpy as np
 
 from stacklib.evidence import ledger
 from stacklib.pages.quantizers.integers import claims
-from stacklib.quantity import Quantity, chosen, counted, counting
-from stacklib.quantizers import Format, dequantize, quantize, schemes
+from stacklib.quantity import Quantity, counted, counting
+from stacklib.quantizers import Format, dequantize, quantize
+from stacklib.quantizers.scheme import fact
 
 LAYER = 2
 MATRIX = f"model.layers.{LAYER}.mlp.up_proj.weight"
@@ -40,15 +41,13 @@ def foretold() -> Quantity:
     return counted(claims.expected_error, label="a quarter of the mean step")
 
 
-def _peak(by_row: bool) -> float:
+@counting(
+    lambda by_row: "largest of a row, mean" if by_row else "largest of the sample"
+)
+def peak(by_row: bool) -> float:
+    """The largest magnitude of the sample: of a row in the mean, or of all."""
     x = np.abs(claims.sample())
     return float(x.max(axis=1).mean() if by_row else x.max())
-
-
-def peak(*, by_row: bool) -> Quantity:
-    """The largest magnitude of the sample: of a row in the mean, or of all."""
-    label = "largest of a row, mean" if by_row else "largest of the sample"
-    return counted(_peak, by_row, label=label)
 
 
 @counting("relative error in {bits} bits, foretold")
@@ -57,14 +56,13 @@ def lost(bits: int) -> float:
 
     The largest of a row is that of the guide's sample.
     """
-    return _peak(True) / (2 ** (bits - 1) - 1) / math.sqrt(12)
+    return peak(True).si / (2 ** (bits - 1) - 1) / math.sqrt(12)
 
 
 def bits(scheme: str) -> Quantity:
     """Bits that a scheme spends on the scale of a number."""
-    (row,) = (s for s in schemes() if s.name == scheme)
-    share = row.scale_bits / row.block
-    return chosen(share, "bit", label=f"bits of {scheme} for scales, of a number")
+    share = fact(scheme, "scale_bits", "bit") / fact(scheme, "block")
+    return share.named(f"bits of {scheme} for scales, of a number")
 
 
 # -- a layer of the book's own model ---------------------------------------------------
@@ -100,30 +98,20 @@ def rounded(x: Any, way: str) -> Any:
     return found.T if turned else found
 
 
-def product_error(way: str, outliers: bool) -> float:
+@counting(lambda way, outliers: f"product, {way}{', outliers' if outliers else ''}")
+def off(way: str, *, outliers: bool) -> float:
     """How far the product is off when its inputs are rounded, relative."""
     x, w = layer(outliers)
     exact = x @ w.T
     return float(np.linalg.norm(rounded(x, way) @ w.T - exact) / np.linalg.norm(exact))
 
 
-def off(way: str, *, outliers: bool) -> Quantity:
-    """The same with its derivation."""
-    label = f"product, {way}{', outliers' if outliers else ''}"
-    return counted(product_error, way, outliers, label=label)
-
-
-def weight_error(scheme: str, clip: str | None = None) -> float:
+@counting(lambda scheme, clip: f"weights in {scheme}{', clipped' if clip else ''}")
+def weights_off(scheme: str, clip: str | None = None) -> float:
     """Root of the squared error of the weights over that of their squares."""
     w = layer(False)[1]
     found = dequantize(quantize(w, scheme, clip=clip))
     return float(np.linalg.norm(found - w) / np.linalg.norm(w))
-
-
-def weights_off(scheme: str, clip: str | None = None) -> Quantity:
-    """The same with its derivation."""
-    label = f"weights in {scheme}{', clipped' if clip else ''}"
-    return counted(weight_error, scheme, clip, label=label)
 
 
 @counting("codes of symmetric INT8")

@@ -9,10 +9,11 @@ from stacklib import hardware, models
 from stacklib.evidence import ledger
 from stacklib.pages.quantizers import steps
 from stacklib.pages.quantizers.steps import CHIP, CHIPS, MODEL
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counting
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counting, recorded
 from stacklib.roofline import DecodeStep
 
 SHORT, LONG = steps.CONTEXT, 131_072  # tokens that are cached
+ENDS = ("value", "low", "high")  # of an interval
 GROUP, WIDE = 32, 16  # numbers that share a scale; bits of a number left alone
 PAGE = 16  # tokens of a page, by default, in vLLM
 WIDTHS = (16, 8, 4, 3, 2)
@@ -29,9 +30,8 @@ def stored_bits(bits: int, group: int = GROUP) -> Quantity:
     code = chosen(bits, "bit", label="bits of a code")
     if bits == WIDE:
         return code.named("bits of a number left alone")
-    half = chosen(WIDE, "bit", label="bits of fp16")
-    both = chosen(2, label="a least number and a step")
-    share = both * half / chosen(group, label="numbers of a group")
+    half = bytes_per_element("fp16").to("bit")
+    share = 2 * half / chosen(group, label="numbers of a group")
     return (code + share).named(f"bits of a number, codes of {bits}")
 
 
@@ -80,7 +80,7 @@ def fitting(context: int, bits: int) -> int:
 
 def tail(bits: int) -> Quantity:
     """Bytes of the tokens whose group is not full yet, at most: they wait in bf16."""
-    wait = chosen(GROUP - 1, label="tokens that wait")
+    wait = (chosen(GROUP, label="tokens of a group") - 1).named("tokens that wait")
     numbers = wait * per_token() / 2  # keys only
     return (numbers * bytes_per_element("bf16")).named(f"tail of the keys, {bits} bits")
 
@@ -98,10 +98,12 @@ def _row(bits: int, way: str) -> Any:
     raise ValueError(f"{bits} bits, {way}: not run")
 
 
-@counting("loss, {bits} bits, {way}, {end}", unit="bit/B")
-def loss(bits: int, way: str, end: str = "value") -> float:
+def loss(bits: int, way: str, end: str = "value") -> Quantity:
     """Bits a byte that the small model loses; ``end``: value, low or high."""
-    return float(getattr(_row(bits, way).loss, end))
+    from stacklib.tinylm.quantized_kv import FILE
+
+    label, field = f"loss, {bits} bits, {way}, {end}", f"loss/{ENDS.index(end)}"
+    return recorded(FILE, _row(bits, way).id, field, unit="bit/B", label=label)
 
 
 def ways_of(bits: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.quantizers import kv as page
-from stacklib.plots.marks import Mark, Spec, axis, chart, dots
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, rows
 
 
 def losses_spec(*, title: str) -> Spec:
@@ -11,14 +11,14 @@ def losses_spec(*, title: str) -> Spec:
     marks: list[Mark] = []
     for series, way in enumerate(page.WAYS):
         widths = [b for b in page.WIDTHS[1:] if way in page.ways_of(b)]
-        ends = {e: [page.loss(b, way, e).si for b in widths] for e in _ENDS}
+        ends = ([page.loss(b, way, e).si for e in page.ENDS[1:]] for b in widths)
         marks.append(
             dots(
                 [page.stored_bits(b).si for b in widths],
-                ends["value"],
+                rows(page.loss(b, way) for b in widths),
                 way,
                 "measured",
-                spread=zip(ends["low"], ends["high"], strict=True),
+                spread=ends,
                 at="key",
                 series=series,
             )
@@ -29,6 +29,3 @@ def losses_spec(*, title: str) -> Spec:
         y=axis("Loss (bits a byte)", limits=[-0.01, 0.2]),
         marks=marks,
     )
-
-
-_ENDS = ("value", "low", "high")

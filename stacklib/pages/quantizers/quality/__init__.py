@@ -6,12 +6,13 @@ from functools import cache
 from math import log
 from typing import Any
 
-from stacklib.quantity import Quantity, counted, counting
+from stacklib.quantity import Quantity, counting, recorded
 
 from . import statistics
 
 PLAIN, COARSE = "int4_g128", "int4_g128_asym"
 KIND = "verb of a plural subject"
+ENDS = ("value", "low", "high")  # of an interval
 PAIR = 38  # of the probe: a verb that agrees, or does not
 SHOWN = (
     ("int8_channel", "round"),
@@ -39,24 +40,23 @@ def row(scheme: str, method: str = "round") -> Any:
     raise ValueError(f"{scheme}, {method}: not measured")
 
 
-def _field(scheme: str, method: str, what: str, end: str) -> float:
-    found = getattr(row(scheme, method), what)
-    return float(getattr(found, end) if end else found)
-
-
 def of(
     scheme: str, what: str = "loss", method: str = "round", end: str = "value"
 ) -> Quantity:
     """A figure of a scheme: ``loss``, ``bits_per_byte``, ``probe``, ``cloze``."""
+    from stacklib.tinylm.quantized import FILE
+
     unit = "bit/B" if what in ("loss", "bits_per_byte") else ""
-    label = f"{what} of {scheme}, {method}, {end}"
-    return counted(_field, scheme, method, what, end, unit=unit, label=label)
+    label, field = f"{what} of {scheme}, {method}, {end}", f"{what}/{ENDS.index(end)}"
+    return recorded(FILE, row(scheme, method).id, field, unit=unit, label=label)
 
 
 def bits(scheme: str, method: str = "round") -> Quantity:
-    """Bits of a weight, scales counted."""
+    """Bits of a weight, scales counted, as the model was packed."""
+    from stacklib.tinylm.quantized import FILE
+
     label = f"bits of {scheme}, {method}"
-    return counted(_field, scheme, method, "bits", "", unit="bit", label=label)
+    return recorded(FILE, row(scheme, method).id, "bits", unit="bit", label=label)
 
 
 def rounded_rows() -> list[Any]:
@@ -128,20 +128,16 @@ def unpaired(scheme: str, other: str = "bf16") -> tuple[float, float, float]:
     return paired(scheme, other)[0], float(low), float(high)
 
 
-def _difference(scheme: str, other: str, which: int, together: bool) -> float:
-    return (paired if together else unpaired)(scheme, other)[which]
+def _less(scheme: str, other: str, end: str, together: bool) -> str:
+    return f"{scheme} less {other}, {'paired' if together else 'unpaired'}, {end}"
 
 
+@counting(_less, unit="bit/B")
 def difference(
-    scheme: str, other: str = "bf16", end: str = "value", *, together: bool = True
-) -> Quantity:
+    scheme: str, other: str = "bf16", end: str = "value", together: bool = True
+) -> float:
     """Bits a byte of a scheme less another's, or an end of its interval."""
-    which = ("value", "low", "high").index(end)
-    words = "paired" if together else "unpaired"
-    label = f"{scheme} less {other}, {words}, {end}"
-    return counted(
-        _difference, scheme, other, which, together, unit="bit/B", label=label
-    )
+    return (paired if together else unpaired)(scheme, other)[ENDS.index(end)]
 
 
 def width(scheme: str, *, together: bool = True) -> Quantity:
@@ -164,30 +160,22 @@ def flips(scheme: str, other: str = "bf16", part: str = "pairs") -> tuple[int, i
     return both.count(("1", "0")), both.count(("0", "1"))
 
 
-def _flipped(scheme: str, other: str, part: str, which: int) -> int:
-    return flips(scheme, other, part)[which]
-
-
-def lost(scheme: str, other: str = "bf16", part: str = "pairs") -> Quantity:
+@counting("lost by {scheme}, {other}, {part}")
+def lost(scheme: str, other: str = "bf16", part: str = "pairs") -> int:
     """Questions that only the other answers right."""
-    label = f"lost by {scheme}, {other}, {part}"
-    return counted(_flipped, scheme, other, part, 0, label=label)
+    return flips(scheme, other, part)[0]
 
 
-def gained(scheme: str, other: str = "bf16", part: str = "pairs") -> Quantity:
+@counting("gained by {scheme}, {other}, {part}")
+def gained(scheme: str, other: str = "bf16", part: str = "pairs") -> int:
     """Questions that only the scheme answers right."""
-    label = f"gained by {scheme}, {other}, {part}"
-    return counted(_flipped, scheme, other, part, 1, label=label)
+    return flips(scheme, other, part)[1]
 
 
-def _chance(scheme: str, other: str, part: str) -> float:
-    return statistics.mcnemar(*flips(scheme, other, part))
-
-
-def chance(scheme: str, other: str = "bf16", part: str = "pairs") -> Quantity:
+@counting("McNemar, {scheme}, {other}, {part}")
+def chance(scheme: str, other: str = "bf16", part: str = "pairs") -> float:
     """Chance of so uneven a split if both answered equally well."""
-    label = f"McNemar, {scheme}, {other}, {part}"
-    return counted(_chance, scheme, other, part, label=label)
+    return statistics.mcnemar(*flips(scheme, other, part))
 
 
 def equal_pairs() -> list[tuple[str, str]]:
@@ -209,7 +197,8 @@ def equal_count() -> int:
 def least_chance() -> float:
     """The least chance of their splits, of pairs and of cloze items."""
     parts = ("pairs", "cloze", "all")
-    return min(_chance(b, a, part) for a, b in equal_pairs() for part in parts)
+    splits = (flips(b, a, part) for a, b in equal_pairs() for part in parts)
+    return min(statistics.mcnemar(*split) for split in splits)
 
 
 @counting(lambda: f"lost pairs, {KIND}")

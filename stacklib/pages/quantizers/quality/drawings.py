@@ -1,29 +1,30 @@
 """The drawing of section 7.9: one pair of sentences, scored by two models."""
 
+from operator import itemgetter
+
 from stacklib.pages.quantizers import quality as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, counted, maximum, one_of
 from stacklib.tinylm.probe import pairs
 
 __all__ = ["one_pair_two_models"]
 MODELS = {"bf16": "in bf16", page.COARSE: "in int4, asymmetric"}
 
 
-def _cost(scheme: str, which: int) -> float:
-    return page.sentence_costs(scheme)[which]
-
-
 def one_pair_two_models() -> d.Drawing:
     """What each model pays for the right and for the wrong sentence, in nats."""
     costs = {
         (scheme, which): counted(
-            _cost, scheme, which, label=f"nats, {words}, {('right', 'wrong')[which]}"
+            page.sentence_costs,
+            scheme,
+            take=itemgetter(which),
+            label=f"nats, {words}, {('right', 'wrong')[which]}",
         )
         for scheme, words in MODELS.items()
         for which in (0, 1)
     }
-    top = chosen(1.05 * max(q.si for q in costs.values()), label="nats drawn")
-    zero = chosen(0, label="nothing")
+    top = maximum(*costs.values()) * 21 / 20
+    zero = 0 * one_of("1")
     boxes = [_model(scheme, costs, zero, top) for scheme in MODELS]
     title = "A pair is answered by the sentence that costs the model less."
     return d.draw(d.flow(*boxes, gap=14, even=True), name="q-pair", title=title)

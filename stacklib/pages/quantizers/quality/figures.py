@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from stacklib.pages.quantizers import quality as page
-from stacklib.plots.marks import Mark, Spec, axis, chart, dots
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, rows
+from stacklib.tinylm.quantized import Measured
 
 WORDS = {"round": "rounded", "gptq": "GPTQ", "awq": "AWQ"}
 
@@ -11,17 +12,17 @@ WORDS = {"round": "rounded", "gptq": "GPTQ", "awq": "AWQ"}
 def ladder_spec(*, title: str) -> Spec:
     """Loss of the small model against bits of a weight, intervals by document."""
     best = page.on_the_front()
-    groups: dict[str, list[tuple[float, float, float, float]]] = {}
-    for row in page.rounded_rows():
+    groups: dict[str, list[Measured]] = {}
+    for row in sorted(page.rounded_rows(), key=lambda row: (row.bits, row.loss.value)):
         front = (row.scheme, row.method) in best
         name = "beaten by none" if front else WORDS[row.method]
-        loss = row.loss
-        groups.setdefault(name, []).append((row.bits, loss.value, loss.low, loss.high))
+        groups.setdefault(name, []).append(row)
     marks: list[Mark] = []
     for series, name in enumerate(("beaten by none", *WORDS.values())):
-        if name in groups:
-            x, y, low, high = zip(*sorted(groups[name]), strict=True)
-            ends = zip(low, high, strict=True)
+        if found := groups.get(name):
+            y = rows(page.of(row.scheme, method=row.method) for row in found)
+            ends = [(row.loss.low, row.loss.high) for row in found]
+            x = [row.bits for row in found]
             marks.append(
                 dots(x, y, name, "measured", spread=ends, at="key", series=series)
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib.evidence import measurements
-from stacklib.quantity import Quantity, Source, chosen, counting
+from stacklib.quantity import Quantity, Source, counted, counting
 
 from . import COARSE, row, statistics
 
@@ -51,7 +51,7 @@ def published(id: str) -> Quantity:
     found = _published()[id]
     source = Source(found.source, found.id, "2026-11-24", "secondary")
     label = f"{found.subject}, {found.text('quant')}"
-    return Quantity(found.value, label=label, source=source, kind="measured")
+    return Quantity(found.value, label=label, source=source, kind="measured", key=id)
 
 
 def rise(id: str, source: str) -> Quantity:
@@ -78,4 +78,4 @@ def by_bits(source: str) -> float:
 
 def rungs(source: str) -> Quantity:
     """Schemes of a ladder."""
-    return chosen(len(LADDERS[source]), label=f"schemes of {source}")
+    return counted(len, LADDERS[source], label=f"schemes of {source}")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from stacklib.quantity import Quantity, counted, counting
+from stacklib.quantity import counting
 from stacklib.quantizers import Format
 from stacklib.quantizers.blocks import IMPLIED, RULES, scale_codes, scale_values
 from stacklib.quantizers.error_integral import expected_error
@@ -108,16 +108,11 @@ def best(element: str, block: int, source: str) -> tuple[str, ...]:
     return tuple(rule for rule, value in found.items() if value <= least * (1 + TIE))
 
 
-def ratio(element: str, block: int, source: str, rule: str = "floor") -> float:
+@counting("{rule} over the best, {element}, {block}, {source}")
+def worse(element: str, block: int, source: str, rule: str = "floor") -> float:
     """Root of a rule's squared error over that of the best."""
     least = min(error(element, block, r, source) for r in RULES)
     return float((error(element, block, rule, source) / least) ** 0.5)
-
-
-def worse(element: str, block: int, source: str, rule: str = "floor") -> Quantity:
-    """How many times the best rule's error a rule has."""
-    label = f"{rule} over the best, {element}, {block}, {source}"
-    return counted(ratio, element, block, source, rule, label=label)
 
 
 @counting("fields of {rule}, {source}")

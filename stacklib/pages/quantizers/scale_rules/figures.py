@@ -54,7 +54,7 @@ def cost_spec(element: str, *, title: str) -> Spec:
     marks = [
         line(
             page.BLOCKS,
-            [page.ratio(element, block, source) for block in page.BLOCKS],
+            [page.worse(element, block, source).si for block in page.BLOCKS],
             NAMES[source],
             "simulated" if source == "model" else "predicted",
             at="key",

@@ -7,13 +7,14 @@ from math import log2
 from typing import Any
 
 from stacklib import hardware
-from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity import Quantity, counting, quoted, recorded
 from stacklib.quantizers import Format
+from stacklib.tinylm.config import architecture
 from stacklib.tinylm.low_precision import runs
 
 FORMATS = {"fp16": "FP16", "bf16": "BF16", "e5m2": "E5M2", "e4m3fn": "E4M3"}
 FIRST, SWEPT = 16, tuple(range(0, 37, 4))  # exponents of a loss scale
-FLOOR = -48  # the exponent at which the drawn number line begins
+FLOOR, TOP = -48, 17  # exponents at which the drawn number line begins and ends
 CARD = "rtx_4090"
 TUNED, CONTEXT = "llama-2-7b", 4096
 RUNS = {
@@ -34,7 +35,8 @@ PARTS = {
 
 def mean_over() -> Quantity:
     """Tokens that a loss of a large run is a mean over."""
-    return chosen(runs.MEAN_OVER, label="tokens of the largest batch of DeepSeek-V3")
+    sequences, each = quoted("deepseek_v3.batch"), quoted("deepseek_v3.sequence")
+    return (sequences * each).named("tokens of the largest batch of DeepSeek-V3")
 
 
 # -- formats ---------------------------------------------------------------------------
@@ -130,65 +132,90 @@ def octaves(value: float) -> float:
     return log2(value) - FLOOR
 
 
+def place(value: float) -> float:
+    """The same, cut at the line's ends."""
+    return min(max(octaves(value), 0.0), octaves(2.0**TOP))
+
+
 # -- stored runs -----------------------------------------------------------------------
 
+STORED, SEEDS = "stacklib/tinylm/data/low_precision", 3
 ENDS = {"mean": 1, "low": 2, "high": 3}
 
 
-@counting("over bf16, {run}, {end}")
-def behind(run: str, end: str = "mean") -> float:
+def _mean(file: str, run: str, field: str, unit: str = "") -> Quantity:
+    """Mean of what the seeds of a stored run came to."""
+    first, *rest = (
+        recorded(f"{STORED}/{file}.json", f"{run}/seeds/{seed}", field, unit=unit)
+        for seed in range(SEEDS)
+    )
+    return sum(rest, first) / SEEDS
+
+
+def behind(run: str, end: str = "mean") -> Quantity:
     """Nats a token of unseen text that a run has over bf16 when it ends."""
+    if end != "mean":
+        return interval_end(run, end)
+    last = f"held_out/{len(runs.behind(run)) - 1}"
+    ran, wide = (_mean("fp8", f"runs/{name}", last) for name in (run, "bf16"))
+    return (ran - wide).named(f"over bf16, {run}, {end}")
+
+
+@counting("over bf16, {run}, {end}")
+def interval_end(run: str, end: str) -> float:
+    """The low or high end of its interval over three seeds."""
     return runs.behind(run)[-1][ENDS[end]]
 
 
-@counting("gradients lost, {run}")
-def lost(run: str) -> float:
+def lost(run: str) -> Quantity:
     """Share of a run's gradients that rounding made zero, mean of its seeds."""
-    seeds = runs.curves("fp8")["runs"][run]["seeds"]
-    return float(sum(seed["backward"]["zeroed"] for seed in seeds) / len(seeds))
+    found = _mean("fp8", f"runs/{run}", "backward/zeroed")
+    return found.named(f"gradients lost, {run}")
 
 
-@counting("rounded once, {width}", unit="bit/B")
-def once(width: str) -> float:
+def once(width: str) -> Quantity:
     """Bits a byte of the draft rounded after training; ``control``: not rounded."""
-    return float(runs.curves("qat")["ptq"][width]["bits_per_byte"][0])
+    place = f"{STORED}/qat.json", f"ptq/{width}", "bits_per_byte/0"
+    return recorded(*place, unit="bit/B", label=f"rounded once, {width}")
 
 
-@counting("trained rounded, {width}", unit="bit/B")
-def trained(width: str) -> float:
+def trained(width: str) -> Quantity:
     """The same when its last steps saw rounded weights; mean of three seeds."""
-    seeds = runs.curves("qat")["runs"][width]["seeds"]
-    return runs.interval([seed["bits_per_byte"][-1] for seed in seeds])[0]
+    last = len(runs.curves("qat")["runs"][width]["step"]) - 1
+    found = _mean("qat", f"runs/{width}", f"bits_per_byte/{last}", "bit/B")
+    return found.named(f"trained rounded, {width}")
 
 
-@counting("trained, rounded, {width}", unit="bit/B")
-def control(width: str) -> float:
+def control(width: str) -> Quantity:
     """The same when those steps saw exact weights, and the end was rounded."""
-    seeds = runs.curves("qat")["runs"]["control"]["seeds"]
-    return runs.interval([seed["then"][width] for seed in seeds])[0]
-
-
-def _adapted(stage: str, end: int) -> float:
-    seeds = runs.curves("qlora")["seeds"]
-    found = runs.interval([seed["bits_per_byte"][stage][0] for seed in seeds])
-    return found[end] if end == 0 else found[2] - found[0]
+    found = _mean("qat", "runs/control", f"then/{width}", "bit/B")
+    return found.named(f"trained, rounded, {width}")
 
 
 def adapted(stage: str) -> Quantity:
     """Bits a byte of unseen code: ``base``, ``before`` or ``after`` the adapters."""
-    return counted(_adapted, stage, 0, unit="bit/B", label=f"code, {stage}")
+    found = _mean("qlora", "", f"bits_per_byte/{stage}/0", "bit/B")
+    return found.named(f"code, {stage}")
 
 
-def adapted_reach() -> Quantity:
+@counting("half of the interval", unit="bit/B")
+def adapted_reach() -> float:
     """Half of the interval over three seeds, after the adapters."""
-    return counted(_adapted, "after", 1, unit="bit/B", label="half of the interval")
+    seeds = runs.curves("qlora")["seeds"]
+    mean, _, high = runs.interval(s["bits_per_byte"]["after"][0] for s in seeds)
+    return high - mean
 
 
-@counting("{part}, found over foretold")
-def beyond(part: str) -> float:
+def beyond(part: str) -> Quantity:
     """Share by which the bytes found in a part exceed those of the sheet."""
-    seed = runs.curves("qlora")["seeds"][0]
-    return float(seed["measured"][part] / seed["sheet"][part] - 1)
+    model, rank, batch, context = (
+        settings("qlora")[key] for key in ("model", "rank", "batch", "tokens")
+    )
+    case = {"rank": rank, "batch": batch, "context": context, "dtype": "fp32"}
+    parts = runs.qlora_memory(architecture(model), **case).parts
+    parts["base"] = parts["weights"] + parts["scales"]
+    found = recorded(f"{STORED}/qlora.json", "seeds/0", f"measured/{part}", unit="B")
+    return (found / parts[part] - 1).named(f"{part}, found over foretold")
 
 
 def memory(rank: int) -> runs.QloraMemory:
@@ -211,6 +238,11 @@ def grouped(rank: int) -> dict[str, Quantity]:
 def card() -> Quantity:
     """Memory of the card."""
     return hardware.get(CARD).memory_capacity
+
+
+def updates(name: str) -> Quantity:
+    """Updates of a stored experiment."""
+    return recorded(f"{STORED}/{name}.json", "settings", "steps")
 
 
 def settings(name: str) -> Any:

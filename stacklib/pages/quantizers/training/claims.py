@@ -15,7 +15,7 @@ TUNED, CARD = "llama-2-7b", "rtx_4090"
 RANK, BATCH, CONTEXT = 64, 4, 2048  # QLoRA's rank; a batch that trains
 
 
-def _scale_bytes() -> float:
+def scale_bytes() -> float:
     row = SCHEMES["mxfp8_e4m3"]
     return row.scale_bits / row.block / 8
 
@@ -29,7 +29,7 @@ def expert_width() -> Quantity:
 
 def moved(reads: int, writes: int) -> Quantity:
     """Bytes of an input's element: read in BF16, written in MXFP8 with its scale."""
-    scales = counted(_scale_bytes, unit="B", label="bytes of scale an element")
+    scales = counted(scale_bytes, unit="B", label="bytes of scale an element")
     coded = bytes_per_element("fp8") + scales
     return (reads * bytes_per_element("bf16") + writes * coded).named("bytes moved")
 

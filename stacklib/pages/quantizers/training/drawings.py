@@ -4,17 +4,16 @@ from typing import Any
 
 from stacklib.pages.quantizers import training as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, one_of
 
 __all__ = ["memory_in_parts", "where_gradients_lie"]
 TAIL = 0.01  # of the gradients left out of the clip, at each end
-TOP = 17  # exponent at which the drawn line ends
 RANK = 64
 
 
 def where_gradients_lie() -> d.Drawing:
     """Powers of two to the right: what a format has, and where the gradients are."""
-    whole = counted(page.octaves, 2.0**TOP, label="powers of two drawn")
+    whole = counted(page.octaves, 2.0**page.TOP, label="powers of two drawn")
     rows: list[d.Node] = [
         d.Words([d.line("each step to the right doubles", role="muted")]),
         _gradients("the gradients", 0, whole),
@@ -36,32 +35,25 @@ def _gradients(name: str, power: int, whole: Quantity) -> d.Node:
         end.named(f"{name}, {at}")
         for end, at in zip(ends, ("low", "high"), strict=True)
     ]
-    begin, end = (
-        counted(page.octaves, e.si, label=f"place of {e.label}") for e in ends
-    )
+    begin, end = (counted(page.octaves, e, label=f"place of {e.label}") for e in ends)
     told = [(f"{name}: ", d.Shown(ends[0], None, 2), " to ", d.Shown(ends[1], None, 2))]
     return d.Clip(name, begin, end, whole, told, role="layer-6", grow=0)
 
 
 def _format(key: str, name: str, whole: Quantity) -> d.Node:
     low, high = page.smallest(key), page.largest(key)
-    begin = counted(_place, low.si, label=f"place of the smallest of {name}")
-    end = counted(_place, high.si, label=f"place of the largest of {name}")
+    begin = counted(page.place, low, label=f"place of the smallest of {name}")
+    end = counted(page.place, high, label=f"place of the largest of {name}")
     told: list[Any] = [f"{name}: from ", d.Shown(low, None, 2)]
-    if high.si < 2.0**TOP:
+    if high.si < 2.0**page.TOP:
         told += [" to ", d.Shown(high, None, 3)]
     return d.Clip(name, begin, end, whole, [tuple(told)], role="layer-3", grow=0)
-
-
-def _place(value: float) -> float:
-    """On the line, cut at its ends."""
-    return min(max(page.octaves(value), 0.0), page.octaves(2.0**TOP))
 
 
 def memory_in_parts() -> d.Drawing:
     """Bytes of a step of QLoRA, one part after the other, beside a card's."""
     parts, have = page.grouped(RANK), page.card()
-    at = chosen(0, "B", "begin")
+    at = 0 * one_of("B")
     rows: list[d.Node] = []
     roles = ("layer-3", "layer-4", "layer-5", "layer-6")
     for (name, size), role in zip(parts.items(), roles, strict=True):

@@ -6,7 +6,8 @@ import math
 from functools import cache
 from typing import Any
 
-from stacklib.quantity import Quantity, counted, counting
+from stacklib.pages.quantizers import quality
+from stacklib.quantity import Quantity, counting
 
 LAYER = 2
 MATRIX = f"model.layers.{LAYER}.mlp.up_proj.weight"
@@ -41,6 +42,13 @@ def inputs(outliers: bool = False) -> tuple[Any, Any]:
     return seen, quantized.layer_inputs(model, fresh)[MATRIX]
 
 
+def width() -> Quantity:
+    """Inputs of the layer."""
+    from stacklib.tinylm.config import architecture
+
+    return architecture("tiny").size("hidden", "hidden size").named("inputs")
+
+
 def _weights(outliers: bool = False) -> Any:
     return _model(outliers).weights[MATRIX]
 
@@ -57,8 +65,9 @@ def rounded(method: str, scheme: str, samples: int = max(COUNTS)) -> Any:
     return dequantize(gptq(w, hessian(seen), scheme))
 
 
+@counting("product off, {method}, {scheme}, {samples} samples")
 @cache
-def product_error(method: str, scheme: str, samples: int = max(COUNTS)) -> float:
+def off(method: str, scheme: str = SCHEME, samples: int = max(COUNTS)) -> float:
     """How far the layer's product is off on a text nobody saw, relative."""
     import numpy as np
 
@@ -68,25 +77,14 @@ def product_error(method: str, scheme: str, samples: int = max(COUNTS)) -> float
     return float(np.linalg.norm(off) / np.linalg.norm(exact))
 
 
-def off(method: str, scheme: str = SCHEME, samples: int = max(COUNTS)) -> Quantity:
-    """The same with its derivation."""
-    label = f"product off, {method}, {scheme}, {samples} samples"
-    return counted(product_error, method, scheme, samples, label=label)
-
-
+@counting("weights off, {method}, {scheme}")
 @cache
-def weight_error(method: str, scheme: str) -> float:
+def weights_off(method: str, scheme: str = SCHEME) -> float:
     """How far its weights are off, relative."""
     import numpy as np
 
     w = _weights()
     return float(np.linalg.norm(rounded(method, scheme) - w) / np.linalg.norm(w))
-
-
-def weights_off(method: str, scheme: str = SCHEME) -> Quantity:
-    """The same with its derivation."""
-    label = f"weights off, {method}, {scheme}"
-    return counted(weight_error, method, scheme, label=label)
 
 
 @counting("correlation of two inputs, median")
@@ -106,14 +104,9 @@ def correlation() -> float:
 # -- whole models ----------------------------------------------------------------------
 
 
-@counting("loss, {scheme}, {method}", unit="bit/B")
-@cache
-def loss(scheme: str, method: str = "round") -> float:
-    """Bits a byte that the book's own model loses; measured, stored."""
-    from stacklib.tinylm.quantized import measured
-
-    (row,) = (r for r in measured() if (r.scheme, r.method) == (scheme, method))
-    return float(row.loss.value)
+def loss(scheme: str, method: str = "round") -> Quantity:
+    """Bits a byte that the book's own model loses."""
+    return quality.of(scheme, method=method).named(f"loss, {scheme}, {method}")
 
 
 def schemes_run(method: str) -> list[str]:
@@ -123,18 +116,16 @@ def schemes_run(method: str) -> list[str]:
     return [row.scheme for row in measured() if row.method == method]
 
 
-@counting("bits of a weight, model in {scheme}", unit="bit")
-def bits(scheme: str) -> float:
+def bits(scheme: str) -> Quantity:
     """Bits of a weight, scales counted, of the whole model as it was packed."""
-    from stacklib.tinylm.quantized import measured
-
-    return float(next(row.bits for row in measured() if row.scheme == scheme))
+    return quality.bits(scheme).named(f"bits of a weight, model in {scheme}")
 
 
 # -- outliers --------------------------------------------------------------------------
 
 
-def smooth_error(alpha: float | None) -> float:
+@counting("W8A8 with outliers, alpha {alpha}")
+def smoothed(alpha: float | None) -> float:
     """Product off with weights and inputs in INT8, one scale for the inputs.
 
     With outliers in two channels of the inputs; ``alpha`` of SmoothQuant, or none.
@@ -153,11 +144,6 @@ def smooth_error(alpha: float | None) -> float:
     left = dequantize(quantize(x, "int8_tensor"))
     right = dequantize(quantize(w, "int8_channel"))
     return float(np.linalg.norm(left @ right.T - exact) / np.linalg.norm(exact))
-
-
-def smoothed(alpha: float | None) -> Quantity:
-    """The same with its derivation."""
-    return counted(smooth_error, alpha, label=f"W8A8 with outliers, alpha {alpha}")
 
 
 # -- two weights -----------------------------------------------------------------------

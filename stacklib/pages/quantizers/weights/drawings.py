@@ -2,8 +2,7 @@
 
 from stacklib.pages.quantizers import weights as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
-from stacklib.quantizers import SCHEMES
+from stacklib.quantizers.scheme import fact
 
 __all__ = ["error_to_the_right", "formats_of_a_layer"]
 ROWS, COLUMNS, AT = 6, 16, 5
@@ -108,8 +107,8 @@ def formats_of_a_layer() -> d.Drawing:
         _product("down"),
         _wide("add of the MLP", "BF16", "add"),
     )
-    bits = chosen(SCHEMES[page.SCHEME].code_bits, "bit", label="bits of an INT4 code")
-    group = chosen(SCHEMES[page.SCHEME].block, label="weights of a group, drawn")
+    bits = fact(page.SCHEME, "code_bits", "bit", label="bits of an INT4 code")
+    group = fact(page.SCHEME, "block", label="weights of a group, drawn")
     told = [
         ("lit: weights, codes of ", bits, ", a scale in FP16 for ", group),
         "inputs of products: BF16 or FP8; their sums: FP32",

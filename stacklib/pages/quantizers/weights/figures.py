@@ -13,7 +13,7 @@ def samples_spec(*, title: str) -> Spec:
     marks = [
         line(
             page.COUNTS,
-            [100 * page.product_error(method, page.SCHEME, n) for n in page.COUNTS],
+            [100 * page.off(method, samples=n).si for n in page.COUNTS],
             words,
             "simulated",
             at="key",
@@ -21,7 +21,7 @@ def samples_spec(*, title: str) -> Spec:
         )
         for at, (method, words) in enumerate(WORDS.items())
     ]
-    plain = 100 * page.product_error("round", page.SCHEME)
+    plain = 100 * page.off("round").si
     return chart(
         title,
         x=axis("Samples seen", log=True),
