@@ -14,7 +14,6 @@ from stacklib.kernels.scaled.fused_quantization import (
 )
 from stacklib.pages.kernels import feed
 from stacklib.quantity import Quantity, chosen, counted, quoted
-from stacklib.quantity.core import _make
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.work.products import Product
 
@@ -92,8 +91,7 @@ def layer_bytes(fused: bool) -> Quantity:
 
 def told(name: str) -> tuple[Quantity, Quantity]:
     """A figure of Cursor's post before and after, as quoted."""
-    before, after = (_make(one, key="") for one in claims.both(name))
-    return before, after
+    return claims.both(name)
 
 
 def told_gain(name: str) -> Quantity:
@@ -228,10 +226,15 @@ def prompt_times() -> dict[str, float]:
     return total
 
 
+def prompt_time(what: str) -> float:
+    """One of these times, in seconds."""
+    return prompt_times()[what]
+
+
 def spent(what: str) -> Quantity:
-    """One of these times."""
-    label = f"prompt in FP8, {what}"
-    return counted(prompt_times, unit="s", take=lambda t: t[what], label=label)
+    """The same as a quantity; what the product model predicts are the products."""
+    label, family = f"prompt in FP8, {what}", "A" if what == "product" else ""
+    return counted(prompt_time, what, unit="s", label=label, family=family)
 
 
 PUBLISHED = ("A-0025", "A-0033", "A-0035", "A-0027", "A-0031")
@@ -246,7 +249,8 @@ def predicted() -> dict[str, float]:
     return {one.row.id: float(one.predicted or 0) for one in found}
 
 
-def _rate(key: str) -> float:
+def rate_of(key: str) -> float:
+    """The rate of one of them, in the row's own unit."""
     return predicted()[key]
 
 
@@ -256,8 +260,8 @@ def beside() -> list[dict[str, Any]]:
     for key in PUBLISHED:
         config = row(key).config
         told = measured(key)
-        mine = counted(_rate, key, label=f"rate of {key}")
-        rate = (mine * chosen(1, told.unit, label="rate")).named(f"{key}, predicted")
+        how = {"unit": told.unit, "family": "A"}
+        rate = counted(rate_of, key, label=f"{key}, predicted", **how)
         rows.append(
             {
                 "columns": int(config["n"]),
