@@ -8,7 +8,12 @@ from stacklib.evidence import ledger, measurements, results, runs
 from stacklib.quantity import Quantity, Source
 
 # Others are named as a quantity names them.
-UNITS = {"tokens/s": "token/s", "TFLOPS": "TFLOP/s", "tokens/s/GPU": "token/s"}
+UNITS = {
+    "tokens/s": "token/s",
+    "TFLOPS": "TFLOP/s",
+    "GFLOPS": "GFLOP/s",
+    "tokens/s/GPU": "token/s",
+}
 
 
 def published(
