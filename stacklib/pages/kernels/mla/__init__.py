@@ -121,7 +121,7 @@ def layer(splits: int = 0, keys: int = KEYS, on: str = CHIP) -> Quantity:
     """The same as a quantity: a layer's cache."""
     words = f"{splits} pieces" if splits else "split"
     label = f"reading a layer's cache, {words}, {keys} tokens, {on}"
-    return counted(seconds, keys, splits, on, unit="s", label=label)
+    return counted(seconds, keys, splits, on, unit="s", label=label, family="B")
 
 
 def all_layers(splits: int = 0, keys: int = KEYS, on: str = CHIP) -> Quantity:

@@ -13,7 +13,14 @@ from stacklib.kernels.scaled.fused_quantization import (
     quantizing_share,
 )
 from stacklib.pages.kernels import feed
-from stacklib.quantity import Quantity, chosen, counted, quoted
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counted,
+    one_of,
+    quoted,
+)
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.work.products import Product
 
@@ -36,13 +43,14 @@ def share(columns: int = COLUMNS, *, reads: int = 1, copies: int = 1) -> Quantit
     return quantizing_share(BLACKWELL, n, reads=reads, copies=copies)
 
 
-PAIR = chosen(2, "FLOP", label="multiply and add")
+PAIR = (2 * one_of("FLOP")).named("multiply and add")
 
 
 def moved() -> Quantity:
     """Bytes read and written to quantize a number to MXFP8."""
-    part = chosen(3 + 1 / 32, "B", label="BF16, a code, a scale's part")
-    return part.named("moved for a number")
+    code = bytes_per_element("fp8")
+    scale = code / 32  # a byte for 32 numbers
+    return (bytes_per_element("bf16") + code + scale).named("moved for a number")
 
 
 def quantizing_of_one() -> Quantity:

@@ -177,6 +177,16 @@ def every() -> Quantity:
     return counted(len, rows(), label="tiles")
 
 
+def values() -> Quantity:
+    """Values of each parameter of a tile."""
+    return counted(len, SPACE["tile_m"], label="values")
+
+
+def size() -> Quantity:
+    """Rows, columns and steps of the product that was timed."""
+    return recorded(FILE, "", "size", label="rows of the product")
+
+
 def first(within: float) -> Quantity:
     """Trials until the first of those, drawn at random, expected."""
     return ((every() + 1) / (near(within) + 1)).named(f"draws to {within:.0%}")
