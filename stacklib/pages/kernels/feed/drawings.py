@@ -146,13 +146,9 @@ def _order(words: str, group: int) -> d.Node:
             (
                 blocks,
                 " tiles want ",
-                counted(
-                    page.bands, group, take=itemgetter(0), label=f"bands of A, {words}"
-                ),
+                a,
                 " of A, left, and ",
-                counted(
-                    page.bands, group, take=itemgetter(1), label=f"bands of B, {words}"
-                ),
+                b,
                 " of B, above",
             ),
             d.line(page.bytes_read(group), " for all of them", bold=True),
