@@ -226,7 +226,7 @@ def threads() -> dict[str, dict[str, Any]]:
 def measured(id: str) -> Quantity:
     """Median time of a case on this machine."""
     file, label = "benchmarks/results/launches.json", f"threads, {id}"
-    return recorded(file, id, "times_s/median", unit="s", label=label).to("ms")
+    return recorded(file, id, "times_s/median", unit="s", label=label)
 
 
 def foretold(id: str) -> Quantity:

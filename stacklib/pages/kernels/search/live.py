@@ -56,8 +56,8 @@ def explore(*, method: str, seed: int, budget: int) -> Spec:
     ]
     if shown:
         x, y = zip(*shown, strict=True)
-        y = rows(y, "%")
-        marks.append(dots(x, y, "tiles tried", "measured", at="key", series=2))
+        y_ = rows(y, "%")
+        marks.append(dots(x, y_, "tiles tried", "measured", at="key", series=2))
     return chart(
         f"{method}: after {budget} trials {best:.1f} % above the fastest tile.",
         x=axis("Trials", limits=[0, budget + 1]),
