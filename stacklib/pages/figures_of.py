@@ -10,7 +10,12 @@ from stacklib.evidence import ledger, measurements, results, runs
 from stacklib.quantity import Quantity, Source
 
 # Others are named as a quantity names them.
-UNITS = {"tokens/s": "token/s", "TFLOPS": "TFLOP/s", "tokens/s/GPU": "token/s"}
+UNITS = {
+    "tokens/s": "token/s",
+    "TFLOPS": "TFLOP/s",
+    "GFLOPS": "GFLOP/s",
+    "tokens/s/GPU": "token/s",
+}
 
 
 def published(
@@ -55,7 +60,8 @@ def rows(stem: str) -> list[dict[str, Any]]:
 @cache
 def row(id: str) -> measurements.Measurement:
     """A row of the published measurements."""
-    return next(found for found in measurements.public() if found.id == id)
+    every = (*measurements.public(), *measurements.series())
+    return next(found for found in every if found.id == id)
 
 
 def measured(id: str) -> Quantity:

@@ -15,55 +15,31 @@ from stacklib.hardware import Accelerator
 from stacklib.models.parts import LatentAttention
 from stacklib.quantity import (
     Quantity,
-    Source,
     assumed,
     bytes_per_element,
     chosen,
     maximum,
     one_of,
+    quoted,
 )
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.bounds import Bound, bound_on, device_of
 from stacklib.roofline.work.work import Work
 
-SEEN = "2026-11-25"
-_V2 = Source(
-    "DeepSeek-AI, DeepSeek-V2, 2024 (arXiv:2405.04434)",
-    "section 3.2.3: the cache is quantized to 6 bits an element on average",
-    SEEN,
-    "recalled",
-)
-_67B = Source(
-    "DeepSeek-AI, DeepSeek LLM, 2024 (arXiv:2401.02954)",
-    "table of architectures: 67B with 95 layers, 8 KV heads, 8,192 / 64 a head",
-    SEEN,
-    "recalled",
-)
-_README = Source(
-    "deepseek-ai/FlashMLA, README.md @066b5ba6",
-    "dense decoding on H800 SXM5, CUDA 12.8: up to",
-    "2025-09-29",
-    "secondary",
-)
-
-
-def _read(value: float, unit: str, label: str, source: Source, kind: str) -> Quantity:
-    return Quantity(value, unit, label=label, source=source, kind=kind)
-
-
-V2_BITS = _read(6, "bit", "bits a number of DeepSeek-V2's cache", _V2, "config")
-OLD_LAYERS = _read(95, "", "layers of DeepSeek-67B", _67B, "config")
-OLD_HEADS = _read(8, "", "KV heads of DeepSeek-67B", _67B, "config")
-OLD_HEAD = _read(128, "", "head size of DeepSeek-67B", _67B, "config")
+# Sizes of older models, of which the book keeps no record.
+V2_BITS = quoted("deepseek_v2.cache_bits")
+OLD_LAYERS = quoted("deepseek_67b.layers")
+OLD_HEADS = quoted("deepseek_67b.kv_heads")
+OLD_HEAD = quoted("deepseek_67b.head")
 OLD_BITS = assumed(
     16,
     "bit",
     "bits a number of DeepSeek-67B's cache",
     why="The paper names no format; with 16 bits its 93.3 % comes out.",
 )
-MEMORY_BOUND = _read(3000, "GB/s", "FlashMLA, memory-bound", _README, "claimed")
-COMPUTE_BOUND = _read(660, "TFLOP/s", "FlashMLA, compute-bound", _README, "claimed")
+MEMORY_BOUND = quoted("flash_mla.memory_bound")
+COMPUTE_BOUND = quoted("flash_mla.compute_bound")
 KINDS = ("MHA", "GQA", "MQA", "MLA")
 
 

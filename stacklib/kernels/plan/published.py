@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stacklib.quantity import resolve
+from stacklib.quantity import quoted, resolve
 from stacklib.quantity.bounds import above_zero, at_least
 
 KINDS = ("faster", "shorter")  # how a share is meant: more work a second, or less time
@@ -165,7 +165,8 @@ GAINS = {
         True,
     ),
 }
-SEARCH_DAYS, PORT_MINUTES = 7, 30  # AVO's search, and its port to grouped queries
+SEARCH_DAYS = 7  # of AVO
+PORT_MINUTES = quoted("avo.port").value  # of that search, to grouped queries
 
 
 def gain(name: str) -> Gain:

@@ -76,6 +76,16 @@ def primitive(name: str) -> Primitive:
     return PRIMITIVES[resolve(name, PRIMITIVES, "primitive")]
 
 
+def work(name: str, n: Any) -> Any:
+    """Operations of a primitive on n elements."""
+    return primitive(name).work(n)
+
+
+def depth(name: str, n: Any) -> Any:
+    """Steps of it that follow one another."""
+    return primitive(name).depth(n)
+
+
 def look_back_bytes(n: Any, width: Any = 4) -> Any:
     """Bytes of a scan in one launch, whose blocks look back: 2 n; three launches: 3 n.
 

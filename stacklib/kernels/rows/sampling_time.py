@@ -21,11 +21,13 @@ which a batch of some hundred rows is bound.
 from __future__ import annotations
 
 import heapq
+import json
 from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import ceil, maximum
 from stacklib.quantity.bounds import above_zero, at_least, whole
+from stacklib.quantity.files import PACKAGE
 
 FP32, PAIR, INDEX = 4, 8, 4  # bytes of a logit, of a score with its index, of an index
 # Seconds of a launch, and before a gather's first byte: assumed, of the usual order.
@@ -182,16 +184,11 @@ def step_share(draw: SampleTime, rest_s: Any) -> Any:
 
 # Microseconds of the fastest run on B200, bf16, a head of 8,192 x 128,256; by batch and
 # ranks: torch's multinomial, compiled; FlashInfer's top-k and top-p; FlashSampling.
-# Source: github.com/FlashSampling/FlashSampling, imgs/tp-scaling, runs-summary.csv.
+TABLE = "stacklib/kernels/rows/data/flash_sampling.json"
+WAYS = ("multinomial", "flashinfer", "fused")
 PUBLISHED = {
-    (16, 1): (461.78, 438.34, 333.82),
-    (16, 2): (344.10, 321.54, 203.78),
-    (16, 4): (274.53, 254.08, 125.78),
-    (16, 8): (241.66, 215.07, 87.07),
-    (64, 1): (536.56, 494.75, 344.13),
-    (64, 2): (432.13, 383.14, 215.86),
-    (64, 4): (354.27, 313.26, 136.18),
-    (64, 8): (313.34, 258.02, 96.42),
+    (row["batch"], row["ranks"]): tuple(row[way] for way in WAYS)
+    for row in json.loads((PACKAGE.parent / TABLE).read_text("utf-8"))["rows"]
 }
 
 

@@ -38,7 +38,7 @@ def test_the_loop_and_the_live_figure_need_no_numpy():
 
 
 def test_the_stored_curves_are_the_pages():
-    told = {row["id"]: row for row in page.recorded()["curves"]}
+    told = {row["id"]: row for row in page.file()["curves"]}
     for method in METHODS:
         for after in (16, 64):
             over = 1 + page.above(method, after).si

@@ -13,23 +13,23 @@ from stacklib.kernels.attention import exponent, witnesses
 from stacklib.kernels.attention.count import io_count
 from stacklib.kernels.schedule.attention_time import Attention, plan, predict
 from stacklib.kernels.written import cubins
-from stacklib.pages.figures_of import measured, seen
+from stacklib.pages.figures_of import measured
 from stacklib.quantity import (
     Quantity,
-    Source,
     bytes_per_element,
     chosen,
     counted,
     counting,
+    one_of,
+    recorded,
 )
-from stacklib.quantity.leaves import stamp
+from stacklib.quantity.records import stored
 
 if TYPE_CHECKING:
     from stacklib.kernels.attention.behind_l2 import Reread
 
 DEVICE, MODEL, CHIPS = "h100_sxm", "llama-3-70b", 8
 TOKENS, HEAD, TILE = 4096, 128, 128
-SHARED = 228 * 1024  # bytes of an SM of an H100
 FA2_CAUSAL = "B-0227"  # FlashAttention-2 on an H100: 4,096 tokens, head 128, causal
 TILE_BYTES = TILE * HEAD * 2
 SMALL, FEW = 64, 4  # tiles of a small L2, and blocks at once on a small chip
@@ -71,8 +71,8 @@ def prompt_seconds(
 def prompt(software: str, on: str = DEVICE, label: str = "", **how: Any) -> Quantity:
     """The same as a prediction of the attention model."""
     words = label or f"prompt's attention, {software}"
-    found = counted(prompt_seconds, software, on, unit="s", label=words, **how)
-    return stamp(found, "B")
+    told = {"unit": "s", "label": words, "family": "B"}
+    return counted(prompt_seconds, software, on, **how, **told)
 
 
 def naive() -> Quantity:
@@ -87,15 +87,14 @@ def tiled() -> Quantity:
 
 def crossing() -> Quantity:
     """What the scores alone take: four crossings at the printed bandwidth."""
-    layers, crossings = size("layers", "layers"), chosen(4, label="crossings")
-    moved = heads() * matrix() * crossings * layers
+    moved = 4 * heads() * matrix() * size("layers", "layers")
     return (moved / hardware.get(DEVICE).memory_bandwidth.across(1)).named("crossings")
 
 
 def operations() -> Quantity:
     """FLOP of the prompt's attention on one GPU, half of them under the mask."""
-    pairs = tokens() * tokens() / chosen(2, label="half under the mask")
-    each = chosen(4, "FLOP", label="two products") * size("head_dim", "head size")
+    pairs = tokens() * tokens() / 2  # half under the mask
+    each = 4 * one_of("FLOP") * size("head_dim", "head size")  # two products
     layers = size("layers", "layers")
     return (pairs * each * heads() * layers).named("FLOP of the prompt's attention")
 
@@ -132,15 +131,13 @@ def matrix() -> Quantity:
 
 def unfused() -> Quantity:
     """What three kernels move at memory for one head, where each operand comes once."""
-    four = chosen(4, label="crossings")
-    return (four * operand() + four * matrix()).named("three kernels at memory")
+    return (4 * operand() + 4 * matrix()).named("three kernels at memory")
 
 
 def asked() -> Quantity:
     """What they ask for: products in tiles ask for their operands as often as tiles."""
-    three, four = chosen(3, label="q, k, v"), chosen(4, label="crossings")
-    again = passes() * three * operand() + operand()
-    return (again + four * matrix()).named("three kernels")
+    again = 3 * passes() * operand() + operand()
+    return (again + 4 * matrix()).named("three kernels")
 
 
 def passes() -> Quantity:
@@ -150,8 +147,7 @@ def passes() -> Quantity:
 
 def in_tiles() -> Quantity:
     """What tiles ask of memory for one head."""
-    two = chosen(2, label="keys and values")
-    return (two * operand() + passes() * two * operand()).named("tiles")
+    return (2 * operand() + 2 * passes() * operand()).named("tiles")
 
 
 def saved() -> Quantity:
@@ -161,8 +157,7 @@ def saved() -> Quantity:
 
 def at_memory() -> Quantity:
     """What tiles move at memory, where each operand comes once."""
-    four = chosen(4, label="q, k, v, result")
-    return (four * operand()).named("tiles at memory")
+    return (4 * operand()).named("tiles at memory")
 
 
 def saved_at_memory() -> Quantity:
@@ -182,7 +177,7 @@ def exponent_of_head() -> float:
     """The power of the head size by which the bytes grow, tiles as large as fit."""
     kv = []
     for wide in (HEAD, 2 * HEAD):
-        rows_ = int(exponent.tile_rows(wide, SHARED // 2))
+        rows_ = int(exponent.tile_rows(wide, int(chip().si) // 2))
         found = io_count(tokens=2 * TOKENS, head_dim=wide, tile_q=rows_, tile_k=rows_)
         kv.append(found.kv)
     return math.log2(kv[1] / kv[0])
@@ -190,23 +185,24 @@ def exponent_of_head() -> float:
 
 def chip() -> Quantity:
     """Shared memory of an SM."""
-    return chosen(SHARED, "B", label="shared memory of an SM")
+    return hardware.get(DEVICE).shared_per_unit.across(1)
 
 
 def fitting(*, as_rows: bool) -> Quantity:
     """Rows of a tile that shared memory holds, or its numbers taken for rows."""
-    held = chip() / bytes_per_element("bf16")
+    held = (chip() / bytes_per_element("bf16")).named("numbers that fit")
     if as_rows:
-        return (held / chosen(4, label="tiles held")).named("numbers for rows")
-    return counted(exponent.tile_rows, HEAD, held.si, label="rows that fit")
+        return (held / 4).named("numbers for rows")
+    return counted(exponent.tile_rows, HEAD, held, label="rows that fit")
 
 
 # -- who is asked ----------------------------------------------------------------------
 
+ASKED = witnesses.Tiling(256, 64, 128, 64)
 # `counted_loads` around a launch of `flash_triton.forward` with these tiles; the tests
 # of the room run it again in Triton's interpreter.
-ASKED = witnesses.Tiling(256, 64, 128, 64)
-INTERPRETED = {"k": 131_072, "v": 131_072}
+LOADS = "stacklib/pages/kernels/attention/interpreted.json"
+INTERPRETED = {name: int(stored(LOADS, "loads", name)) for name in "kv"}
 WIDTHS = {"compiled code": 2}
 
 
@@ -253,16 +249,8 @@ def testimony() -> list[dict[str, Any]]:
 
 def _asked(name: str) -> Quantity:
     if name == "interpreter":
-        source = Source(
-            "tests/kernels/written/interpreted.py", name, "2026-11-25", "measured"
-        )
-        return Quantity(
-            sum(INTERPRETED.values()),
-            "B",
-            label="K and V, interpreter",
-            source=source,
-            kind="measured",
-        )
+        k, v = (recorded(LOADS, "loads", one, unit="B") for one in INTERPRETED)
+        return (k + v).named("K and V, interpreter")
     return counted(asked_of, name, unit="B", label=f"K and V, {name}")
 
 
@@ -323,20 +311,20 @@ def steps(
 # -- measured on the book's machine ----------------------------------------------------
 
 
+FORWARD, RESULT = "flash_attention_numpy", "benchmarks/results/{}.json"
+
+
 def growth(which: str, count: int = TOKENS) -> Quantity:
     """Memory beyond inputs and result that a run took."""
-    name = "flash_attention_numpy"
-    row = next(
-        r
-        for r in results.need(name)["memory"]
-        if (r["which"], r["tokens"]) == (which, count)
-    )
+    runs = [(r["which"], r["tokens"]) for r in results.need(FORWARD)["memory"]]
+    place = f"memory/{runs.index((which, count))}"
     label = f"memory, {which}, {count:,} tokens"
-    return seen(name, row["growth_bytes"], "B", label, where=row["id"])
+    return recorded(
+        RESULT.format(FORWARD), place, "growth_bytes", unit="B", label=label
+    )
 
 
-def over_peer(name: str = "flash_attention_numpy") -> Quantity:
+def over_peer(name: str = FORWARD) -> Quantity:
     """Time over that of torch's own kernel in C++, one thread."""
-    row = results.need(name)["rows"][0]
-    label = f"{name} over torch's"
-    return seen(name, row["time_over_peer"], "", label, where=row["id"])
+    row, label = results.need(name)["rows"][0]["id"], f"{name} over torch's"
+    return recorded(RESULT.format(name), row, "time_over_peer", label=label)

@@ -3,7 +3,7 @@
 from stacklib.pages.kernels import attention as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, model
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
 
 __all__ = ["row_in_tiles", "tiles_of_scores"]
 ACROSS, ROW, COLUMN = 8, 2, 5  # tiles drawn a side, and the one under way
@@ -124,9 +124,8 @@ def state(at: int, what: str) -> float:
 def row_in_tiles() -> d.Drawing:
     """Three tiles of keys: maximum, factor, sum, output."""
     boxes = [_after(at) for at in range(len(SCORES) // PART)]
-    whole = counted(_whole, label="by the softmax of the whole row")
     end = d.Words(
-        [d.line("the softmax of the whole row gives ", d.Shown(whole, None, 4))]
+        [d.line("the softmax of the whole row gives ", d.Shown(whole(), None, 4))]
     )
     title = "A row carries three numbers from tile to tile, and ends at its softmax."
     return d.draw(
@@ -136,7 +135,9 @@ def row_in_tiles() -> d.Drawing:
     )
 
 
-def _whole() -> float:
+@counting("by the softmax of the whole row")
+def whole() -> float:
+    """The output of the row with all its keys in one tile."""
     (last,) = page.steps(SCORES, VALUES, len(SCORES))
     return last["output"]
 

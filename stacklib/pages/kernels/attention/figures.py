@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from stacklib.evidence import results
-from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, sizes
+from stacklib.pages.kernels import attention as page
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rows, sizes
 
 HEADS, WIDTH = 8, 8  # of the run of the formula, and bytes of a float64
 NAMES = {
@@ -16,16 +17,16 @@ ABOUT = About(device="this_machine")
 
 def memory_spec(title: str) -> Spec:
     """What a call takes beyond its inputs and its result."""
-    rows = results.need("flash_attention_numpy")["memory"]
-    lengths = sorted({r["tokens"] for r in rows})
+    runs = results.need(page.FORWARD)["memory"]
+    lengths = sorted({r["tokens"] for r in runs})
     scores = [HEADS * WIDTH * n * n for n in lengths]
     marks: list[Mark] = [line(lengths, scores, "the scores alone", "predicted")]
     for series, (which, name) in enumerate(NAMES.items(), 1):
-        mine = [(r["tokens"], r["growth_bytes"]) for r in rows if r["which"] == which]
-        x, y = zip(*sorted(mine), strict=True)
+        x = sorted(r["tokens"] for r in runs if r["which"] == which)
+        y = rows((page.growth(which, n) for n in x), "B")
         marks.append(dots(x, y, name, "measured", at="key", series=series, **ABOUT))
     names = [f"{n:,}" for n in lengths]
-    low, high = min(r["growth_bytes"] for r in rows) / 2, max(scores) * 2
+    low, high = min(r["growth_bytes"] for r in runs) / 2, max(scores) * 2
     return chart(
         title,
         x=axis("Tokens", log=True, ticks=lengths, names=names),

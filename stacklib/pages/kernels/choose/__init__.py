@@ -10,20 +10,29 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
-from math import fsum
-from pathlib import Path
 from typing import Any
 
 from stacklib import hardware
+from stacklib.evidence.runs import HOST
 from stacklib.kernels.launch.launches import replay_time
 from stacklib.kernels.plan.advise import ROUTES, TERMS, Advice, Profile, advise
 from stacklib.pages.figures_of import claimed
 from stacklib.pages.kernels.choose import claims
-from stacklib.quantity import Quantity, Source, assumed, chosen, counted, counting
+from stacklib.quantity import (
+    Quantity,
+    assumed,
+    chosen,
+    counted,
+    counting,
+    one_of,
+    recorded,
+)
+from stacklib.quantity.files import PACKAGE
+from stacklib.quantity.leaves import stamp
 from stacklib.roofline import decode_step
 from stacklib.tinylm.config import DATA, read_config, shapes
 
-FILE = Path(__file__).with_name("profile.json")
+FILE = "stacklib/pages/kernels/choose/profile.json"
 PARTS = ("products", "attention", "elementwise", "loss", "the rest")
 PHASES = ("forward", "backward", "optimizer")
 STEPS_OF_MUON = 5  # iterations of Newton and Schulz, three products each
@@ -38,70 +47,67 @@ YEAR, FEW, MANY = 8760, 8, 128  # hours; GPUs of a small fleet and of a large on
 
 
 @cache
-def recorded() -> dict[str, Any]:
+def profiled() -> dict[str, Any]:
     """The profile of a training step."""
-    return json.loads(FILE.read_text(encoding="utf-8"))
+    return json.loads((PACKAGE.parent / FILE).read_text(encoding="utf-8"))
 
 
-def _rows(part: str, phase: str = "") -> list[dict[str, Any]]:
-    def named(row: dict[str, Any]) -> str:
-        return row["part"] if row["part"] in PARTS else "the rest"
-
-    rows = recorded()["rows"]
-    return [r for r in rows if named(r) == part and phase in ("", r["phase"])]
-
-
-def _seconds(part: str, phase: str = "") -> float:
-    return fsum(row["self_s"] for row in _rows(part, phase))
-
-
-def _calls(part: str) -> int:
-    return sum(row["calls"] for row in _rows(part))
+@cache
+def _summed(field: str, unit: str, part: str, phase: str = "") -> Quantity:
+    """A field of the profile's rows of a part, or of one phase of it."""
+    found = [
+        recorded(FILE, f"rows/{at}", field, unit=unit, label=f"{row['op']}, {phase_}")
+        for at, row in enumerate(profiled()["rows"])
+        for phase_ in [row["phase"]]
+        if part == (row["part"] if row["part"] in PARTS else "the rest")
+        and phase in ("", phase_)
+    ]
+    return sum(found[1:], found[0])
 
 
-def _read(value: float, label: str, unit: str = "") -> Quantity:
-    """A number that follows from the recorded profile."""
-    made = recorded()
-    words = "stacklib/pages/kernels/choose/profile.json"
-    source = Source(words, made["device"], made["date"], "measured")
-    return Quantity(value, unit, label=label, source=source, kind="measured")
-
-
-def time_of(part: str) -> Quantity:
-    """Measured time of a part of the step."""
-    return _read(_seconds(part), f"time of {part}", "s")
+def time_of(part: str, phase: str = "") -> Quantity:
+    """Measured time of a part of the step, or of one phase of it."""
+    label = f"time of {part}{f', {phase}' if phase else ''}"
+    return _summed("self_s", "s", part, phase).named(label)
 
 
 def whole() -> Quantity:
     """Measured time of all operators of the step."""
-    return _read(fsum(map(_seconds, PARTS)), "time of the step", "s")
+    first, *others = map(time_of, PARTS)
+    return sum(others, first).named("time of the step")
 
 
 def share(part: str, phase: str = "") -> Quantity:
     """A part's share of the step, or that of one phase of it."""
     label = f"share of {part}{f', {phase}' if phase else ''}"
-    return _read(_seconds(part, phase) / whole().si, label)
+    return (time_of(part, phase) / whole()).named(label)
 
 
 def calls(part: str) -> Quantity:
     """Operators of a part in one step."""
-    return _read(_calls(part), f"calls of {part}")
+    return _summed("calls", "", part).named(f"calls of {part}")
 
 
 def gap() -> Quantity:
     """Share of the clock's time in which no operator ran."""
-    clock = _read(recorded()["wall_s"], "time of the step by the clock", "s")
+    clock = _one("wall_s", "s", "time of the step by the clock")
     return (1 - whole() / clock).named("between operators")
+
+
+def _one(field: str, unit: str, label: str) -> Quantity:
+    return recorded(FILE, "", field, unit=unit, label=label)
 
 
 def operators() -> Quantity:
     """Operators of a step."""
-    return _read(sum(map(_calls, PARTS)), "operators of the step")
+    first, *others = map(calls, PARTS)
+    return sum(others, first).named("operators of the step")
 
 
-def _work(part: str) -> tuple[float, float]:
-    """Operations, and bytes that must cross, of a part whose work is counted."""
-    made = recorded()
+@counting("work of {part}")
+def work(part: str) -> float:
+    """Operations of a part whose work is counted; of the loss, bytes that cross."""
+    made = profiled()
     config = read_config(DATA / made["model"] / "config.json")
     tokens = made["batch"] * made["tokens"]
     if part == "products":
@@ -111,23 +117,22 @@ def _work(part: str) -> tuple[float, float]:
             if len(size) == 2 and "layers" in name:
                 a, b = sorted(size)
                 step += STEPS_OF_MUON * (4.0 * a * a * b + 2.0 * a**3)
-        return step, 0.0
+        return step
     if part == "attention":
         width = config.num_attention_heads * config.head_dim
         pairs = made["batch"] * made["tokens"] ** 2 / 2
         forward = 4.0 * pairs * width * config.num_hidden_layers
-        return forward * (1 + BACKWARD), 0.0
-    return 0.0, 4.0 * PASSES * tokens * config.vocab_size
-
-
-def _least(part: str) -> float:
-    operations, moved = _work(part)
-    return max(operations / recorded()["peak"], moved / recorded()["bandwidth"])
+        return forward * (1 + BACKWARD)
+    return 4.0 * PASSES * tokens * config.vocab_size
 
 
 def least(part: str) -> Quantity:
     """Time of a part by this machine's roofline, one core."""
-    return counted(_least, part, unit="s", label=f"least time of {part}")
+    if part == "loss":
+        time = work(part) * one_of("B") / _one("bandwidth", "B/s", "bandwidth")
+    else:
+        time = work(part) * one_of("FLOP") / _one("peak", "FLOP/s", "peak")
+    return stamp(time, HOST).named(f"least time of {part}")
 
 
 def slowness(part: str) -> Quantity:
@@ -144,7 +149,8 @@ def saved(part: str) -> Quantity:
 def shares() -> dict[str, tuple[float, float]]:
     """Milliseconds now, and by the roofline, of the parts whose work is counted."""
     parts = ("products", "attention", "loss")
-    return {p: (round(1e3 * _seconds(p), 1), round(1e3 * _least(p), 1)) for p in parts}
+    both = ((p, (time_of(p), least(p))) for p in parts)
+    return {p: (round(1e3 * a.si, 1), round(1e3 * b.si, 1)) for p, (a, b) in both}
 
 
 # -- the token's step ------------------------------------------------------------------
@@ -318,7 +324,7 @@ def advice(name: str, gpus: int) -> Advice:
     return advise(profile(cases()[name], gpus * YEAR))
 
 
-def _best(name: str) -> Any:
+def first_route(name: str) -> Any:
     """The open route that pays first."""
     open_to = [o for o in advice(name, MANY).options if not o.refused]
     return min(open_to, key=lambda o: o.enough)
@@ -326,12 +332,14 @@ def _best(name: str) -> Any:
 
 def pays_from(name: str) -> Quantity:
     """GPU-hours from which on the first route pays; infinite where it saves nothing."""
-    return counted(_best, name, take="enough", unit="h", label=f"pays from, {name}")
+    return counted(
+        first_route, name, take="enough", unit="h", label=f"pays from, {name}"
+    )
 
 
 def gain(name: str) -> Quantity:
     """Share of the time that this route saves."""
-    return counted(_best, name, take="saved", label=f"saved, {name}")
+    return counted(first_route, name, take="saved", label=f"saved, {name}")
 
 
 def fleet(gpus: int) -> Quantity:
@@ -365,7 +373,7 @@ def reach(route: str, *, memory: bool = False) -> Quantity:
 
 def break_even(name: str = ONE) -> Quantity:
     """GPU-hours from which on a case's first route pays, in quantities."""
-    cost = hours(_best(name).route) * wage()
+    cost = hours(first_route(name).route) * wage()
     return (cost / (gain(name) * price())).named(f"break-even, {name}")
 
 

@@ -17,11 +17,11 @@ from stacklib.kernels.experts.rounding import (
 )
 from stacklib.quantity import (
     Quantity,
-    Source,
     bytes_per_element,
     chosen,
     counting,
     one_of,
+    quoted,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ RAGGED = 1500  # a width that is no whole number of tiles
 DRAWN = 16_384  # tokens of all batches that are drawn for a mean
 SMALL = {"experts": 16, "texts": 4}  # of the router on the small model's states
 SMALL_TOP = 4
-SONIC = "Guo et al., SonicMoE, arXiv 2512.14080, abstract"
 
 
 def experts() -> Experts:
@@ -145,8 +144,7 @@ def hidden() -> Quantity:
 
 def narrower() -> Quantity:
     """Parameters of an expert as wide as one of the older model."""
-    three = chosen(3, label="matrices")
-    return (three * hidden() * width(OLDER)).named("parameters, 1,536 wide")
+    return (3 * hidden() * width(OLDER)).named("parameters, 1,536 wide")
 
 
 def all_routed(wide: bool = True) -> Quantity:
@@ -243,14 +241,9 @@ def small(what: str) -> Quantity:
 
 def further() -> Quantity:
     """The published factor of kernel time of token rounding, on top of the rest."""
-    return _figure(1.16, "further, from token rounding")
+    return quoted("sonic_moe.further")
 
 
 def over_scatter() -> Quantity:
     """The published factor of the whole work on Hopper."""
-    return _figure(1.86, "over ScatterMoE")
-
-
-def _figure(value: float, label: str) -> Quantity:
-    source = Source(SONIC, label, "2026-11-25", "secondary")
-    return Quantity(value, label=label, source=source, kind="claimed")
+    return quoted("sonic_moe.over_scatter")

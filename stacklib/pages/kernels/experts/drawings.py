@@ -3,7 +3,7 @@
 from stacklib.pages.kernels import experts as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import model
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import counting
 
 __all__ = ["padded_and_rounded"]
 SHOWN, CELL, MOST = 5, 32, 6  # experts drawn; rows of a cell; tiles of an expert
@@ -16,8 +16,14 @@ def padded_and_rounded() -> d.Drawing:
     return d.draw(steps, name="expert-tiles", title=title)
 
 
-def _count(expert: int, after: int) -> int:
+@counting(lambda expert, after: f"tokens, {_name(expert)}, {after}")
+def tokens_of(expert: int, after: int) -> int:
+    """Tokens of an expert of the small router, before and after rounding."""
     return int(page.rounded("tiny").counts[after][expert])
+
+
+def _name(expert: int) -> str:
+    return f"expert {'ABCDEFGH'[expert]}"
 
 
 def _batch(after: int) -> d.Node:
@@ -45,10 +51,8 @@ def _batch(after: int) -> d.Node:
 
 
 def _expert(expert: int, after: int) -> d.Node:
-    name = f"expert {'ABCDEFGH'[expert]}"
-    count = _count(expert, after)
-    tokens: Quantity = counted(_count, expert, after, label=f"tokens, {name}, {after}")
-    label = d.Words([d.line(tokens)], "start")
+    name, tokens = _name(expert), tokens_of(expert, after)
+    count, label = int(tokens.si), d.Words([d.line(tokens)], "start")
     wide, phone = (
         d.right_of(
             label,

@@ -16,12 +16,18 @@ from stacklib.kernels.schedule.feed import (
     promoted_pace,
 )
 from stacklib.kernels.schedule.pipeline import steady_state
-from stacklib.quantity import Quantity, Source, bytes_per_element, chosen, counted
-from stacklib.quantity.core import _make
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+    one_of,
+)
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.work.products import Product, product
 
-from ...figures_of import measured, row
+from ...figures_of import measured
 from . import claims
 
 if TYPE_CHECKING:
@@ -131,8 +137,8 @@ def deepgemm_events(consumers: int = 2, steps: int = STEPS) -> float:
 
 
 def fast() -> Quantity:
-    """DeepGEMM's best, as quoted: it has a source, and no record."""
-    return _make(claims.FAST, key="")
+    """DeepGEMM's best, as quoted."""
+    return claims.FAST
 
 
 def deepgemm_published() -> Quantity:
@@ -163,7 +169,7 @@ def bytes_read(group: int) -> Quantity:
     """Bytes of those bands, each read once."""
     model, each = models.get(MODEL), bytes_per_element("bf16")
     down, across = bands(group)
-    k = chosen(model.hidden, label="shared size")
+    k = model.size("hidden", "hidden size").named("shared size")
     rows = chosen(down * ROWS, label="rows of A")
     columns = chosen(across * COLUMNS, label="columns of B")
     return ((rows + columns) * k * each).named(
@@ -224,19 +230,17 @@ def waits() -> dict[str, str]:
 
 def rate(version: str, *, by_clock: bool = False) -> Quantity:
     """What was published of a version, or what the machine's clock says."""
-    from stacklib.evidence import kernel_series
+    from stacklib.evidence import measurements
     from stacklib.pages.gpu.simt import series
 
-    one = versions()[version]
-    summary = kernel_series.summary(version, [one])
-    value = one.predicted if by_clock else one.published
-    assert value is not None
-    label = f"{version}, {'by the clock' if by_clock else 'published'}"
-    made = series.read(value / 1e12, label, summary)
-    assert made is not None
-    return Quantity(
-        made.si, "TFLOP/s", label=label, source=made.source, kind="measured"
-    )
+    if by_clock:
+        label, unit = f"{version}, by the clock", "FLOP/s"
+        found = counted(series.by_clock, SERIES, version, unit=unit, label=label)
+    else:
+        mine = (r for r in measurements.series() if r.text("series") == SERIES)
+        id = next(r.id for r in mine if r.subject == version)
+        found = measured(id).named(f"{version}, published")
+    return found.to("TFLOP/s")
 
 
 def ladder() -> list[dict[str, Any]]:
@@ -305,10 +309,15 @@ def prompt_times(tokens: int = TOKENS, tp: int = TP) -> dict[str, float]:
     return total
 
 
+def prompt_time(what: str) -> float:
+    """One of these times of the prompt, in seconds."""
+    return prompt_times()[what]
+
+
 def spent(what: str) -> Quantity:
-    """One of these times of the prompt."""
-    label = f"prompt, {what}"
-    return counted(prompt_times, unit="s", take=lambda t: t[what], label=label)
+    """The same as a quantity; what the product model predicts is the whole."""
+    label, family = f"prompt, {what}", "A" if what == "all" else ""
+    return counted(prompt_time, what, unit="s", label=label, family=family)
 
 
 def reached() -> Quantity:
@@ -328,15 +337,10 @@ def beside() -> list[dict[str, Any]]:
     rows = []
     for name, (key, at) in PUBLISHED.items():
         work = prompt(TOKENS, 4, "fp16")[at]
-        time = counted(
-            gemm.gemm_time,
-            work,
-            DEVICE,
-            unit="s",
-            take=lambda t: t.time,
-            label=f"{name}, predicted",
-        )
-        told = published_time(key)
+        how = {"take": "time", "unit": "s", "family": "A"}
+        label = f"{name}, predicted"
+        time = counted(gemm.gemm_time, work, DEVICE, label=label, **how)
+        told = measured(key)
         rows.append(
             {
                 "product": f"{name}, {work.m} x {work.n} x {work.k}",
@@ -348,20 +352,12 @@ def beside() -> list[dict[str, Any]]:
     return rows
 
 
-def published_time(key: str) -> Quantity:
-    """A time of the published measurements."""
-    found = row(key)
-    source = Source(found.source, key, "2026-11-21", "secondary")
-    told = f"{found.software}, {key}"
-    return Quantity(found.value, found.unit, label=told, source=source, kind="measured")
-
-
 def best_library() -> Quantity:
     """Share of the peak of the largest square product published of an H100."""
-    work = product(m=8192, n=8192, k=8192)
-    done = chosen(work.operations, "FLOP", label="operations of 8192 cubed")
+    side, pair = chosen(8192, label="side"), 2 * one_of("FLOP")
+    done = (pair * side * side * side).named("operations of 8192 cubed")
     peak = hardware.get(DEVICE).peak("bf16").across(1)
-    return (done / published_time("A-0228") / peak).named("library, share of the peak")
+    return (done / measured("A-0228") / peak).named("library, share of the peak")
 
 
 def triton_over_rocblas() -> tuple[Quantity, Quantity]:
@@ -378,14 +374,12 @@ def ported() -> tuple[Quantity, Quantity]:
     """Habits of CUDA that are tried with 64 lanes, and those that break."""
     from stacklib.kernels.written import hip
 
-    names = tuple(hip.CASES)
-    return (
-        counted(len, names, label="habits tried"),
-        counted(_broken, names, label="habits that break"),
-    )
+    return counted(len, tuple(hip.CASES), label="habits tried"), broken()
 
 
-def _broken(names: tuple[str, ...]) -> int:
+@counting("habits that break")
+def broken() -> int:
+    """Those of them that compute something else with 64 lanes."""
     from stacklib.kernels.written import hip
 
-    return sum(not hip.run_case(name, 64, blocks=1).as_cuda for name in names)
+    return sum(not hip.run_case(name, 64, blocks=1).as_cuda for name in hip.CASES)

@@ -1,6 +1,7 @@
 """Drawings of section 4.4: buffers in turns, and the next eight tiles."""
 
 from dataclasses import dataclass
+from operator import itemgetter
 
 from stacklib.kernels.schedule.feed import feed_events
 from stacklib.pages.kernels import feed as page
@@ -9,7 +10,7 @@ from stacklib.plots.drawing.nodes import Size, room_of
 from stacklib.plots.drawing.parts import gpu, model
 from stacklib.plots.drawing.sheet import Look, Rect, Sheet, Way
 from stacklib.plots.drawing.words import Line, lines
-from stacklib.quantity import chosen
+from stacklib.quantity import chosen, counted
 
 __all__ = ["buffers_in_turns", "next_tiles"]
 SHOWN = 6600.0  # cycles that are drawn
@@ -134,6 +135,10 @@ def _order(words: str, group: int) -> d.Node:
             )
         )
     blocks = chosen(page.BLOCKS, label="blocks that start together")
+    a, b = (
+        counted(page.bands, group, take=itemgetter(at), label=f"bands of {of}, {words}")
+        for at, of in enumerate("AB")
+    )
     told = d.Box(
         "read",
         [
@@ -141,9 +146,9 @@ def _order(words: str, group: int) -> d.Node:
             (
                 blocks,
                 " tiles want ",
-                chosen(down, label=f"bands of A, {words}"),
+                a,
                 " of A, left, and ",
-                chosen(across, label=f"bands of B, {words}"),
+                b,
                 " of B, above",
             ),
             d.line(page.bytes_read(group), " for all of them", bold=True),

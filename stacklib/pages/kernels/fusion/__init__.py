@@ -12,7 +12,7 @@ from stacklib.kernels.launch.launches import launch_time, replay_time
 from stacklib.kernels.launch.op_graph import OpGraph
 from stacklib.pages.kernels import launches
 from stacklib.pages.kernels.fusion import graphs
-from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
 from stacklib.roofline import decode_step
 
 MODEL, DEVICE, PROMPT = "llama-3-70b", "h100_sxm", 4096
@@ -42,7 +42,7 @@ def per_layer(*, fused: bool) -> int:
 
 def layers() -> Quantity:
     """Layers of the model."""
-    return chosen(models.get(MODEL).layers, label="layers")
+    return models.get(MODEL).size("layers", "layers")
 
 
 def kernels(*, fused: bool = True) -> Quantity:
@@ -135,7 +135,7 @@ def blog_reading() -> Quantity:
 
 def blog_step() -> Quantity:
     """Its step predicted: what is read, and a node for each fused kernel."""
-    there = chosen(models.get("llama-2-7b").layers, label="layers of Llama-2-7B")
+    there = launches.blog_layers()
     nodes = (per_layer(fused=True) - 2) * there  # on one GPU nothing is reduced
     return (blog_reading() + nodes * launches.cost("node", "low")).named(
         "compiled, predicted"
@@ -152,20 +152,21 @@ def blog_measured() -> Quantity:
 
 def row() -> Quantity:
     """Bytes of a tensor of the norm in BF16, for a whole prompt."""
-    wide = chosen(graphs.HIDDEN, label="hidden size")
-    return (chosen(PROMPT, label="tokens") * wide * chosen(2, "B", label="BF16")).named(
-        "a tensor of the norm"
+    numbers = chosen(PROMPT, label="tokens") * models.get(MODEL).size(
+        "hidden", "hidden size"
     )
+    return (numbers * bytes_per_element("bf16")).named("a tensor of the norm")
 
 
 def norm_arithmetic() -> Quantity:
     """Time of the norm's arithmetic for a prompt: an operation a number each."""
-    work = counted(_numbers, PROMPT, unit="FLOP", label="arithmetic of the norm")
-    time = work / hardware.get(DEVICE).peak("fp32").across(1)
+    time = norm_operations(PROMPT) / hardware.get(DEVICE).peak("fp32").across(1)
     return time.named("arithmetic of the norm").to("µs")
 
 
-def _numbers(tokens: int) -> int:
+@counting("arithmetic of the norm", unit="FLOP")
+def norm_operations(tokens: int) -> int:
+    """One for each number that an operation of the norm reads."""
     graph = graphs.norm(tokens)
     return sum(
         max(math.prod(graph.of(name).shape) for name in op.inputs) for op in graph.ops
@@ -175,17 +176,16 @@ def _numbers(tokens: int) -> int:
 # -- the rules on other graphs ---------------------------------------------------------
 
 
-def _attention(online: bool, what: str) -> int:
-    rules = RULES if online else KERNELS
-    found = fuse(graphs.attention(PROMPT, PROMPT), rules)
-    return found.launches if what == "kernels" else found.fused_bytes
+def fused_attention(*, online: bool) -> Fusion:
+    """A prompt's attention, without and with online softmax."""
+    return fuse(graphs.attention(PROMPT, PROMPT), RULES if online else KERNELS)
 
 
 def attention(what: str, *, online: bool) -> Quantity:
-    """Kernels or bytes of a prompt's attention, without and with online softmax."""
-    unit = "" if what == "kernels" else "B"
+    """Kernels or bytes of it."""
+    take, unit = ("launches", "") if what == "kernels" else ("fused_bytes", "B")
     label = f"attention, {what}, {'online' if online else 'rows'}"
-    return counted(_attention, online, what, unit=unit, label=label)
+    return counted(fused_attention, online=online, take=take, unit=unit, label=label)
 
 
 @cache
@@ -221,15 +221,16 @@ def ran(name: str, rules: tuple[str, ...] = RULES) -> int:
     return execute(graph, fuse(graph, rules), given).moved
 
 
-def _told(name: str, rules: tuple[str, ...], what: str) -> float:
-    return float(getattr(fuse(small_graph(name), rules), what))
+def fused_graph(name: str, rules: tuple[str, ...] = RULES) -> Fusion:
+    """A small graph as kernels."""
+    return fuse(small_graph(name), rules)
 
 
 def told(name: str, what: str, rules: tuple[str, ...] = RULES) -> Quantity:
     """Bytes or launches of a small graph by its shapes alone."""
     unit = "B" if what.endswith("bytes") else ""
     label = f"{name}, {what}, {', '.join(rules) or 'one by one'}"
-    return counted(_told, name, rules, what, unit=unit, label=label)
+    return counted(fused_graph, name, rules, take=what, unit=unit, label=label)
 
 
 # -- compute again ---------------------------------------------------------------------

@@ -6,7 +6,7 @@ from stacklib.pages.kernels import fusion as page
 from stacklib.pages.kernels.fusion import graphs
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, counting
 
 __all__ = ["traffic_that_disappears"]
 
@@ -28,9 +28,9 @@ def traffic_that_disappears() -> d.Drawing:
     """The norm of a prompt as kernels of an operation each, and as one."""
     graph = graphs.norm(page.PROMPT)
     fused = fuse(graph, graphs.LIBRARY)
-    most = max((_through(graph, op) for op in graph.ops), key=lambda q: q.si)
+    most = max((through(graph, op) for op in graph.ops), key=lambda q: q.si)
     apart: list[d.Node] = [
-        _row(op.output, _through(graph, op), most)
+        _row(op.output, through(graph, op), most)
         for op in graph.ops
         if op.output not in SMALL
     ]
@@ -60,14 +60,11 @@ def _memory() -> d.Node:
     return d.Box("HBM", d.line("HBM", bold=True), role=gpu.STORE, grow=0.35)
 
 
-def _bytes(graph: OpGraph, op: Op) -> int:
+@counting(lambda graph, op: f"bytes to {WORDS[op.output]}", unit="B")
+def through(graph: OpGraph, op: Op) -> int:
+    """Bytes of an operation by itself."""
     read = sum(read_bytes(graph, op, name) for name in set(op.inputs))
     return read + graph.of(op.output).bytes
-
-
-def _through(graph: OpGraph, op: Op) -> Quantity:
-    """Bytes of an operation by itself."""
-    return counted(_bytes, graph, op, unit="B", label=f"bytes to {WORDS[op.output]}")
 
 
 def _row(name: str, moved: Quantity, most: Quantity) -> d.Node:

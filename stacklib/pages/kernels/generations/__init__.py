@@ -20,7 +20,14 @@ from stacklib.kernels.schedule.rates import TileWork, rates_of, tile_work
 from stacklib.pages.figures_of import measured, published
 from stacklib.pages.kernels import attention
 from stacklib.pages.kernels.generations import claims
-from stacklib.quantity import Quantity, chosen, counted, counting, quoted
+from stacklib.quantity import (
+    Quantity,
+    chosen,
+    counted,
+    counting,
+    one_of,
+    quoted,
+)
 from stacklib.quantity.files import held
 
 A100, H100, B200 = "a100_sxm_80gb", "h100_sxm", "b200_sxm"
@@ -53,15 +60,14 @@ PARTS: dict[str, Callable[[TileWork], float]] = {
 }
 
 
-def _cycles(part: str, device: str, head_dim: int) -> float:
+@counting(
+    lambda part, device, head_dim: (
+        f"cycles of {part}, {hardware.get(device).short}, head {head_dim}"
+    )
+)
+def cycles(part: str, device: str, head_dim: int = HEAD) -> float:
+    """The same by the part of the work."""
     return PARTS[part](work(device, head_dim))
-
-
-def cycles(part: str, device: str, head_dim: int = HEAD) -> Quantity:
-    """The same with its derivation."""
-    short = hardware.get(device).short
-    label = f"cycles of {part}, {short}, head {head_dim}"
-    return counted(_cycles, part, device, head_dim, label=label)
 
 
 def rate(what: str, device: str) -> Quantity:
@@ -79,8 +85,8 @@ def exponentials() -> Quantity:
 
 def even_head(device: str) -> Quantity:
     """The head size at which products and exponentials take equally long."""
-    four = chosen(4, label="FLOP a score and number of a head")
-    return (rate("tensor", device) / (four * rate("exp", device))).named("even head")
+    each = 4 * rate("exp", device)  # FLOP of a score, for each number of a head
+    return (rate("tensor", device) / each).named("even head")
 
 
 # -- generations -----------------------------------------------------------------------
@@ -174,19 +180,21 @@ def worth(trick: str) -> float:
     return next(t.gain for t in g.tricks(g.RULES["fa4"], B200) if t.name == trick)
 
 
-def reloads(name: str) -> Quantity:
+@counting("cycles of loads, {name}")
+def reloads(name: str) -> float:
     """Cycles in which shared memory feeds the warps of a tile by ``mma.sync``."""
-    return counted(_fed, name, "shared", label=f"cycles of loads, {name}")
+    return _fed(name).shared
 
 
-def multiplied(name: str) -> Quantity:
+@counting("cycles of products, {name}")
+def multiplied(name: str) -> float:
     """Cycles of a tile's products by the instruction that a version uses."""
-    return counted(_fed, name, "products", label=f"cycles of products, {name}")
+    return PARTS["products"](_fed(name))
 
 
-def _fed(name: str, what: str) -> float:
+def _fed(name: str) -> TileWork:
     rule = g.RULES[name]
-    own = tile_work(
+    return tile_work(
         rates_of(rule.on, rule.dtype),
         rows=SIDE,
         columns=SIDE,
@@ -194,7 +202,6 @@ def _fed(name: str, what: str) -> float:
         warp_level=rule.warp_level,
         groups=4,
     )
-    return own.shared if what == "shared" else own.scores + own.values
 
 
 # -- who is fastest --------------------------------------------------------------------
@@ -209,9 +216,8 @@ def ahead(name: str) -> Quantity:
 
 def implied() -> Quantity:
     """cuDNN over FlashAttention-4, if two best cases could be divided."""
-    one = chosen(1, label="as fast")
-    over = (one + ahead("avo-fa4")) / (one + ahead("avo-cudnn"))
-    return (over - one).named("cuDNN over FlashAttention-4, divided")
+    over = (1 + ahead("avo-fa4")) / (1 + ahead("avo-cudnn"))
+    return (over - 1).named("cuDNN over FlashAttention-4, divided")
 
 
 # -- the prompt ------------------------------------------------------------------------
@@ -275,15 +281,17 @@ def next_rows() -> list[dict[str, Any]]:
                 "at least": next_share(*case, "low"),
                 "at most": next_share(*case, "utilisation"),
                 "what binds": BINDS.get(told.binds, told.binds),
-                "two tiles": counted(
-                    _best, *case, best.name, label=f"worth of {best.name}, {case}"
-                ),
+                "two tiles": worth_there(*case, best.name),
             }
         )
     return table
 
 
-def _best(on: str, dtype: str, exp_times: int, trick: str) -> float:
+@counting(
+    lambda on, dtype, exp_times, trick: f"worth of {trick}, {(on, dtype, exp_times)}"
+)
+def worth_there(on: str, dtype: str, exp_times: int, trick: str) -> float:
+    """What a trick is worth on such a device."""
     return next(t.gain for t in coming(on, dtype, exp_times).tricks if t.name == trick)
 
 
@@ -316,9 +324,8 @@ def error(by: str, what: str = "median_error") -> float:
 
 def rows_judged(what: str) -> Quantity:
     """How many rows there are, or were ``predicted``."""
-    every = judged()
-    count = len(every.outcomes) if what == "all" else len(every.predicted)
-    return chosen(count, label=f"kernels, {what}")
+    found = judged().outcomes if what == "all" else judged().predicted
+    return counted(len, found, label=f"kernels, {what}")
 
 
 @counting("predicted over measured, {id}")
@@ -327,17 +334,16 @@ def off(id: str) -> float:
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
 
 
-def flop_rates() -> list[tuple[str, float, float]]:
-    """Class of software, published and predicted FLOP/s, each by a fit without it."""
+def flop_rates() -> list[tuple[str, Quantity, float]]:
+    """Class of software, rate published and predicted, each by a fit without it."""
     points = []
     for one in judged("source").predicted:
         row = one.row
-        device = hardware.get(device_of(row.system)[0])
-        kind = software_of(row, device)
+        kind = software_of(row, hardware.get(device_of(row.system)[0]))
         if row.unit == "TFLOPS":
-            points.append((kind, row.value * 1e12, row.value * one.ratio * 1e12))
+            rate_ = measured(row.id)
+            points.append((kind, rate_, rate_.si * one.ratio))
         elif row.unit in ("ms", "us") and "softmax" not in row.subject.lower():
-            each = {"ms": 1e-3, "us": 1e-6}[row.unit] * row.value
-            flops = attention_of(row).flops
-            points.append((kind, flops / each, flops / each / one.ratio))
+            rate_ = attention_of(row).flops * one_of("FLOP") / measured(row.id)
+            points.append((kind, rate_, rate_.si / one.ratio))
     return points

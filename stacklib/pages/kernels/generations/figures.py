@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.kernels import generations as page
-from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, rows
 
 CLASSES = {
     "library": "before warp groups: FlashAttention-2, Triton",
@@ -17,13 +17,14 @@ def kernels_spec(title: str) -> Spec:
     points = page.flop_rates()
     marks: list[Mark] = [line(ENDS, ENDS, "as published", "predicted", at="key")]
     for series, (kind, name) in enumerate(CLASSES.items(), 1):
-        mine = [(a / 1e12, b / 1e12) for own, a, b in points if own == kind]
-        x, y = zip(*sorted(mine), strict=True)
+        mine = sorted((x, at) for at, (own, _, x) in enumerate(points) if own == kind)
+        y = rows((points[at][1] for _, at in mine), "TFLOP/s")
+        x = [x / 1e12 for x, _ in mine]
         marks.append(dots(x, y, name, "measured", series=series, at="key"))
     return chart(
         title,
-        x=axis("Published (TFLOP/s)", log=True, limits=ENDS),
-        y=axis("Predicted (TFLOP/s)", log=True, limits=ENDS),
+        x=axis("Predicted (TFLOP/s)", log=True, limits=ENDS),
+        y=axis("Published (TFLOP/s)", log=True, limits=ENDS),
         marks=marks,
         square=True,
     )

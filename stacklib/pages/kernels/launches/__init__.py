@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from stacklib import hardware, models
@@ -18,12 +17,12 @@ from stacklib.pages.figures_of import claimed as claimed
 from stacklib.pages.kernels.launches import claims
 from stacklib.quantity import (
     Quantity,
-    Source,
     chosen,
     counted,
     counting,
     one_of,
     quoted,
+    recorded,
 )
 from stacklib.roofline import decode_step
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from .layer_torch import Kernel
 
 MODEL, TP, CACHED = "llama-3-70b", 8, 4096
-DEVICE, OTHER = "h100_sxm", "b200_sxm"
+DEVICE, OTHER, BLOG = "h100_sxm", "b200_sxm", "llama-2-7b"
 PARTS = {
     "norms, residuals": ("norm", "residual"),
     "q, k, v": ("q, k, v",),
@@ -68,13 +67,14 @@ def layer(model: str = MODEL, chips: int = TP, cached: int = CACHED) -> list[Ker
     )
 
 
-def _number(part: str, model: str = MODEL, chips: int = TP) -> int:
+def number(part: str = "", model: str = MODEL, chips: int = TP) -> int:
+    """Kernels of a layer of a model, or of one part of it."""
     return sum(part in ("", k.part) for k in layer(model, chips))
 
 
 def per_layer(part: str = "") -> Quantity:
-    """Kernels of a layer, or of one part of it."""
-    return counted(_number, part, label=f"kernels of a layer {part}".strip())
+    """The same as a quantity."""
+    return counted(number, part, label=f"kernels of a layer {part}".strip())
 
 
 @counting("bytes, {name}", unit="B")
@@ -86,7 +86,7 @@ def moved(name: str) -> int:
 @counting("kernels, {name}")
 def started(name: str) -> int:
     """Kernels of a row of ``PARTS``."""
-    return sum(_number(part) for part in PARTS[name])
+    return sum(map(number, PARTS[name]))
 
 
 @counting("largest product of a layer", unit="s", shown="µs")
@@ -103,7 +103,7 @@ def small() -> int:
 
 def layers() -> Quantity:
     """Layers of the model."""
-    return chosen(models.get(MODEL).layers, label="layers")
+    return models.get(MODEL).size("layers", "layers")
 
 
 def kernels() -> Quantity:
@@ -166,12 +166,12 @@ def busy(time: Quantity, device: str = DEVICE) -> Quantity:
 # -- event by event --------------------------------------------------------------------
 
 
-def _mixed(submit_s: float) -> float:
+def long_and_short(submit_s: Quantity) -> float:
     """Seconds of a step whose kernels take as long as their bytes, event by event."""
     rate = hardware.get(DEVICE).memory_bandwidth.si
     commands = []
     for kernel in layer() * models.get(MODEL).layers:
-        commands.append(Command(1, "host", submit_s, name="submit"))
+        commands.append(Command(1, "host", submit_s.si, name="submit"))
         told = (len(commands) - 1,)
         commands.append(Command(0, "device", kernel.bytes / rate, told, name="kernel"))
     return run_streams(commands)[-1].end
@@ -180,7 +180,7 @@ def _mixed(submit_s: float) -> float:
 def mixed(name: str, end: str = "low") -> Quantity:
     """The same with its derivation: long products between short kernels."""
     label = f"step of long and short kernels, {name}, {end} end"
-    return counted(_mixed, cost(name, end).si, unit="s", label=label).to("ms")
+    return counted(long_and_short, cost(name, end), unit="s", label=label).to("ms")
 
 
 # -- others' measurements and ours -----------------------------------------------------
@@ -199,9 +199,13 @@ def blog_step(way: str) -> Quantity:
 
 def blog_kernels() -> Quantity:
     """Kernels of that model's step, of our own layer in its sizes."""
-    of = counted(_number, "", "llama-2-7b", 1, label="kernels of a layer of Llama-2-7B")
-    there = chosen(models.get("llama-2-7b").layers, label="layers of Llama-2-7B")
-    return (of * there).named("kernels of a step of Llama-2-7B")
+    of = counted(number, "", BLOG, 1, label="kernels of a layer of Llama-2-7B")
+    return (of * blog_layers()).named("kernels of a step of Llama-2-7B")
+
+
+def blog_layers() -> Quantity:
+    """Its layers."""
+    return models.get(BLOG).size("layers", "layers").named("layers of Llama-2-7B")
 
 
 def blog_foretold() -> Quantity:
@@ -221,8 +225,8 @@ def threads() -> dict[str, dict[str, Any]]:
 
 def measured(id: str) -> Quantity:
     """Median time of a case on this machine."""
-    value = median(threads()[id]["times_s"])
-    return figures_of.seen("launches", value, "s", f"threads, {id}").to("ms")
+    file, label = "benchmarks/results/launches.json", f"threads, {id}"
+    return recorded(file, id, "times_s/median", unit="s", label=label)
 
 
 def foretold(id: str) -> Quantity:
@@ -252,27 +256,29 @@ def empty_gain(submit_end: str, node_end: str) -> Quantity:
 # -- torch on this machine, by its own profiler ----------------------------------------
 
 
+TRACE = "stacklib/pages/kernels/launches/decode_trace.json"
+ENDS = ("ts", "dur")  # fields of an event: its start, and how long it took
+
+
 @cache
 def trace() -> dict[str, Any]:
     """The recorded step of a small layer."""
-    file = Path(__file__).with_name("decode_trace.json")
-    return json.loads(file.read_text("utf-8"))
-
-
-def _watched() -> float:
-    last = max(trace()["traceEvents"], key=lambda e: e["ts"] + e["dur"])
-    return float(last["ts"] + last["dur"])
+    return json.loads(Path(__file__).with_name(Path(TRACE).name).read_text("utf-8"))
 
 
 def operator(*, watched: bool) -> Quantity:
     """Torch's time for an operator of it, with the profiler and without."""
-    about = trace()["otherData"]
-    where = "stacklib/pages/kernels/launches/decode_trace.json"
-    source = Source(where, about["device"], about["date"], "measured")
     words = "with profiler" if watched else "without profiler"
-    time = _watched() if watched else about["us_without_profiler"]
-    step = Quantity(
-        time, "us", label=f"small layer, {words}", source=source, kind="measured"
-    )
+    label = f"small layer, {words}"
+    if watched:
+        events = trace()["traceEvents"]
+        at = max(range(len(events)), key=lambda n: events[n]["ts"] + events[n]["dur"])
+        start, took = (
+            recorded(TRACE, f"traceEvents/{at}", end, unit="us") for end in ENDS
+        )
+        step = (start + took).named(label)
+    else:
+        field = "us_without_profiler"
+        step = recorded(TRACE, "otherData", field, unit="us", label=label)
     run = per_layer() - per_layer("all-reduce")  # on one device nothing is reduced
     return (step / run).named(f"an operator here, {words}").to("µs")

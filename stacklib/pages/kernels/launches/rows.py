@@ -43,7 +43,7 @@ def threads() -> list[dict[str, Any]]:
         {
             "kernels": words,
             "predicted": page.foretold(id),
-            "measured": page.measured(id),
+            "measured": page.measured(id).to("ms"),
         }
         for words, id in CASES.items()
     ]

@@ -41,13 +41,13 @@ def record() -> dict[str, Any]:
                 run(seen)
             found.append(prof.events())
     events = min((_traced(f) for f in found), key=lambda rows: rows[-1]["ts"])
-    about: dict[str, Any] = {
+    about = {"torch": torch.__version__, "what": "a decode step of a small layer"}
+    return {
         "device": read_machine().text(),
         "date": date.today().isoformat(),
+        "traceEvents": events,
+        "otherData": about | {"us_without_profiler": round(1e6 * plain, 3)},
     }
-    about |= {"torch": torch.__version__, "what": "a decode step of a small layer"}
-    about |= {"us_without_profiler": round(1e6 * plain, 3)}
-    return {"traceEvents": events, "otherData": about}
 
 
 def _timed(run: Callable[[Recorder], Any], seen: Recorder) -> float:

@@ -10,7 +10,6 @@ from stacklib.kernels.plan.published import GAINS, Gain
 from stacklib.pages.kernels.mla import split
 from stacklib.quantity import (
     Quantity,
-    Source,
     bytes_per_element,
     chosen,
     counted,
@@ -19,7 +18,7 @@ from stacklib.quantity import (
 )
 from stacklib.roofline import decode_step
 
-from ...figures_of import UNITS, row
+from ...figures_of import measured, published, row
 
 MODEL, CHIP, CHIPS, KEYS = "llama-3-70b", "h100_sxm", 8, 4096
 LATENT, FIRST = "deepseek-v3", "deepseek-v2"
@@ -69,8 +68,7 @@ def heads() -> Quantity:
 
 def a_token() -> Quantity:
     """Bytes of a cached token in a layer, keys and values of a KV head."""
-    both = chosen(2, label="keys and values")
-    return (both * size("head_dim", "head size") * bytes_per_element("bf16")).named(
+    return (2 * size("head_dim", "head size") * bytes_per_element("bf16")).named(
         "bytes of a token, one KV head"
     )
 
@@ -113,7 +111,7 @@ def _plan(keys: int, on: str, batch: int = 1) -> split.Plan:
     )
 
 
-def _reading(keys: int, splits: int, on: str) -> float:
+def seconds(keys: int, splits: int, on: str) -> float:
     """Predicted seconds in which a layer's cache comes; 0 splits: as many as fit."""
     found = _plan(keys, on)
     return split.in_pieces(found, splits or found.grid.splits).memory
@@ -123,7 +121,7 @@ def layer(splits: int = 0, keys: int = KEYS, on: str = CHIP) -> Quantity:
     """The same as a quantity: a layer's cache."""
     words = f"{splits} pieces" if splits else "split"
     label = f"reading a layer's cache, {words}, {keys} tokens, {on}"
-    return counted(_reading, keys, splits, on, unit="s", label=label)
+    return counted(seconds, keys, splits, on, unit="s", label=label, family="B")
 
 
 def all_layers(splits: int = 0, keys: int = KEYS, on: str = CHIP) -> Quantity:
@@ -153,7 +151,7 @@ def rate_of(splits: int = 0, keys: int = KEYS) -> Quantity:
 
 def partial() -> Quantity:
     """Bytes of the pieces' results in a layer: outputs, maxima and sums in FP32."""
-    row = size("head_dim", "head size") + chosen(2, label="maximum and sum")
+    row = size("head_dim", "head size") + 2  # maximum and sum
     each = (heads() * row * bytes_per_element("fp32")).named("results of a piece")
     return (pieces() * each).named("results of all pieces")
 
@@ -230,35 +228,18 @@ def ridge() -> Quantity:
 
 def twice() -> Quantity:
     """Operations per byte with two queries in each sequence."""
-    return (intensity("MLA") * chosen(2, label="queries")).named("with two queries")
+    return (2 * intensity("MLA")).named("with two queries")
 
 
 def flash_mla() -> tuple[Quantity, Quantity]:
     """What its repository says: up to, where memory binds and where compute does."""
-    first, second = map(figure, FLASH_MLA)
+    first, second = map(measured, FLASH_MLA)
     return first, second
-
-
-def figure(id: str) -> Quantity:
-    """A published row."""
-    one = row(id)
-    return Quantity(
-        one.value,
-        UNITS.get(one.unit, one.unit),
-        label=f"{one.software}, {id}",
-        source=Source(one.source, one.id, "2026-11-21", "secondary"),
-        kind="measured",
-    )
-
-
-def recalled(of: Quantity) -> Quantity:
-    """A size of an older model as its paper has it; the book keeps no record of it."""
-    return Quantity(of.value, of.unit, label=of.label, source=of.source, kind="claimed")
 
 
 def over_67b() -> Quantity:
     """DeepSeek-V2's cache over DeepSeek-67B's, as the room computes it."""
-    return counted(mla.share_of_67b, label="V2's cache over 67B's")
+    return mla.share_of_67b()
 
 
 def drawn() -> Quantity:
@@ -268,10 +249,12 @@ def drawn() -> Quantity:
 
 def predicted(id: str, unit: str) -> Quantity:
     """What family B's predictor says of a published row, in SI units."""
-    return counted(_predicted, id, unit=unit, label=f"predicted for {id}")
+    label = f"predicted for {id}"
+    return counted(attention_row, id, unit=unit, label=label, family="B")
 
 
-def _predicted(id: str) -> float:
+def attention_row(id: str) -> float:
+    """The same as a number."""
     from stacklib.evidence.predict import predictor
 
     return predictor("B")(row(id))().value
@@ -285,7 +268,7 @@ def run_rows() -> list[dict[str, Any]]:
             "batch": one.integer("batch"),
             "tokens": one.integer("kv_len"),
             "cache": one.text("kv_dtype").replace("bfloat16", "bf16"),
-            "published": figure(one.id),
+            "published": measured(one.id),
             "predicted": predicted(one.id, "s"),
         }
         for one in map(row, RUNS)
@@ -309,8 +292,7 @@ def framework_rows() -> list[dict[str, Any]]:
 
 def _share(one: Gain, end: str) -> Quantity:
     label = f"{one.what} over {one.over}, {end}"
-    source = Source(one.source, label, "2026-11-25", "secondary")
-    return Quantity(getattr(one, end), label=label, source=source, kind="claimed")
+    return published(getattr(one, end), "", label, one.source)
 
 
 def sooner() -> Quantity:

@@ -6,13 +6,15 @@ from functools import cache
 from typing import Any
 
 from stacklib import hardware, models
-from stacklib.evidence import measurements, results, runs
+from stacklib.evidence import measurements, runs
 from stacklib.kernels.rows.norms import lane_waste, next_power
-from stacklib.kernels.rows.primitives import PRIMITIVES, sort_bytes
+from stacklib.kernels.rows.primitives import PRIMITIVES, depth, sort_bytes, work
 from stacklib.pages.gpu.simt import series
 from stacklib.pages.kernels.launches.claims import cost
 from stacklib.pages.kernels.norms import calls
-from stacklib.quantity import Quantity, Source, chosen, counted, counting
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
+
+from ...figures_of import measured
 
 DEVICE, MODEL = "h100_sxm", "llama-3-70b"
 ROWS = 4096  # tokens of the prompt
@@ -29,6 +31,11 @@ def width() -> int:
     return int(models.get(MODEL).hidden)
 
 
+def hidden(words: str) -> Quantity:
+    """The same as a size of the model, named."""
+    return models.get(MODEL).size("hidden", "hidden size").named(words)
+
+
 def bandwidth() -> Quantity:
     """Of an H100's memory."""
     return hardware.get(DEVICE).memory_bandwidth.across(1)
@@ -37,7 +44,7 @@ def bandwidth() -> Quantity:
 def numbers() -> Quantity:
     """Numbers that the prompt puts through one norm."""
     rows = chosen(ROWS, label="tokens of the prompt")
-    return (rows * chosen(width(), label="width of the model")).named("numbers")
+    return (rows * hidden("width of the model")).named("numbers")
 
 
 def arithmetic() -> Quantity:
@@ -47,14 +54,16 @@ def arithmetic() -> Quantity:
     return (numbers() * each / peak).named("arithmetic of a norm")
 
 
-def _bytes(rows: int, columns: int, fused: bool) -> int:
-    return calls.cut(rows, columns, fused=fused).fused_bytes
-
-
 def moved(*, fused: bool) -> Quantity:
     """Bytes of the prompt's norm, as one kernel or as calls."""
     label = "bytes of one kernel" if fused else "bytes of the calls"
-    return counted(_bytes, ROWS, width(), fused, unit="B", label=label)
+    return _of_cut("fused_bytes", label, fused, ROWS, unit="B")
+
+
+def _of_cut(take: str, label: str, fused: bool, rows: int, unit: str = "") -> Quantity:
+    """A number of the norm of so many rows, cut into kernels."""
+    how: dict[str, Any] = {"fused": fused, "take": take, "unit": unit, "label": label}
+    return counted(calls.cut, rows, width(), **how)
 
 
 def time(*, fused: bool) -> Quantity:
@@ -68,29 +77,21 @@ def times_fewer() -> Quantity:
     return (moved(fused=False) / moved(fused=True)).named("times the bytes")
 
 
-def _call_bytes(at: int) -> tuple[float, float]:
-    """Bytes for a number that a call reads and writes, rows of one number left out."""
+@counting(lambda at, side: f"{calls.CALLS[at][0]} {side}, for each number", unit="B")
+def call_bytes(at: int, side: str) -> float:
+    """Bytes for a number that a call reads or writes, rows of one number left out."""
     graph = calls.rmsnorm_graph(ROWS, width())
-    op, all_ = graph.ops[at], ROWS * width()
-    read = sum(graph.of(name).bytes for name in op.inputs) / all_
-    written = graph.of(op.output).bytes / all_
-    return round(read, 2), round(written, 2)
+    op = graph.ops[at]
+    names = op.inputs if side == "reads" else (op.output,)
+    return round(sum(graph.of(name).bytes for name in names) / (ROWS * width()), 2)
 
 
 def call_rows() -> list[dict[str, Any]]:
     """A row a call: what it reads and writes for each number."""
-    made = []
-    for at, (name, *_) in enumerate(calls.CALLS):
-        one: dict[str, Any] = {"call": name}
-        for side, index in (("reads", 0), ("writes", 1)):
-            label = f"{name} {side}, for each number"
-            one[side] = counted(_side, at, index, unit="B", label=label)
-        made.append(one)
-    return made
-
-
-def _side(at: int, index: int) -> float:
-    return _call_bytes(at)[index]
+    return [
+        {"call": name, **{side: call_bytes(at, side) for side in ("reads", "writes")}}
+        for at, (name, *_) in enumerate(calls.CALLS)
+    ]
 
 
 # -- the norms of a step ---------------------------------------------------------------
@@ -109,8 +110,8 @@ def start() -> Quantity:
 
 def row() -> Quantity:
     """Time of a row's bytes, once in and once out."""
-    numbers, each = chosen(width(), label="numbers"), chosen(4, "B", label="in and out")
-    return (numbers * each / bandwidth()).named("bytes of a row")
+    once = hidden("numbers") * bytes_per_element("bf16")
+    return (2 * once / bandwidth()).named("bytes of a row")
 
 
 def even() -> Quantity:
@@ -121,18 +122,14 @@ def even() -> Quantity:
 def step(*, fused: bool) -> Quantity:
     """Time that a token's norms take: their bytes, and the starts of their kernels."""
     label = "norms of a step, fused" if fused else "norms of a step, as calls"
-    kernels = counted(_kernels, fused, label="kernels of a norm")
-    crossed = counted(_bytes, 1, width(), fused, unit="B", label="bytes of a row")
-    return (norms() * (kernels * start() + crossed / bandwidth())).named(label)
-
-
-def _kernels(fused: bool) -> int:
-    return calls.cut(1, width(), fused=fused).launches
+    crossed = _of_cut("fused_bytes", "bytes of a row", fused, 1, unit="B")
+    one = kernels(fused=fused) * start() + crossed / bandwidth()
+    return (norms() * one).named(label)
 
 
 def kernels(*, fused: bool) -> Quantity:
     """Kernels of a norm."""
-    return counted(_kernels, fused, label="kernels of a norm")
+    return _of_cut("launches", "kernels of a norm", fused, 1)
 
 
 # -- run on the tile machine -----------------------------------------------------------
@@ -184,12 +181,12 @@ def lanes(columns: int = SMALL) -> Quantity:
 
 def levels() -> Quantity:
     """Levels of the tree that sums a row of the model."""
-    return counted(PRIMITIVES["reduce"].depth, width(), label="levels of a row's sum")
+    return told("reduce", "depth", width(), label="levels of a row's sum")
 
 
 def serial() -> Quantity:
     """Sums of such a row."""
-    return counted(PRIMITIVES["reduce"].work, width(), label="sums of a row")
+    return told("reduce", "work", width(), label="sums of a row")
 
 
 @cache
@@ -199,10 +196,10 @@ def _measured(name: str) -> Any:
     return measured(name, BLOCK)
 
 
-def told(name: str, what: str) -> Quantity:
-    """Work or depth of a primitive on a block, in closed form."""
-    row = PRIMITIVES[name]
-    return counted(getattr(row, what), BLOCK, label=f"{what} of {name}, formula")
+def told(name: str, what: str, n: int = BLOCK, label: str = "") -> Quantity:
+    """Work or depth of a primitive on n numbers, in closed form."""
+    run = {"work": work, "depth": depth}[what]
+    return counted(run, name, n, label=label or f"{what} of {name}, formula")
 
 
 @counting("{what} of {name}, counted")
@@ -240,10 +237,7 @@ def published() -> dict[str, Quantity]:
     found = {}
     for row in measurements.series():
         if row.text("series", "") == ONE_ROW:
-            source = Source(row.source, row.id, "2026-11-21", "secondary")
-            found[row.subject] = Quantity(
-                row.value, row.unit, label=row.subject, source=source, kind="measured"
-            )
+            found[row.subject] = measured(row.id).named(row.subject)
     return found
 
 
@@ -260,14 +254,10 @@ def ends() -> tuple[Quantity, Quantity]:
 
 def clock(name: str) -> Quantity | None:
     """Rate of the same kernel by the machine's clock, from the committed result."""
-    said = {one.kernel: one.predicted for one in series.of_kind("norm")}[name]
-    if said is None:
+    if name not in {one.kernel for one in series.of_kind("norm") if one.predicted}:
         return None
-    place = f"benchmarks/results/{series.RESULT}.json"
-    date = str(results.need(series.RESULT)["date"])[:10]
-    source = Source("published kernels, run on the machine", place, date, "measured")
     label = f"{name} by the machine's clock"
-    return Quantity(said / 1e9, "GB/s", label=label, source=source, kind="measured")
+    return counted(series.by_clock, ONE_ROW, name, unit="B/s", label=label).to("GB/s")
 
 
 def series_rows() -> list[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """Drawings of section 4.3: lanes beyond a row, and a row's sum as a tree."""
 
 from stacklib.kernels.rows.norms import unmasked_variance
-from stacklib.kernels.rows.primitives import PRIMITIVES
 from stacklib.pages.kernels import norms as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, model
@@ -89,15 +88,14 @@ def sum_as_a_tree() -> d.Drawing:
         levels.append(width)
         width //= 2
     rows = [_level(at, count) for at, count in enumerate(levels)]
-    work = counted(PRIMITIVES["reduce"].work, LEAVES, label="sums of the drawn tree")
-    deep = counted(PRIMITIVES["reduce"].depth, LEAVES, label="levels of the drawn tree")
-    long = counted(PRIMITIVES["reduce"].work, page.width(), label="sums of a row")
+    work = page.told("reduce", "work", LEAVES, "sums of the drawn tree")
+    deep = page.told("reduce", "depth", LEAVES, "levels of the drawn tree")
     told = d.Box(
         "account",
         [
             d.line("drawn: ", work, " sums, ", deep, " steps", bold=True),
-            ("a row of ", chosen(page.width(), label="numbers of a row"), ":"),
-            (long, " sums, ", page.levels(), " steps"),
+            ("a row of ", page.hidden("numbers of a row"), ":"),
+            (page.serial(), " sums, ", page.levels(), " steps"),
         ],
         role="muted",
         grow=0,

@@ -8,11 +8,17 @@ from stacklib import hardware, models
 from stacklib.evidence import runs
 from stacklib.kernels.rows import sampling_time as timed
 from stacklib.pages.figures_of import claimed as claimed
-from stacklib.quantity import Quantity, Source, chosen, counted, counting
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+    recorded,
+)
 
 MODEL, TP = "llama-3-70b", 8
 DEVICE, OTHER = "h100_sxm", "b200_sxm"
-WAYS = ("multinomial", "flashinfer", "fused")  # columns of the published table
 BATCH = 16  # rows of the published runs that are shown
 
 
@@ -21,18 +27,22 @@ BATCH = 16  # rows of the published runs that are shown
 
 def vocab() -> Quantity:
     """Tokens of the vocabulary."""
-    return chosen(models.get(MODEL).vocab, label="vocabulary")
+    return models.get(MODEL).size("vocab", "vocabulary")
 
 
 def logits() -> Quantity:
     """Bytes of the logits of a row in FP32."""
-    return (vocab() * chosen(timed.FP32, "B", label="a logit")).named("logits")
+    return (vocab() * bytes_per_element("fp32")).named("logits")
 
 
 def head() -> Quantity:
     """Bytes of the LM head in bf16."""
-    width = chosen(models.get(MODEL).hidden, label="width")
-    return (vocab() * width * chosen(2, "B", label="a weight")).named("LM head")
+    return (vocab() * width() * bytes_per_element("bf16")).named("LM head")
+
+
+def width() -> Quantity:
+    """Numbers of a hidden state."""
+    return models.get(MODEL).size("hidden", "hidden size").named("width")
 
 
 def _sizes(device: str, batch: int, ranks: int) -> dict[str, Any]:
@@ -60,11 +70,6 @@ def drawn(
     return timed.flash_time(**sizes) if fused else timed.plain_time(**sizes)
 
 
-def _part(part: str, fused: bool, device: str, batch: int, ranks: int) -> float:
-    found = drawn(fused, device=device, batch=batch, ranks=ranks)
-    return float(getattr(found, part))
-
-
 def took(
     part: str = "total",
     *,
@@ -76,7 +81,8 @@ def took(
     """A part of it with its derivation."""
     way = "one" if fused else "three"
     label = f"{part}, {way}, {hardware.get(device).short}, {batch} rows, {ranks} ranks"
-    found = counted(_part, part, fused, device, batch, ranks, unit="s", label=label)
+    sizes: dict[str, Any] = {"device": device, "batch": batch, "ranks": ranks}
+    found = counted(drawn, fused, **sizes, take=part, unit="s", label=label)
     return found.to("us")
 
 
@@ -85,12 +91,9 @@ def took(
 
 def published(way: str, ranks: int, batch: int = BATCH) -> Quantity:
     """A published time on B200: of torch, of FlashInfer, or fused."""
-    from stacklib.pages.kernels.sampling import claims
-
-    value = timed.PUBLISHED[batch, ranks][WAYS.index(way)]
     label = f"{way}, {batch} rows, {ranks} ranks"
-    source = Source(claims.BENCHMARK, label, "2026-11-25", "secondary")
-    return Quantity(value, "us", label=label, source=source, kind="measured")
+    row = f"{batch} x {ranks}"
+    return recorded(timed.TABLE, row, way, unit="us", label=label)
 
 
 def gain(ranks: int, way: str = "multinomial", batch: int = BATCH) -> Quantity:

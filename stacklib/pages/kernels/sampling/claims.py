@@ -20,15 +20,16 @@ from stacklib.kernels.rows.sampling_time import (
     plain_time,
     step_share,
 )
-from stacklib.quantity import bytes_per_element, chosen, counted
+from stacklib.quantity import assumed, bytes_per_element, chosen, counted
 
 B200, SMALL, LARGE = "b200_sxm", "qwen3-1.7b", "llama-3-70b"
 VOCAB, HIDDEN = 150_000, 4096  # as the document has them
 NARROW = 8  # width of the model that is run, with that vocabulary
 CLASSES, DRAWS, SEEDS = 100, 10_000, 16
 TILINGS = (1, 7, 64, 999, 1000)
-LAUNCH = chosen(LAUNCH_S * 1e6, "us", label="a launch")
-WAIT = chosen(GATHER_S * 1e6, "us", label="before a gather's first byte")
+USUAL = "of the usual order; neither was measured on these devices"
+LAUNCH = assumed(LAUNCH_S * 1e6, "us", "a launch", why=USUAL)
+WAIT = assumed(GATHER_S * 1e6, "us", "before a gather's first byte", why=USUAL)
 PAPER = "T. Ruiz et al., FlashSampling, arXiv 2603.15854"
 BENCHMARK = "github.com/FlashSampling/FlashSampling, imgs/tp-scaling, runs-summary.csv"
 

@@ -14,7 +14,7 @@ from stacklib.kernels.rows.noise import gumbel
 from stacklib.kernels.rows.sampling import Sampled, sample_fused, sample_in_passes
 from stacklib.kernels.rows.sampling_time import FP32
 from stacklib.pages.kernels.sampling import MODEL
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import counting
 from stacklib.tinylm.sampling import Sampling
 
 ALL_CUTS = Sampling(temperature=0.7, top_k=50, top_p=0.9, min_p=0.05)
@@ -98,16 +98,18 @@ def model_rows(first: int = 5) -> list[dict[str, Any]]:
     return [
         {
             "token": tokenizer.decode([int(at)]).decode("utf-8", "replace").strip(),
-            "softmax": counted(_of_model, 1, int(at), label=f"softmax of {at}"),
-            "drawn": counted(_of_model, 0, int(at), label=f"drawn of {at}"),
+            "softmax": of_model("softmax", int(at)),
+            "drawn": of_model("drawn", int(at)),
         }
         for at in np.argsort(-p)[:first]
     ]
 
 
-def _of_model(which: int, at: int) -> float:
-    found = float(model_draws()[which][at])
-    return found if which else found / MODEL_DRAWS
+@counting("{way} of {at}")
+def of_model(way: str, at: int) -> float:
+    """Share of a token: by ``softmax``, or as ``drawn``."""
+    counts, p, _ = model_draws()
+    return float(p[at] if way == "softmax" else counts[at] / MODEL_DRAWS)
 
 
 # -- cuts ------------------------------------------------------------------------------
@@ -122,17 +124,13 @@ def cut(fused: bool) -> Sampled:
     return sample_in_passes(row, ALL_CUTS, 0.3)
 
 
-def _cut(what: str, fused: bool) -> float:
+@counting(lambda what, fused: f"{what} of {'one kernel' if fused else 'a chain'}")
+def of_cut(what: str, *, fused: bool) -> float:
+    """Crossings of the row, launches, or sweeps of that draw."""
     found = cut(fused)
     if what == "crossings":
         return found.crossed.bytes / (FP32 * models.get(MODEL).vocab)
     return found.crossed.launches if what == "launches" else found.sweeps
-
-
-def of_cut(what: str, *, fused: bool) -> Quantity:
-    """Crossings of the row, launches, or sweeps of that draw."""
-    way = "one kernel" if fused else "a chain"
-    return counted(_cut, what, fused, label=f"{what} of {way}")
 
 
 def same_token() -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.kernels import sampling as page
-from stacklib.plots.marks import Spec, axis, chart, dots, line, rule
+from stacklib.plots.marks import Spec, axis, chart, dots, line, rows, rule
 
 RANKS = (1, 2, 4, 8)
 
@@ -17,7 +17,7 @@ def gains() -> Spec:
             for fused in (False, True)
         )
         told.append(apart / one)
-    published = [page.gain(ranks).si for ranks in RANKS]
+    published = rows(page.gain(ranks) for ranks in RANKS)
     return chart(
         "The gain grows with the GPUs, and bytes and launches do not explain it.",
         x=axis(

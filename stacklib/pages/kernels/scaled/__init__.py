@@ -13,8 +13,14 @@ from stacklib.kernels.scaled.fused_quantization import (
     quantizing_share,
 )
 from stacklib.pages.kernels import feed
-from stacklib.quantity import Quantity, chosen, counted, quoted
-from stacklib.quantity.core import _make
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counted,
+    one_of,
+    quoted,
+)
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.work.products import Product
 
@@ -37,13 +43,14 @@ def share(columns: int = COLUMNS, *, reads: int = 1, copies: int = 1) -> Quantit
     return quantizing_share(BLACKWELL, n, reads=reads, copies=copies)
 
 
-PAIR = chosen(2, "FLOP", label="multiply and add")
+PAIR = (2 * one_of("FLOP")).named("multiply and add")
 
 
 def moved() -> Quantity:
     """Bytes read and written to quantize a number to MXFP8."""
-    part = chosen(3 + 1 / 32, "B", label="BF16, a code, a scale's part")
-    return part.named("moved for a number")
+    code = bytes_per_element("fp8")
+    scale = code / 32  # a byte for 32 numbers
+    return (bytes_per_element("bf16") + code + scale).named("moved for a number")
 
 
 def quantizing_of_one() -> Quantity:
@@ -92,8 +99,7 @@ def layer_bytes(fused: bool) -> Quantity:
 
 def told(name: str) -> tuple[Quantity, Quantity]:
     """A figure of Cursor's post before and after, as quoted."""
-    before, after = (_make(one, key="") for one in claims.both(name))
-    return before, after
+    return claims.both(name)
 
 
 def told_gain(name: str) -> Quantity:
@@ -228,10 +234,15 @@ def prompt_times() -> dict[str, float]:
     return total
 
 
+def prompt_time(what: str) -> float:
+    """One of these times, in seconds."""
+    return prompt_times()[what]
+
+
 def spent(what: str) -> Quantity:
-    """One of these times."""
-    label = f"prompt in FP8, {what}"
-    return counted(prompt_times, unit="s", take=lambda t: t[what], label=label)
+    """The same as a quantity; what the product model predicts are the products."""
+    label, family = f"prompt in FP8, {what}", "A" if what == "product" else ""
+    return counted(prompt_time, what, unit="s", label=label, family=family)
 
 
 PUBLISHED = ("A-0025", "A-0033", "A-0035", "A-0027", "A-0031")
@@ -246,7 +257,8 @@ def predicted() -> dict[str, float]:
     return {one.row.id: float(one.predicted or 0) for one in found}
 
 
-def _rate(key: str) -> float:
+def rate_of(key: str) -> float:
+    """The rate of one of them, in the row's own unit."""
     return predicted()[key]
 
 
@@ -256,8 +268,8 @@ def beside() -> list[dict[str, Any]]:
     for key in PUBLISHED:
         config = row(key).config
         told = measured(key)
-        mine = counted(_rate, key, label=f"rate of {key}")
-        rate = (mine * chosen(1, told.unit, label="rate")).named(f"{key}, predicted")
+        how = {"unit": told.unit, "family": "A"}
+        rate = counted(rate_of, key, label=f"{key}, predicted", **how)
         rows.append(
             {
                 "columns": int(config["n"]),

@@ -24,9 +24,16 @@ from stacklib.kernels.plan.search import (
 )
 from stacklib.kernels.plan.tile_profile import MOVES
 from stacklib.kernels.schedule import nki
+from stacklib.pages import figures_of
 from stacklib.pages.figures_of import claimed as claim
-from stacklib.quantity import Quantity, Source, chosen, counted, counting
-from stacklib.quantity.core import _make
+from stacklib.quantity import (
+    Quantity,
+    chosen,
+    counted,
+    counting,
+    quoted,
+    recorded,
+)
 
 __all__ = ["METHODS", "SPACE", "run", "seconds"]
 
@@ -40,7 +47,7 @@ SHARE = 0.2  # of the GPU's time that we give attention
 
 
 @cache
-def recorded() -> dict[str, Any]:
+def file() -> dict[str, Any]:
     """The timings of every tile."""
     return results.need(NAME)
 
@@ -48,10 +55,10 @@ def recorded() -> dict[str, Any]:
 @cache
 def rows() -> dict[str, dict[str, Any]]:
     """One row a tile, by its name."""
-    return {row["id"]: row for row in recorded()["rows"]}
+    return {row["id"]: row for row in file()["rows"]}
 
 
-SPACE: dict[str, list[int]] = recorded()["space"]
+SPACE: dict[str, list[int]] = file()["space"]
 
 
 @cache
@@ -98,21 +105,19 @@ def curves() -> dict[str, Band]:
 # -- numbers of the text ---------------------------------------------------------------
 
 
-def _read(value: float, label: str, unit: str = "", where: str = "") -> Quantity:
-    """A number that follows from the stored timings."""
-    date = recorded()["date"]
-    source = Source(FILE, where or "counted in it", date, "measured")
-    return Quantity(value, unit, label=label, source=source, kind="measured")
-
-
 def time_of(tile: str) -> Quantity:
     """Measured time of a tile."""
-    return _read(times()[tile], f"time of {tile}", "s", recorded()["device"])
+    return recorded(FILE, tile, "times_s/median", unit="s", label=f"time of {tile}")
+
+
+def fastest() -> str:
+    """The name of the fastest tile."""
+    return min(times(), key=lambda name: times()[name])
 
 
 def best() -> Quantity:
     """Measured time of the fastest tile."""
-    return _read(least(), "time of the fastest tile", "s", recorded()["device"])
+    return time_of(fastest()).named("time of the fastest tile")
 
 
 def over(tile: str) -> Quantity:
@@ -125,35 +130,29 @@ def slowest() -> Quantity:
     return over(max(times(), key=lambda name: times()[name]))
 
 
-def found(method: str, after: int = BUDGET) -> Quantity:
+@counting("best of {method} after {after}", unit="s")
+def found(method: str, after: int = BUDGET) -> float:
     """Time of the best tile after so many trials, median of the seeds."""
-    value = curves()[method].middle[after - 1]
-    return _read(value, f"best of {method} after {after}", "s")
+    return curves()[method].middle[after - 1]
 
 
 def above(method: str, after: int = BUDGET) -> Quantity:
     """How far that lies above the fastest."""
-    value = round(curves()[method].middle[after - 1] / least() - 1, 9)
-    return _read(value, f"{method} after {after}, above")
+    return (found(method, after) / best() - 1).named(f"{method} after {after}, above")
 
 
 def foretold(method: str, after: int = BUDGET) -> Quantity:
     """The same as predicted: the searches on the sums of the tile's profile."""
     told = {row["id"]: row for row in results.prediction(NAME)["rows"]}
-    source = Source(
-        f"benchmarks/predictions/{NAME}.json",
-        "committed before the run",
-        recorded()["date"],
-        "measured",
-    )
     label = f"{method} after {after}, predicted"
-    made = Quantity(told[method][str(after)][1], "", label=label, source=source)
-    ratio = _make(made, kind="counted")
+    ratio = figures_of.foretold(NAME, told[method][str(after)][1], "", label)
     return (ratio - 1).named(f"{label}, above")
 
 
+@counting("trials of {method} to {within:.0%}")
 @cache
-def _trials(method: str, within: float) -> float:
+def trials(method: str, within: float = 0.01) -> float:
+    """Trials until the best is so near the fastest, mean of the seeds."""
     reach = (1 + within) * least()
     curves_of = (run(method, seed, len(times())).curve for seed in range(SEEDS))
     return mean(
@@ -162,30 +161,40 @@ def _trials(method: str, within: float) -> float:
     )
 
 
-def trials(method: str, within: float = 0.01) -> Quantity:
-    """Trials until the best is so near the fastest, mean of the seeds."""
-    return _read(_trials(method, within), f"trials of {method} to {within:.0%}")
-
-
 def near(within: float, columns: int | None = None) -> Quantity:
     """Tiles so near the fastest, of all or of those with so many columns."""
-    count = sum(
-        t <= (1 + within) * least() and columns in (None, rows()[name]["tile_n"])
+    near_it = [
+        name
         for name, t in times().items()
-    )
-    return _read(count, f"tiles within {within:.0%}{' wide' if columns else ''}")
+        if t <= (1 + within) * least() and columns in (None, rows()[name]["tile_n"])
+    ]
+    wide = " wide" if columns else ""
+    return counted(len, near_it, label=f"tiles within {within:.0%}{wide}")
+
+
+def every() -> Quantity:
+    """Tiles of the space."""
+    return counted(len, rows(), label="tiles")
+
+
+def values() -> Quantity:
+    """Values of each parameter of a tile."""
+    return counted(len, SPACE["tile_m"], label="values")
+
+
+def size() -> Quantity:
+    """Rows, columns and steps of the product that was timed."""
+    return recorded(FILE, "", "size", label="rows of the product")
 
 
 def first(within: float) -> Quantity:
     """Trials until the first of those, drawn at random, expected."""
-    every = chosen(len(times()), label="tiles")
-    return ((every + 1) / (near(within) + 1)).named(f"draws to {within:.0%}")
+    return ((every() + 1) / (near(within) + 1)).named(f"draws to {within:.0%}")
 
 
 def missed(within: float, budget: int = BUDGET) -> Quantity:
     """Chance that none of those is among so many draws, one draw like another."""
-    every = chosen(len(times()), label="tiles")
-    none = (1 - near(within) / every) ** budget
+    none = (1 - near(within) / every()) ** budget
     return none.named(f"chance to miss all within {within:.0%}")
 
 
@@ -198,8 +207,13 @@ def expected() -> Quantity:
 # -- what the profile's name was worth -------------------------------------------------
 
 
+@counting(
+    lambda bottleneck, advised: (
+        f"{bottleneck}: {'advice' if advised else 'any step'} that helps"
+    )
+)
 @cache
-def _helps(bottleneck: str, advised: bool) -> float:
+def helps(bottleneck: str, *, advised: bool = True) -> float:
     """Share of steps that make a tile faster: the first advised, or any."""
     better: list[float] = []
     for name, row in rows().items():
@@ -221,41 +235,39 @@ def _stepped(row: Mapping[str, Any], axis: str, by: int) -> str | None:
     return named({**row, axis: SPACE[axis][at]}) if inside else None
 
 
-def helps(bottleneck: str, *, advised: bool = True) -> Quantity:
-    """The same with its derivation."""
-    label = f"{bottleneck}: {'advice' if advised else 'any step'} that helps"
-    return _read(_helps(bottleneck, advised), label)
-
-
 def tiles_of(bottleneck: str) -> Quantity:
     """Tiles that the profile gives a name."""
-    count = sum(row["bottleneck"] == bottleneck for row in rows().values())
-    return _read(count, f"tiles named {bottleneck}")
+    so = [name for name, row in rows().items() if row["bottleneck"] == bottleneck]
+    return counted(len, so, label=f"tiles named {bottleneck}")
 
 
 # -- how far a timing can be trusted ---------------------------------------------------
 
 
-def _part(name: str, last: bool) -> float:
-    """Median of a tile's timings: of the last round, or of those before."""
-    timed = rows()[name]["times_s"]
-    return median(timed[-2:] if last else timed[:-2])
+LAST = (4, 5)  # which of a tile's timings the last round made
+
+
+def again(name: str) -> Quantity:
+    """A tile's time in the last round."""
+    first, second = (recorded(FILE, name, f"times_s/{n}", unit="s") for n in LAST)
+    return ((first + second) / 2).named(f"{name}, last round")
 
 
 def luck() -> Quantity:
     """How far the fastest by the first rounds lies above the fastest of the last."""
-    winner = min(rows(), key=lambda name: _part(name, False))
-    again = min(_part(name, True) for name in rows())
-    return _read(_part(winner, True) / again - 1, "the winner, timed again")
+    timed = {name: row["times_s"] for name, row in rows().items()}
+    winner = min(timed, key=lambda name: median(timed[name][: LAST[0]]))
+    fastest = min(timed, key=lambda name: median(timed[name][LAST[0] :]))
+    return (again(winner) / again(fastest) - 1).named("the winner, timed again")
 
 
-def spread() -> Quantity:
+@counting("spread of a tile's timings, median")
+def spread() -> float:
     """Second slowest less second fastest of a tile's timings over their median."""
-    found_ = [
+    return median(
         (sorted(row["times_s"])[-2] - sorted(row["times_s"])[1]) / times()[name]
         for name, row in rows().items()
-    ]
-    return _read(median(found_), "spread of a tile's timings, median")
+    )
 
 
 # -- searches that others ran ----------------------------------------------------------
@@ -288,10 +300,7 @@ def saved(share: float = SHARE) -> Quantity:
 
 def port() -> Quantity:
     """Minutes in which the search went on to grouped queries."""
-    source = Source("arXiv 2603.24517", "abstract", "2026-11-25", "secondary")
-    return Quantity(
-        published.PORT_MINUTES, "min", label="port", source=source, kind="claimed"
-    )
+    return quoted("avo.port")
 
 
 def version_time(version: str) -> Quantity:

@@ -6,7 +6,18 @@ from stacklib.kernels.plan.search import search
 from stacklib.kernels.plan.tile_profile import MOVES
 from stacklib.kernels.schedule import nki
 from stacklib.pages.kernels import search as page
-from stacklib.plots.marks import Mark, Spec, axis, bar, cells, chart, dots, down, line
+from stacklib.plots.marks import (
+    Mark,
+    Spec,
+    axis,
+    bar,
+    cells,
+    chart,
+    dots,
+    down,
+    line,
+    rows,
+)
 
 SLAB = 128  # rows of the tiles on the map
 AFTER = (4, 8, 16, 32, 64)
@@ -73,10 +84,11 @@ def curves_spec(*, title: str) -> Spec:
     marks = []
     for at, (method, band) in enumerate(page.curves().items()):
         x = [after * 1.07 ** (at - 1.5) for after in AFTER]
-        low, middle, high = (
+        low, high = (
             [max(0.0, 100 * (part[after - 1] / page.least() - 1)) for after in AFTER]
-            for part in (band.low, band.middle, band.high)
+            for part in (band.low, band.high)
         )
+        middle = rows((page.above(method, after) for after in AFTER), "%")
         ends = zip(low, high, strict=True)
         marks.append(
             dots(x, middle, method, "measured", spread=ends, at="key", series=at)

@@ -8,7 +8,7 @@ from stacklib.kernels.plan.search import METHODS, expected_best
 from stacklib.pages.kernels import search as page
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
-from stacklib.plots.marks import Spec, axis, chart, dots, line
+from stacklib.plots.marks import Spec, axis, chart, dots, line, rows
 from stacklib.plots.spec import readout
 
 BUDGETS = (4, 8, 16, 32, 64, 128)
@@ -34,8 +34,8 @@ def explore(*, method: str, seed: int, budget: int) -> Spec:
     tried = list(range(1, budget + 1))
     every = list(page.times().values())
     chance = [above(expected_best(every, n)) for n in tried]
-    seen = [(n, above(t.seconds)) for n, t in enumerate(found.trials, 1)]
-    shown = [(n, y) for n, y in seen if y <= TOP]
+    over = [page.over(page.named(t.point)) - 1 for t in found.trials]
+    shown = [(n, y) for n, y in enumerate(over, 1) if y.si <= TOP / 100]
     best = above(found.best.seconds)
     marks = [
         line(
@@ -56,7 +56,8 @@ def explore(*, method: str, seed: int, budget: int) -> Spec:
     ]
     if shown:
         x, y = zip(*shown, strict=True)
-        marks.append(dots(x, y, "tiles tried", "measured", at="key", series=2))
+        y_ = rows(y, "%")
+        marks.append(dots(x, y_, "tiles tried", "measured", at="key", series=2))
     return chart(
         f"{method}: after {budget} trials {best:.1f} % above the fastest tile.",
         x=axis("Trials", limits=[0, budget + 1]),
@@ -81,7 +82,7 @@ def explore(*, method: str, seed: int, budget: int) -> Spec:
             readout(
                 "far",
                 "Tried, slower than the figure shows",
-                counted(len(seen) - len(shown), "slower"),
+                counted(len(over) - len(shown), "slower"),
             ),
         ],
     )
