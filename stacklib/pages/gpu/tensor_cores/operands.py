@@ -39,7 +39,7 @@ def sums_of(lane: int) -> list[tuple[int, int]]:
 
 def held(which: Callable[[int], list[tuple[int, int]]], words: str) -> Quantity:
     """Numbers of a tile that each lane holds."""
-    return counted(lambda: len(which(0)), label=f"{words} that a lane holds")
+    return counted(len, which(0), label=f"{words} that a lane holds")
 
 
 def side(length: int, words: str) -> Quantity:

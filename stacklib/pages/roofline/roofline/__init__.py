@@ -78,6 +78,7 @@ def best_products() -> list[BestProduct]:
             label=f"best published product, {device.short}",
             source=Source(row.source, row.id, row.date, "measured"),
             kind="measured",
+            key=row.id,
         )
         found.append(BestProduct(device, rate))
     return found
@@ -94,8 +95,8 @@ def ridges_between(low: float, high: float) -> int:
 
 
 def claimed(value: float, label: str) -> Quantity:
-    said = ledger.get("breakeven-300-500").quantity()
-    return Quantity(value, "FLOP/B", label=label, source=said.source, kind="claimed")
+    """An end of the range that document 003 gives."""
+    return ledger.get("breakeven-300-500").quantity(value).named(label)
 
 
 @cache
