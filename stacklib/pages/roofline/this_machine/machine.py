@@ -6,7 +6,6 @@ that were committed before and with what the system reports about itself.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +13,7 @@ from typing import Any
 
 from stacklib.evidence import results, runs
 from stacklib.hardware.this_machine import CacheLevel
-from stacklib.quantity import Quantity, Source, recorded
+from stacklib.quantity import Quantity, Source, log2, recorded
 from stacklib.roofline.host import simd as host_simd
 from stacklib.roofline.host import streams
 from stacklib.roofline.host.simd import Way
@@ -70,10 +69,12 @@ def middle(rates: Sequence[Quantity]) -> Quantity:
     return high if low is high else (low * high) ** 0.5
 
 
-def between(size: float, low: Quantity, high: Quantity) -> Quantity:
-    """A size at which a curve between two measured ones was crossed, in ratio."""
-    share = math.log(size / low.si) / math.log(high.si / low.si)
-    return low * (high / low) ** share
+def crossing(
+    sizes: tuple[Quantity, Quantity], rates: tuple[Quantity, Quantity], half: Quantity
+) -> Quantity:
+    """Size at which a curve falls through ``half`` between two points, in ratio."""
+    share = log2(rates[0] / half) / log2(rates[0] / rates[1])
+    return sizes[0] * (sizes[1] / sizes[0]) ** share
 
 
 def cores() -> int:
@@ -169,11 +170,15 @@ def _level_row(told: Quantity, seen: Plateau | None, threads: int) -> LevelRow:
     what = told.label.partition(" ")[0]
     if seen is None or seen.ends is None:
         return LevelRow(what, told, None, None, None)
-    at = [p for p in curve("triad", threads)[seen.last :] if p.size < seen.ends][-1]
-    after = next(p for p in curve("triad", threads) if p.size > at.size)
-    low, high = (read(LEVELS, p.id, "size", "B") for p in (at, after))
-    ends = between(seen.ends, low, high).named(f"{what} as found")
-    return LevelRow(what, told, ends, ends / told, _rate(seen, what, threads))
+    points, every = curve("triad", threads), levels(threads)
+    after = every[every.index(seen) + 1]
+    at = next(n for n, p in enumerate(points) if p.size >= seen.ends)
+    low, high = (read(LEVELS, p.id, "size", "B") for p in points[at - 1 : at + 1])
+    above, below = map(rate, points[at - 1 : at + 1])
+    rates = (_rate(seen, what, threads), _rate(after, "next", threads))
+    half = (rates[0] * rates[1]) ** 0.5
+    ends = crossing((low, high), (above, below), half).named(f"{what} as found")
+    return LevelRow(what, told, ends, ends / told, rates[0])
 
 
 def _rate(level: Plateau, what: str, threads: int) -> Quantity:
