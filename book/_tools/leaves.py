@@ -85,8 +85,8 @@ def _row(place: str) -> float:
     try:
         value: Any = read_toml(Path(stacklib.__file__).parent / f"{path}.toml")
         for name in names.split("/"):
-            value = value[name]
-    except (OSError, KeyError, TypeError) as error:
+            value = value[int(name) if isinstance(value, list) else name]
+    except (OSError, LookupError, TypeError, ValueError) as error:
         raise NoRecord(f"rows/{place} names no value") from error
     return float(value["value"] if isinstance(value, dict) else value)
 
@@ -115,6 +115,7 @@ def _records() -> dict[str, float]:
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
         map(rule, KNOWN),
         map(published.fact, published.facts()),
+        published.rates(),
         *(dram_part(name).fields.values() for name in dram_names()),
         *(parts.drive(name).fields.values() for name in parts.drive_names()),
         map(parts.constant, parts.constant_names()),

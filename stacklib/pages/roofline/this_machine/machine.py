@@ -72,9 +72,13 @@ def middle(rates: Sequence[Quantity]) -> Quantity:
 def crossing(
     sizes: tuple[Quantity, Quantity], rates: tuple[Quantity, Quantity], half: Quantity
 ) -> Quantity:
-    """Size at which a curve falls through ``half`` between two points, in ratio."""
+    """Size at which a curve passes ``half`` between two points, in ratio.
+
+    The second one where it jumped over it.
+    """
     share = log2(rates[0] / half) / log2(rates[0] / rates[1])
-    return sizes[0] * (sizes[1] / sizes[0]) ** share
+    found = sizes[0] * (sizes[1] / sizes[0]) ** share
+    return found if 0 <= share.si < 1 else sizes[1]
 
 
 def cores() -> int:
