@@ -80,9 +80,15 @@ def _packed(registers: int) -> d.Node:
     threads = chosen(THREADS, label="threads of a block")
     files = (own * threads * each).to("B").named("registers of a block")
     shared = chosen(SHARED, "B", "shared memory of a block")
-    kernel = {"threads": threads, "registers": own, "shared_bytes": SHARED}
-    words = "blocks that an SM holds"
-    fit = counted(gpu.occupancy, **kernel, device=device, take="blocks", label=words)
+    fit = counted(
+        gpu.occupancy,
+        threads=threads,
+        registers=own,
+        shared_bytes=SHARED,
+        device=device,
+        take="blocks",
+        label="blocks that an SM holds",
+    )
     left = _store("register file", device.registers_per_unit, files, fit)
     right = _store("shared memory", device.shared_per_unit, shared, fit)
     head = [(own, " registers per thread, ", threads, " threads: ", fit, " blocks")]

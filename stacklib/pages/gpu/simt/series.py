@@ -43,6 +43,17 @@ def of_kind(kind: str) -> list[Line]:
     return [one for one in lines() if one.kind == kind]
 
 
+def by_clock(name: str, kernel: str) -> float:
+    """Rate of a kernel of a series by the machine's clock: FLOP or bytes a second.
+
+    - raises ``LookupError`` for one that has no time.
+    """
+    for one in lines():
+        if (one.series, one.kernel) == (name, kernel) and one.predicted:
+            return one.predicted
+    raise LookupError(f"{name}, {kernel}: no time by the clock")
+
+
 def summaries() -> list[Summary]:
     """By kind of kernel, the kind with most kernels first."""
     from stacklib.evidence import kernel_series

@@ -224,19 +224,17 @@ def waits() -> dict[str, str]:
 
 def rate(version: str, *, by_clock: bool = False) -> Quantity:
     """What was published of a version, or what the machine's clock says."""
-    from stacklib.evidence import kernel_series
+    from stacklib.evidence import measurements
     from stacklib.pages.gpu.simt import series
 
-    one = versions()[version]
-    summary = kernel_series.summary(version, [one])
-    value = one.predicted if by_clock else one.published
-    assert value is not None
-    label = f"{version}, {'by the clock' if by_clock else 'published'}"
-    made = series.read(value / 1e12, label, summary)
-    assert made is not None
-    return Quantity(
-        made.si, "TFLOP/s", label=label, source=made.source, kind="measured"
-    )
+    if by_clock:
+        label, unit = f"{version}, by the clock", "FLOP/s"
+        found = counted(series.by_clock, SERIES, version, unit=unit, label=label)
+    else:
+        mine = (r for r in measurements.series() if r.text("series") == SERIES)
+        id = next(r.id for r in mine if r.subject == version)
+        found = measured(id).named(f"{version}, published")
+    return found.to("TFLOP/s")
 
 
 def ladder() -> list[dict[str, Any]]:

@@ -140,7 +140,7 @@ def published_rows(device: str) -> list[dict[str, Any]]:
     rows = []
     for number in range(len(curve.found)):
         size, latency = curve.level(number)
-        spec = _closest(size and size.si, told)
+        spec = _closest(size, told)
         rows.append(
             {
                 "device": hardware.get(device).short,
@@ -166,11 +166,11 @@ def _spec_sizes(device: str) -> dict[str, Quantity]:
 
 
 def _closest(
-    size: float | None, told: dict[str, Quantity]
+    size: Quantity | None, told: dict[str, Quantity]
 ) -> tuple[str, Quantity] | None:
     if size is None:
         return None
-    by_ratio = {n: abs(math.log(size / q.si)) for n, q in told.items()}
+    by_ratio = {n: abs(math.log(size.si / q.si)) for n, q in told.items()}
     name = min(by_ratio, key=by_ratio.__getitem__)
     return (name, told[name]) if by_ratio[name] < math.log(1.5) else None
 
