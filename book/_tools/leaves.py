@@ -26,6 +26,7 @@ from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
 from stacklib.pages import figures_of
 from stacklib.pages.memory.dram import published
+from stacklib.pages.memory.ladder import chases
 from stacklib.quantity import Quantity, constant, quoted, recorded
 from stacklib.quantity.constants import CONSTANTS
 from stacklib.quantity.records import QUOTED
@@ -49,7 +50,7 @@ class NoRecord(LookupError):
 def current(key: str) -> float:
     """The present SI value of a record; NoRecord for a key that names nothing."""
     if MARK in key:
-        return recorded(*key.split(MARK)).si
+        return _points().get(key) or recorded(*key.split(MARK)).si
     if key.startswith(QUOTED):
         return quoted(key.removeprefix(QUOTED)).si
     head, slash, place = key.partition("/")
@@ -104,6 +105,13 @@ def _device(device: str, field: str) -> float:
 
 
 @cache
+def _points() -> dict[str, float]:
+    """Every point of a published curve by its key, in the unit of its file."""
+    points = (*published.rates(), *chases.points())
+    return {point.key: point.value for point in points}
+
+
+@cache
 def _records() -> dict[str, float]:
     """Every value of the files beside the devices, by its key."""
     tables: list[Iterable[Quantity | None]] = [
@@ -115,7 +123,6 @@ def _records() -> dict[str, float]:
         [hardware.stack_fact(name) for name in stacks._raw()["facts"]],
         map(rule, KNOWN),
         map(published.fact, published.facts()),
-        published.rates(),
         *(dram_part(name).fields.values() for name in dram_names()),
         *(parts.drive(name).fields.values() for name in parts.drive_names()),
         map(parts.constant, parts.constant_names()),

@@ -56,7 +56,7 @@ def a_line_to_bits() -> d.Drawing:
         lit=frozenset(CONTROL),
         words="the bits that say when are lit",
     )
-    size = page.made("sass.size", "machine code and padding", "bit")
+    size = page.made("sass.size", "machine code and padding", "B").to("bit")
     each = size / page.read(made.sass.code, "instructions and padding") / one_of("bit")
     word = d.Box(
         "word",

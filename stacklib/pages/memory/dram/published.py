@@ -23,8 +23,9 @@ from stacklib.memory.dram.parts import DramPart
 from stacklib.memory.dram.traffic import copy, stream
 from stacklib.pages import figures_of
 from stacklib.quantity import Quantity, counted
+from stacklib.quantity.told import MARK
 
-SWEPT, MEASURED = "evidence/data/in_flight.csv", "evidence/data/measurements.csv"
+SWEPT = "stacklib/evidence/data/in_flight.csv"
 # kernel -> bytes loaded and stored by a thread, in fp64
 KERNELS = {"read": (8, 0), "scale": (8, 8), "triad": (16, 8)}
 
@@ -94,7 +95,7 @@ def _rate(row: dict[str, str], kernel: str) -> Quantity:
         label="bandwidth",
         source=read_source(_sources(), "gpubenches", "in_flight.csv", own=True),
         kind="measured",
-        key=f"in_flight/{row['device']}.{row['threads']}.{kernel}",
+        key=MARK.join((SWEPT, row["device"], f"{row['threads']}/{kernel}")),
     )
 
 

@@ -21,6 +21,7 @@ from stacklib.memory.cache.find_levels import FoundLevel, find_levels
 from stacklib.pages.roofline.this_machine import machine
 from stacklib.plots.marks import rows as plotted
 from stacklib.quantity import Quantity, Source
+from stacklib.quantity.told import MARK
 
 CURVES = DATA / "latency_curves.toml"
 SWEEP = "latency_sweep"
@@ -46,9 +47,8 @@ class Curve:
         return tuple(find_levels(self.sizes, self.cycles))
 
     def size(self, at: int) -> Quantity:
-        """Working set of a point."""
-        kib = self._read("kib", self.sizes[at] / KIB, "KiB", at)
-        return kib.to("B").named("working set")
+        """Working set of a point, in the unit of the file."""
+        return self._read("kib", self.sizes[at] / KIB, "KiB", at)
 
     def time(self, at: int) -> Quantity:
         """Cycles of a load at a point."""
@@ -60,8 +60,15 @@ class Curve:
 
     def _read(self, list: str, value: float, unit: str, at: int) -> Quantity:
         told: dict[str, Any] = {"source": self.source, "kind": "measured"}
-        key = f"rows/evidence/data/latency_curves.toml/{list}/{at}"
+        key = MARK.join((f"stacklib/evidence/data/{CURVES.name}", list, str(at)))
         return Quantity(value, unit, label="point of the curve", key=key, **told)
+
+
+def points() -> list[Quantity]:
+    """Every point of every curve: its working set, its cycles."""
+    every = curves().values()
+    each = [(curve, at) for curve in every for at in range(len(curve.sizes))]
+    return [q for curve, at in each for q in (curve.size(at), curve.time(at))]
 
 
 def _level(
