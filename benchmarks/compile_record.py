@@ -7,6 +7,7 @@ from the oldest PTX for four real ones, which is what a driver does with it; and
 ptxas says to matrix instructions and bulk copies on each target.
 """
 
+import datetime
 import json
 import re
 import subprocess
@@ -115,6 +116,7 @@ def main(tool: str) -> None:
     names = sorted(path.stem for path in toolchain.KERNELS.glob("*.cu"))
     probes = sorted((toolchain.KERNELS / "probes").glob("*.txt"))
     record = {
+        "date": datetime.date.today().isoformat(),
         "compiler": toolchain.version(),
         "disassembler": re.findall(r"V([\d.]+)", said)[0],
         "commands": [

@@ -26,6 +26,7 @@ from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
 from stacklib.pages import figures_of
 from stacklib.pages.memory.dram import published
+from stacklib.pages.memory.ladder import chases
 from stacklib.quantity import Quantity, constant, quoted, recorded
 from stacklib.quantity.constants import CONSTANTS
 from stacklib.quantity.records import QUOTED
@@ -49,7 +50,7 @@ class NoRecord(LookupError):
 def current(key: str) -> float:
     """The present SI value of a record; NoRecord for a key that names nothing."""
     if MARK in key:
-        return recorded(*key.split(MARK)).si
+        return _points().get(key) or recorded(*key.split(MARK)).si
     if key.startswith(QUOTED):
         return quoted(key.removeprefix(QUOTED)).si
     head, slash, place = key.partition("/")
@@ -85,8 +86,8 @@ def _row(place: str) -> float:
     try:
         value: Any = read_toml(Path(stacklib.__file__).parent / f"{path}.toml")
         for name in names.split("/"):
-            value = value[name]
-    except (OSError, KeyError, TypeError) as error:
+            value = value[int(name) if isinstance(value, list) else name]
+    except (OSError, LookupError, TypeError, ValueError) as error:
         raise NoRecord(f"rows/{place} names no value") from error
     return float(value["value"] if isinstance(value, dict) else value)
 
@@ -101,6 +102,13 @@ def _device(device: str, field: str) -> float:
     if made is None:
         raise NoRecord(f"{device} has no {field}")
     return float(getattr(made, "si", made))
+
+
+@cache
+def _points() -> dict[str, float]:
+    """Every point of a published curve by its key, in the unit of its file."""
+    points = (*published.rates(), *chases.points())
+    return {point.key: point.value for point in points}
 
 
 @cache

@@ -18,8 +18,9 @@ from stacklib.quantity.files import held
 from .accelerator import FIELDS, RARE
 
 BOOK = Path(__file__).parent / "data" / "this_machine.json"
-RESULTS, ROOFLINE = "benchmarks/results", "host_roofline.json"
-BOOK_TITLE = f"Roofline of this machine, {RESULTS}/{ROOFLINE}"
+ROOFLINE = "host_roofline.json"
+BOOK_ROOFLINE = f"benchmarks/results/{ROOFLINE}"  # that of the book's machine
+BOOK_TITLE = f"Roofline of this machine, {BOOK_ROOFLINE}"
 
 
 def user_file() -> Path:
@@ -32,7 +33,7 @@ def roofline_file() -> Path:
     """Where the roofline of *this machine* is kept, of which its row is a summary."""
     if _measured_here():
         return user_file().with_name(ROOFLINE)
-    return held(RESULTS) / RESULTS / ROOFLINE
+    return held(BOOK_ROOFLINE) / BOOK_ROOFLINE
 
 
 def _measured_here() -> bool:

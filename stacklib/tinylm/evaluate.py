@@ -105,12 +105,12 @@ def evaluate() -> dict[str, Any]:
         [tokenizer.end, *tokenizer.encode(d.text[: 8 * limit])][:limit] for d in held
     ]
     return {
+        "date": datetime.date.today().isoformat(),
         "held_out": {
             "documents": len(held),
             "bytes": sum(s.bytes for s in scores["tiny"]),
             "tokens": sum(s.tokens for s in scores["tiny"]),
             "corpus": corpus.digest(documents),
-            "date": datetime.date.today().isoformat(),
             "kneser_ney_on_curve": round(float(on_curve), 4),
         },
         "bits_per_byte": {n: _interval(bits_per_byte(s)) for n, s in scores.items()},

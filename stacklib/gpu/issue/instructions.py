@@ -56,6 +56,19 @@ class Instruction:
     units: int  # multiprocessors that its most rows take together
     k: dict[str, int]  # shared size by format
     source: Source  # where the shapes are from
+    place: int  # in the table
+
+    def side(self, axis: str, dtype: str, label: str) -> Quantity:
+        """``rows``, ``columns`` or shared size ``k`` of the largest shape."""
+        last = len(self.rows) - 1
+        value, at = {
+            "rows": (self.rows[last], last),
+            "columns": (self.columns[1], 1),
+            "k": (self.k.get(dtype, 0), dtype),
+        }[axis]
+        key = f"{ROWS}/instructions/{self.place}/{axis}/{at}"
+        told = {"source": self.source, "kind": "spec", "key": key}
+        return Quantity(value, label=label, **told)  # type: ignore[arg-type]
 
     def macs(self, dtype: str) -> int:
         """Multiply-adds of the largest shape for a format."""
@@ -85,7 +98,7 @@ def _source(name: str) -> Source:
 @cache
 def _instructions() -> dict[str, Instruction]:
     found = {}
-    for row in _raw()["instructions"]:
+    for place, row in enumerate(_raw()["instructions"]):
         low, high, step = row["columns"]
         made = Instruction(
             row["name"],
@@ -99,6 +112,7 @@ def _instructions() -> dict[str, Instruction]:
             row.get("units", 1),
             dict(row["k"]),
             _source(row["source"]),
+            place,
         )
         found.update(dict.fromkeys(made.targets, made))
     return found

@@ -153,7 +153,7 @@ def _waiting(
     accesses = max(1, round(flying.si / ACCESS.si))
     road = max(0.0, latency.si - service)
     return counted(
-        _wait,
+        wait,
         accesses,
         round(channels.si),
         service,
@@ -164,7 +164,7 @@ def _waiting(
     )
 
 
-def _wait(
+def wait(
     accesses: int, channels: int, service: float, road: float, latency: float
 ) -> float:
     """Seconds of a round trip beyond the latency of a quiet memory."""

@@ -17,7 +17,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, assumed, counted
+from stacklib.quantity import Quantity, assumed
 from stacklib.quantity import constant as constant_of
 from stacklib.roofline import decode_step
 
@@ -56,14 +56,8 @@ def wire_length(area: Any) -> Any:
 
     ``area``: of the die, in m2.
     """
-    if not isinstance(area, Quantity):
-        return _mean_way(area)
-    return counted(_mean_way, area, unit="m", label="mean way across the die")
-
-
-def _mean_way(area: Any) -> Any:
-    """Half a side, and a third of one, of a square of this area."""
-    return getattr(area, "si", area) ** 0.5 * (1 / 2 + 1 / 3)
+    way = area**0.5 * 5 / 6
+    return way.named("mean way across the die") if isinstance(way, Quantity) else way
 
 
 def wire_energy() -> Quantity:

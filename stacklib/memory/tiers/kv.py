@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, ceil, chosen, counted
 from stacklib.quantity.bounds import whole
 from stacklib.roofline import decode_step
 from stacklib.roofline.bound import littles_law
@@ -131,20 +131,22 @@ def kv_demand(
     page = page or drive("micron_9550").page
     token = shape.kv_bytes_per_token(dtype) / shape.layers
     pages_each, per_page = math.ceil(token.si / page.si), int(page.si // token.si)
+    layers, words = shape.size("layers", "layers"), "pages a layer"
+    wanted, kept = (
+        chosen(picked, label="tokens picked"),
+        chosen(context, label="tokens"),
+    )
     if per_page >= 1:
-        used = pages_read(context, picked, per_page, block)
-        held = math.ceil(context / per_page)
+        each = counted(pages_read, context, picked, per_page, block, label=words)
+        held = ceil(kept / per_page).named(words)
     else:
-        used, held = float(picked * pages_each), context * pages_each
-    layers = shape.size("layers", "layers")
-    wanted = chosen(picked, label="tokens picked")
-    each = counted(sum, [used], label="pages a layer")
+        each, held = ((n * pages_each).named(words) for n in (wanted, kept))
     pages = (each * layers).named("pages of a token")
     return KvDemand(
         (wanted * shape.kv_bytes_per_token(dtype)).named("KV wanted"),
         (pages * page).named("KV read"),
         pages,
-        (counted(sum, [held], label="pages a layer") * layers * page),
+        held * layers * page,
         shape.kv_bytes_per_token(dtype),
         shape.layers,
     )

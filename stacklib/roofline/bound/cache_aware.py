@@ -116,14 +116,17 @@ def host_slopes(host: HostRoofline, op: str = "read") -> tuple[Slope, ...]:
     points = host.stream(op, cores)
     found: list[Slope] = []
     inner = 0.0
-    for cache in sorted(host.machine["caches"], key=lambda c: c["level"]):
+    caches = enumerate(host.machine["caches"])
+    for place, cache in sorted(caches, key=lambda pair: pair[1]["level"]):
         name = f"L{cache['level']}"
-        size = float(cache["bytes"] * max(1, cores // cache["shared_by"]))
+        one = f"caches/{place}/bytes", cache["bytes"], "B", f"{name} as reported"
+        many = max(1, cores // cache["shared_by"])
+        capacity = (many * host.reported(*one)).named(f"{name}, all cores")
+        size = capacity.si
         rate = _middle(host, points, name, 2 * inner, 0.75 * size)
-        capacity = Quantity(size, "B", label=f"{name}, all cores", kind="measured")
         found.append(Slope(name, capacity, rate))
         inner = size
-    total = Quantity(host.machine["memory_bytes"], "B", label="memory", kind="measured")
+    total = host.reported("memory_bytes", host.machine["memory_bytes"], "B", "memory")
     rate = _middle(host, points, "memory", 2 * inner, float("inf"))
     return (*found, Slope("memory", total, rate))
 

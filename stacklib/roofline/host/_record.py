@@ -10,9 +10,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from stacklib.hardware.host_spec import roofline_file
+from stacklib.hardware.host_spec import BOOK_ROOFLINE, ROOFLINE, roofline_file
 from stacklib.quantity import Quantity, Source
 from stacklib.quantity.bounds import is_whole
+from stacklib.quantity.files import held
+from stacklib.quantity.told import MARK
 
 KIND = "host_roofline"
 # operation -> what one call of it counts; `call` points have no work worth a rate
@@ -95,6 +97,7 @@ class HostRoofline:
     others : cores that other processes kept busy meanwhile; None if not known
     machine : ``stacklib.hardware.this_machine.Machine.as_dict()``
     points : every measured point
+    file : where the record stands, from the top of the checkout if it is there
     """
 
     device: str
@@ -108,6 +111,7 @@ class HostRoofline:
     others: float | None
     machine: Mapping[str, Any]
     points: tuple[Point, ...]
+    file: str = ROOFLINE
 
     def stream(self, op: str = "triad", threads: int | None = None) -> list[Point]:
         """Points of ``op`` by working set; ValueError where none was measured.
@@ -184,23 +188,29 @@ class HostRoofline:
         point = next((p for p in self.points if p.op == f"{op}_call"), None)
         if point is None:
             raise ValueError(f"no overhead was measured for {op!r}; use gemv or gemm")
-        return Quantity(
-            median(point.times_s),
-            "s",
-            label=f"{op} call overhead",
-            source=self._source(point),
-            kind="measured",
-        )
+        seconds = median(point.times_s), "s", f"{op} call overhead"
+        return self._read(*seconds, point.id, "times_s/median")
 
     def quantity(self, point: Point, label: str) -> Quantity:
         """A point's rate as a measured ``Quantity``."""
-        unit = f"{WORK[point.op]}/s"
-        source = self._source(point)
-        return Quantity(point.rate, unit, label=label, source=source, kind="measured")
+        unit = WORK[point.op]
+        work = self._read(point.work, unit, "work of a call", point.id, "work")
+        least = min(point.times_s), "s", "time of the fastest sample"
+        return (work / self._read(*least, point.id, "times_s/least")).named(label)
 
-    def _source(self, point: Point) -> Source:
+    def reported(self, field: str, value: float, unit: str, label: str) -> Quantity:
+        """What the system said of the machine, at a place under ``machine``."""
+        return self._read(value, unit, label, "machine", field)
+
+    def _read(
+        self, value: float, unit: str, label: str, row: str, field: str
+    ) -> Quantity:
         title = f"measured on this machine ({self.device})"
-        return Source(title, point.id, self.date, "measured")
+        source = Source(title, row, self.date, "measured")
+        key = f"{self.file}{MARK}{row}{MARK}{field}"
+        return Quantity(
+            value, unit, label=label, source=source, kind="measured", key=key
+        )
 
     def text(self) -> str:
         """The roofs and slopes as a short table for people."""
@@ -228,8 +238,8 @@ class HostRoofline:
         return text[:-2] + ',\n "rows": [\n  ' + ",\n  ".join(rows) + "\n ]\n}\n"
 
     @classmethod
-    def from_json(cls, text: str) -> HostRoofline:
-        """Read ``to_json`` text back.
+    def from_json(cls, text: str, file: str = ROOFLINE) -> HostRoofline:
+        """Read ``to_json`` text back, from a file of that name.
 
         Raises
         ------
@@ -246,12 +256,16 @@ class HostRoofline:
         if missing:
             raise ValueError(f"host roofline lacks {', '.join(missing)}; measure again")
         head = {name: data[name] for name in (*FIELDS, "machine")}
-        return cls(**head, points=tuple(_point(row) for row in data["rows"]))
+        points = tuple(_point(row) for row in data["rows"])
+        return cls(**head, points=points, file=file)
 
     @classmethod
     def load(cls, path: str | Path) -> HostRoofline:
         """Read a result file written by ``benchmarks/host.py roofline``."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        path = Path(path)
+        ours = path == held(BOOK_ROOFLINE) / BOOK_ROOFLINE
+        text = path.read_text(encoding="utf-8")
+        return cls.from_json(text, BOOK_ROOFLINE if ours else str(path))
 
     @classmethod
     def of_this_machine(cls) -> HostRoofline:

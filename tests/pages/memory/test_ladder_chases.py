@@ -52,7 +52,19 @@ def test_this_machines_rows_are_those_that_were_reported():
         assert row.by_chase.si == pytest.approx(row.reported.si, rel=0.35)
     latencies = [r.latency.si for r in rows if r.latency is not None]
     assert latencies == sorted(latencies)
-    assert all(r.latency.source.confidence == "measured" for r in rows if r.latency)
+    *inner, last = chases.found_here()
+    assert latencies[-1] == pytest.approx(last.latency)
+    known = [level.size for level in inner]
+    ends = [row.by_chase.si for row in rows if row.by_chase is not None]
+    assert all(any(end == pytest.approx(size) for size in known) for end in ends)
+
+
+def test_what_is_read_of_a_published_curve_is_what_was_found_in_it():
+    for curve in chases.curves().values():
+        for n, level in enumerate(curve.found):
+            size, latency = curve.level(n)
+            assert latency.si == pytest.approx(level.latency)
+            assert (size and size.si) == pytest.approx(level.size)
 
 
 def test_a_prediction_that_misses_is_counted_as_missing(monkeypatch):

@@ -11,6 +11,8 @@ from stacklib.pages.memory.ladder import chases
 from stacklib.pages.memory.ladder import live as explorer
 from stacklib.pages.memory.ladder.figures import chase_spec
 from stacklib.plots import spec as grammar
+from stacklib.plots.marks import rows
+from stacklib.quantity import Quantity
 
 from ...live_figures import ask, values
 
@@ -44,7 +46,9 @@ def test_lines_are_predicted_dots_measured_and_caches_ruled():
             "name": "seen",
             "evidence": "measured",
             "sizes": [1, 2],
-            "latencies": [3, 8],
+            "latencies": rows(
+                Quantity(y, "ns", kind="measured", key="file#row#field") for y in (3, 8)
+            ),
             "spread": [(2, 4), (7, 9)],
         },
     ]

@@ -1,19 +1,18 @@
 """A learning curve is framed by its losses and drawn as measured."""
 
+from stacklib.pages.models.tiny import measured
 from stacklib.pages.models.tiny.figures import learning_spec
 from stacklib.plots import spec
 
-CURVES = {
-    "tiny": {"tokens": [1000, 2000, 3000], "held_out": [4.0, 3.5, 3.2]},
-    "draft": {"tokens": [1000, 2000, 3000], "held_out": [4.2, 3.9, 3.8]},
-}
+CURVES = {name: measured.curve(name) for name in ("tiny", "draft")}
+LOSSES = [q.si for columns in CURVES.values() for q in columns["held_out"]]
 
 
 def test_every_loss_is_in_the_frame_and_zero_is_not():
     made = learning_spec(CURVES, title="It falls.", levels={"a 5-gram": 3.6})
     spec.check(made)
     low, high = made["y"]["limits"]
-    assert 3 < low < 3.2 and high > 4.2
+    assert 0 < low < min(LOSSES) and high > max(LOSSES)
     kinds = [(m["name"], m["kind"]) for m in made["marks"]]
     assert kinds == [("tiny", "dots"), ("draft", "dots"), ("a 5-gram", "hline")]
     assert {m["evidence"] for m in made["marks"]} == {"measured"}

@@ -37,9 +37,19 @@ def test_every_quantity_stands_on_a_result_file():
         machine.seconds("dot-python"),
         machine.level_rows(1)[0].found,
     ):
-        leaves = list(q.leaves())
+        leaves = [x for x in q.leaves() if x.kind != "constant"]
         assert leaves and all("benchmarks/results" in x.source.title for x in leaves)
-        assert all(x.kind == "measured" for x in leaves)
+        assert all(x.kind == "measured" and x.key for x in leaves)
+
+
+def test_what_is_read_is_what_was_found_in_the_curve():
+    *inner, last = machine.levels(1)
+    rows = [row for row in machine.level_rows(1) if row.rate is not None]
+    found = [row.found.si for row in rows if row.found is not None]
+    assert found == pytest.approx([level.ends for level in inner if level.ends])
+    assert [row.rate.si for row in rows] == pytest.approx(
+        [level.rate for level in (*inner, last)]
+    )
 
 
 def test_ways_are_sorted_and_start_with_the_slowest():

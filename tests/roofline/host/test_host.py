@@ -7,11 +7,15 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from stacklib.quantity import Quantity
+from stacklib.hardware.host_spec import BOOK_ROOFLINE
+from stacklib.quantity import Quantity, recorded
+from stacklib.quantity.files import held
+from stacklib.quantity.told import MARK, told
 from stacklib.roofline.host import _kernels as kernels_module
 from stacklib.roofline.host import measure as host
 from stacklib.roofline.host._kernels import (
@@ -318,8 +322,23 @@ def test_ceilings_are_the_best_samples(planned):
     assert planned.peak("fp32").text() == "200 GFLOP/s"
     assert planned.memory_bandwidth().text() == "5 GB/s"
     assert planned.bandwidth_at(10**4, threads=1).text() == "25 GB/s"
-    assert planned.peak("fp32").kind == "measured"
-    assert planned.peak("fp32").source.where == "gemm-fp32-t2-1024"
+    assert told(planned.peak("fp32")) == "measured"
+    assert planned.peak("fp32").inputs[1].source.where == "gemm-fp32-t2-1024"
+
+
+def test_every_leaf_is_what_its_key_names_in_the_file_it_was_read_from(
+    planned, tmp_path
+):
+    saved = tmp_path / "host_roofline.json"
+    saved.write_text(planned.to_json())
+    for path in (held(BOOK_ROOFLINE) / BOOK_ROOFLINE, saved):
+        host = HostRoofline.load(path)
+        made = [host.peak("fp32"), host.memory_bandwidth(), host.bandwidth_at(10**4)]
+        leaves = [leaf for q in made for leaf in q.leaves()]
+        for leaf in leaves:
+            file, row, field = leaf.key.split(MARK)
+            assert (Path(file) == saved) == (path == saved)
+            assert recorded(file, row, field, unit=leaf.unit).si == leaf.si
 
 
 def test_bandwidth_is_that_of_the_nearest_point_in_ratio(planned):

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from stacklib.quantity import Quantity, Source, one_of
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
 
-RECORD = Source(
-    "NVIDIA nvcc and ptxas 13.0.88, recorded",
-    "stacklib/gpu/code/data/compiled/record.json",
-    "2026-11-22",
-    "measured",
-)
-TIMED = Source(
-    "benchmarks/results/jit_time.json",
-    "measured on this machine",
-    "2026-11-22",
-    "measured",
-)
+from stacklib import gpu
+from stacklib.quantity import Quantity, counted, counting, one_of, recorded
+
+RECORD = "stacklib/gpu/code/data/compiled/record.json"
+TIMED = "benchmarks/results/jit_time.json"
 
 
-def read(value: float, label: str, unit: str = "") -> Quantity:
-    """A count from what NVIDIA's compiler left, as it was recorded."""
-    return Quantity(value, unit, label=label, source=RECORD, kind="measured")
+def read(things: Sequence[Any], label: str, unit: str = "") -> Quantity:
+    """How many of a thing NVIDIA's compiler left, counted in its recorded text."""
+    return counted(len, things, unit=unit, label=label)
+
+
+def made(field: str, label: str, unit: str = "") -> Quantity:
+    """A count from the listings of `twice` for an H100."""
+    take = attrgetter(field)
+    return counted(gpu.compiled, "twice", "sm_90", take=take, unit=unit, label=label)
+
+
+def reported(kernel: str, field: str, label: str, unit: str = "") -> Quantity:
+    """What the assembler reported of a kernel for an H100."""
+    return recorded(
+        RECORD, f"kernels/{kernel}/sass/sm_90", field, unit=unit, label=label
+    )
+
+
+@counting("FP32 instructions")
+def fp32_instructions() -> int:
+    """Instructions of `twice` that compute with the data."""
+    return gpu.compiled("twice", "sm_90").sass.groups()["fp32"]
 
 
 def line_bytes() -> Quantity:
@@ -28,30 +42,25 @@ def line_bytes() -> Quantity:
     from stacklib.gpu.code.compiled import source
 
     [line] = [x for x in source("twice").splitlines() if "dst[i]" in x]
-    return read(len(line.strip()), "characters", "B")
+    return read(line.strip(), "characters", "B")
 
 
-def spacing() -> Quantity:
+@counting("between a result and its use")
+def spacing() -> int:
     """Fewest cycles the compiler leaves between an ALU result and its use."""
-    from stacklib import gpu
     from stacklib.gpu.code import sass
     from stacklib.gpu.code.compiled import TARGETS, kernels
 
     rows = [sass.spacing(gpu.compiled(k, t).sass) for k in kernels() for t in TARGETS]
-    least = min(r[op] for r in rows for op in ("IMAD", "FADD", "FFMA") if op in r)
-    return read(least, "between a result and its use")
+    return min(r[op] for r in rows for op in ("IMAD", "FADD", "FFMA") if op in r)
 
 
-def timed(rows: list[dict[str, float]], at: int, field: str = "median_s") -> Quantity:
+def timed(rows: list[dict[str, Any]], at: int, field: str = "median_s") -> Quantity:
     """A field of one of the timed kernels, smallest first."""
-    size = f"{rows[at]['instructions']} " if field == "median_s" else ""
-    return Quantity(
-        rows[at][field],
-        "s" if size else "",
-        label=f"{size}PTX instructions",
-        source=TIMED,
-        kind="measured",
-    )
+    row, unit = rows[at], "s" if field.endswith("_s") else ""
+    words = f"{row['instructions']} " if unit else ""
+    label = f"{words}PTX instructions"
+    return recorded(TIMED, row["id"], field, unit=unit, label=label)
 
 
 def wait() -> Quantity:

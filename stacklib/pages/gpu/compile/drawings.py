@@ -1,23 +1,25 @@
 """Drawings of section 2.4: from a line to a word of bits, and the clock in the code."""
 
+from typing import Any
+
 from stacklib import hardware
-from stacklib.gpu.code import sass
 from stacklib.gpu.code.compiled import compiled
+from stacklib.gpu.code.sass import BYTES
 from stacklib.pages.gpu import compile as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, counted, one_of
 
 __all__ = ["a_line_to_bits", "the_clock_in_the_code"]
 CONTROL = range(105, 122)  # bits of an instruction that say when
-WORD = 8 * sass.BYTES
+WORD = 8 * BYTES
 
 
 def a_line_to_bits() -> d.Drawing:
     """CUDA, PTX, machine code, and one instruction of it opened."""
     made = compiled("twice", "sm_90")
     useful = made.sass.useful
-    ptx = page.read(len(made.ptx.code), "PTX instructions")
-    code = page.read(len(useful), "machine instructions")
+    ptx = page.read(made.ptx.code, "PTX instructions")
+    code = page.read(useful, "machine instructions")
     adds = [i for i, at in enumerate(useful) if at.text.startswith("FADD")]
     source = d.Box(
         "CUDA",
@@ -54,11 +56,13 @@ def a_line_to_bits() -> d.Drawing:
         lit=frozenset(CONTROL),
         words="the bits that say when are lit",
     )
+    size = page.made("sass.size", "machine code and padding", "B").to("bit")
+    each = size / page.read(made.sass.code, "instructions and padding") / one_of("bit")
     word = d.Box(
         "word",
         [
-            d.line("one instruction: ", chosen(WORD, label="bits"), " bits", bold=True),
-            (chosen(len(CONTROL), label="bits of control"), " of them say when"),
+            d.line("one instruction: ", each.named("bits"), " bits", bold=True),
+            (page.read(CONTROL, "bits of control"), " of them say when"),
         ],
         bits,
         role="layer-3",
@@ -90,12 +94,14 @@ def issue_times() -> list[tuple[str, float, float]]:
 def the_clock_in_the_code() -> d.Drawing:
     """The end of `twice` on a line of time: who waits for whom."""
     rows: list[d.Node] = []
-    last = issue_times()[-5:]
-    start, end = last[0][1], max(stop for _, _, stop in last)
-    whole = _cycles(end - start, "cycles drawn")
-    for number, (text, begin, stop) in enumerate(last):
+    every = issue_times()
+    first, issue, end = len(every) - 5, 1, 2
+    latest = max(range(first, len(every)), key=lambda n: every[n][end])
+    whole = _cycles((first, issue), (latest, end), "cycles drawn")
+    for number, (text, _, _) in enumerate(every[first:]):
+        at = first + number
         opcode = text.removeprefix("@P0 ").split()[0]
-        took = _cycles(stop - begin, f"cycles of {opcode}, {number}")
+        took = _cycles((at, issue), (at, end), f"cycles of {opcode}, {number}")
         told = [
             (
                 d.Name(opcode),
@@ -106,8 +112,8 @@ def the_clock_in_the_code() -> d.Drawing:
         ]
         clip = d.Clip(
             f"{opcode} {'abcde'[number]}",
-            _cycles(begin - start, f"issue of {opcode}, {number}"),
-            _cycles(stop - start, f"end of {opcode}, {number}"),
+            _cycles((first, issue), (at, issue), f"issue of {opcode}, {number}"),
+            _cycles((first, issue), (at, end), f"end of {opcode}, {number}"),
             whole,
             told,
             role="layer-2" if opcode.startswith("LDG") else "layer-3",
@@ -126,5 +132,11 @@ WORDS = {
 }
 
 
-def _cycles(value: float, label: str) -> Quantity:
-    return chosen(value, label=label)
+def cycles_between(one: tuple[int, int], two: tuple[int, int]) -> float:
+    """Cycles between two times of `issue_times`, each a row and a column of it."""
+    times: list[Any] = issue_times()
+    return float(times[two[0]][two[1]] - times[one[0]][one[1]])
+
+
+def _cycles(one: tuple[int, int], two: tuple[int, int], label: str) -> Quantity:
+    return counted(cycles_between, one, two, label=label)

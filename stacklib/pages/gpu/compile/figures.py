@@ -8,21 +8,33 @@ from typing import Any
 from stacklib.gpu import compiled
 from stacklib.gpu.code.compiled import TARGETS, Compiled
 from stacklib.gpu.code.sass import CLASSES
-from stacklib.plots.marks import Spec, across, axis, cells, chart, dots, down, line
+from stacklib.plots.marks import (
+    Spec,
+    across,
+    axis,
+    cells,
+    chart,
+    dots,
+    down,
+    line,
+    rows,
+)
+
+from . import timed
 
 
 def line_rows(made: Compiled) -> list[dict[str, str]]:
     """What each source line became: rows of CUDA, PTX and SASS, first come first."""
-    rows = []
+    found = []
     for number, text in enumerate(made.source.splitlines(), 1):
         ptx = [at.text for at in made.ptx.code if at.source_line == number]
         code = [at.text for at in made.sass.of_line(number)]
         source = [text.strip()] if ptx or code else []
-        rows += [
+        found += [
             dict(zip(("CUDA", "PTX", "SASS"), row, strict=True))
             for row in zip_longest(source, ptx, code, fillvalue="")
         ]
-    return rows
+    return found
 
 
 def class_spec(kernel: str, *, title: str) -> Spec:
@@ -38,11 +50,11 @@ def class_spec(kernel: str, *, title: str) -> Spec:
     shade = [0.1 + 0.3 * n / max(found.values()) for n in found.values()]
     look: dict[str, Any] = {"shade": shade, "texts": map(str, found.values())}
     wide, deep = across(len(TARGETS)), down(len(names))
-    rows = range(len(names))
+    places = range(len(names))
     return chart(
         title,
         x=axis("Target", ticks=range(len(TARGETS)), names=list(TARGETS), limits=wide),
-        y=axis("Class of instruction", ticks=rows, names=names, limits=deep),
+        y=axis("Class of instruction", ticks=places, names=names, limits=deep),
         marks=[cells(found, "instructions", "measured", at="none", series=0, **look)],
     )
 
@@ -53,7 +65,10 @@ def time_spec(
     """Compile times by size, from rows of ``benchmarks/jit_time.py``."""
     sizes = [row["instructions"] for row in measured]
     guess = [1e3 * row["predicted_s"] for row in told[: len(sizes)]]
-    seen, own = ([1e3 * r[key] for r in measured] for key in ("median_s", "own_s"))
+    seen, own = (
+        rows([timed(measured, i, key) for i in range(len(measured))], "ms")
+        for key in ("median_s", "own_s")
+    )
     return chart(
         title,
         x=axis("PTX instructions", log=True),

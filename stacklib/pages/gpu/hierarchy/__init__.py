@@ -10,8 +10,7 @@ from stacklib.gpu.chip import chips
 from stacklib.gpu.chip.placement import GROUP, Filling
 from stacklib.gpu.chip.spec_sheet import SpecSheet, pcie_rate
 from stacklib.gpu.issue.occupancy import WARP
-from stacklib.pages.figures_of import seen
-from stacklib.quantity import Quantity, assumed, ceil, chosen, counted
+from stacklib.quantity import Quantity, assumed, ceil, chosen, counted, recorded
 
 H100, A100, B200, RTX4090 = "h100-sxm", "a100-sxm-80gb", "b200-sxm", "rtx-4090"
 
@@ -26,10 +25,11 @@ def given(value: float, label: str) -> Quantity:
     )
 
 
-def read(value: float, label: str) -> Quantity:
-    """A count from the comparison with CUDA's own calculator."""
-    where = f"CUDA's header, compiled: {results.need('occupancy')['device']}"
-    return seen("occupancy", value, "", label, where=where)
+def compared(field: str, label: str) -> Quantity:
+    """A count from the comparison with CUDA's own calculator, over all its rows."""
+    file, ids = "benchmarks/results/occupancy.json", [row["id"] for row in rows()]
+    first, *rest = (recorded(file, id, field, label=f"{field}, {id}") for id in ids)
+    return sum(rest, first).named(label)
 
 
 def warp() -> Quantity:

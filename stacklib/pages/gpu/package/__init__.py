@@ -11,7 +11,7 @@ from stacklib.hardware import stack_generation
 from stacklib.memory.stack.shoreline import stacks_along
 from stacklib.pages.gpu import journey
 from stacklib.pages.gpu import silicon as printed
-from stacklib.quantity import Quantity, assumed, chosen, constant, counted
+from stacklib.quantity import Quantity, assumed, chosen, constant, counted, counting
 
 DIES, STACKS = 2, 8
 STACK = assumed(
@@ -190,11 +190,12 @@ def edge(layout: str) -> Quantity:
 
 def sites(layout: str) -> Quantity:
     """Stacks that fit along both."""
-    one = counted(_along, edge(layout), stack_width(), label="stacks on a side")
+    one = counted(along, edge(layout), stack_width(), label="stacks on a side")
     return (one * chosen(2, label="sides with memory")).named(f"stacks, {layout}")
 
 
-def _along(length: Quantity, width: Quantity) -> int:
+def along(length: Quantity, width: Quantity) -> int:
+    """Stacks of a width that fit beside each other along an edge."""
     return stacks_along(length.si, width.si)
 
 
@@ -226,13 +227,11 @@ def small_yield() -> Quantity:
     return cost.poisson(printed.mean()).named("one die, without a defect")
 
 
-def good_pairs(tested: bool) -> Quantity:
+@counting(
+    lambda tested: "pairs of tested dies" if tested else "large dies without a defect"
+)
+def good_pairs(tested: bool) -> int:
     """Packages that the drawn wafer gives, as pairs of tested dies or as large dies."""
-    words = "pairs of tested dies" if tested else "large dies without a defect"
-    return counted(_pairs, chosen(int(tested), label="tested first"), label=words)
-
-
-def _pairs(tested: float) -> int:
     good = [state == 0 for state in printed.states(0)]
     half = len(good) // 2
     if tested:

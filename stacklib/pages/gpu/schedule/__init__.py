@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from stacklib import hardware
-from stacklib.evidence.ledger import DOCUMENTS
 from stacklib.gpu.issue.hiding import hide
-from stacklib.quantity import Quantity, Source, assumed, one_of
+from stacklib.quantity import Quantity, assumed, one_of, quoted
 
 DEVICE, NEXT = "h100-sxm", "b200-sxm"
-CLAIMED = Quantity(
-    700,
-    "cycle",
-    label="latency of the claim",
-    kind="claimed",
-    source=Source(DOCUMENTS["001"], "", "2026-11-22", "secondary"),
-)
+CLAIMED = quoted("whole_stack.load_latency")
 BUSY = assumed(
     600,
     "ns",

@@ -74,26 +74,25 @@ def blocks_in_two_stores() -> d.Drawing:
     return d.draw(steps, name="schedule-stores", title=title, devices=[DEVICE])
 
 
-def _blocks(registers: int) -> int:
-    held = gpu.occupancy(
-        threads=THREADS, registers=registers, shared_bytes=SHARED, device=DEVICE
-    )
-    return int(held.blocks)
-
-
 def _packed(registers: int) -> d.Node:
     device, each = get(DEVICE), bytes_per_element("fp32")
-    fit = counted(_blocks, registers, label="blocks that an SM holds")
     own = chosen(registers, label="registers per thread")
     threads = chosen(THREADS, label="threads of a block")
     files = (own * threads * each).to("B").named("registers of a block")
     shared = chosen(SHARED, "B", "shared memory of a block")
+    fit = counted(
+        gpu.occupancy,
+        threads=threads,
+        registers=own,
+        shared_bytes=SHARED,
+        device=device,
+        take="blocks",
+        label="blocks that an SM holds",
+    )
     left = _store("register file", device.registers_per_unit, files, fit)
     right = _store("shared memory", device.shared_per_unit, shared, fit)
-    words = d.Words(
-        [(own, " registers per thread, ", threads, " threads: ", fit, " blocks")]
-    )
-    return d.below(words, d.flow(left, right, even=True), gap=8)
+    head = [(own, " registers per thread, ", threads, " threads: ", fit, " blocks")]
+    return d.below(d.Words(head), d.flow(left, right, even=True), gap=8)
 
 
 def _store(name: str, size: Quantity, each: Quantity, fit: Quantity) -> d.Box:

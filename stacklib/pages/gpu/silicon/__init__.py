@@ -15,7 +15,15 @@ from stacklib.cost.wafers import Wafer, dies_less_edge
 from stacklib.evidence import ledger as claims
 from stacklib.memory.ladder.energy import wire_energy, wire_length
 from stacklib.pages.gpu import journey
-from stacklib.quantity import Quantity, chosen, constant, counted, one_of
+from stacklib.quantity import (
+    Quantity,
+    assumed,
+    chosen,
+    constant,
+    counted,
+    counting,
+    one_of,
+)
 
 WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it
 
@@ -155,7 +163,8 @@ def late_doubling() -> Quantity:
 
 def wafer() -> Quantity:
     """Diameter of a wafer."""
-    return chosen(1000 * Wafer().diameter, "mm", label="diameter of a wafer")
+    size, why = 1000 * Wafer().diameter, "The largest that is made, since 2001."
+    return assumed(size, "mm", label="diameter of a wafer", why=why)
 
 
 def doubling(growth: str) -> float:
@@ -232,14 +241,13 @@ def states(spare: int) -> list[int]:
     return throw(round(die().gross.si), mean().si, spare)
 
 
-def so_many(state: int, spare: int) -> Quantity:
+STATES = ("without a defect", "sold with dead units", "thrown away")
+
+
+@counting(lambda state, spare: f"dies {STATES[state]}, {spare} spare")
+def so_many(state: int, spare: int) -> int:
     """Dies of that wafer in one state."""
-    words = ("without a defect", "sold with dead units", "thrown away")[state]
-    return counted(
-        lambda s: states(s).count(state),
-        chosen(spare, label="spare units"),
-        label=f"dies {words}, {spare} spare",
-    )
+    return states(spare).count(state)
 
 
 def napkin_cost() -> Quantity:

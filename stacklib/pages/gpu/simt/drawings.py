@@ -1,7 +1,7 @@
 """Drawings of section 2.2: lanes at a branch, and a tile that is read too early."""
 
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.quantity import chosen, counted
 
 __all__ = ["a_tile_read_too_early", "lanes_at_a_branch"]
 LANES = frozenset(range(32))
@@ -23,8 +23,8 @@ def lanes_at_a_branch() -> d.Drawing:
 
 
 def _warp(text: str, lit: frozenset[int]) -> d.Node:
-    active = chosen(len(lit), label="active lanes")
-    waits = chosen(32 - len(lit), label="lanes that wait")
+    active = counted(len, sorted(lit), label="active lanes")
+    waits = counted(len, sorted(LANES - lit), label="lanes that wait")
     code = d.Box("instruction", d.line(d.Name(text), bold=True), role="layer-6")
     lanes = d.Cells(
         "lanes",

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, counted
 
 if TYPE_CHECKING:
     from stacklib.evidence.kernel_series import Line, Summary
@@ -81,8 +81,8 @@ def rows() -> list[dict[str, Any]]:
             "kernels": one.name,
             "published": one.lines,
             "with a time": one.lines - one.refused,
-            "median factor": read(one.median, "median factor", one),
-            "worst": read(one.worst, "worst factor", one),
+            "median factor": read(one, "median"),
+            "worst": read(one, "worst"),
             "pairs": pairs(of_kind(one.name)) if one.lines > one.refused else None,
             "turned round": len(one.faults) if one.lines > one.refused else None,
         }
@@ -90,23 +90,16 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def read(value: float, label: str, of: Summary) -> Quantity | None:
-    """A factor of the committed result, if there is one."""
+def read(of: Summary, which: str) -> Quantity | None:
+    """The ``median`` or ``worst`` factor of a kind of kernel, if one was timed."""
     if of.lines == of.refused:
         return None
-    source = Source(
-        "published series of kernels, run on the machine",
-        f"benchmarks/results/{RESULT}.json",
-        _date(),
-        "measured",
-    )
-    return Quantity(value, label=f"{label}, {of.name}", source=source, kind="measured")
+    return counted(summary, of.name, take=which, label=f"{which} factor, {of.name}")
 
 
-def _date() -> str:
-    from stacklib.evidence import results
-
-    return str(results.need(RESULT)["date"])[:10]
+def summary(kind: str) -> Summary:
+    """That of one kind."""
+    return next(one for one in summaries() if one.name == kind)
 
 
 def verdict(one: Summary) -> str:

@@ -6,7 +6,7 @@ from stacklib.pages.gpu import tensor_cores as page
 from stacklib.pages.gpu.tensor_cores import operands
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts.gpu import CHIP, STORE
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, chosen, counted
 
 __all__ = ["operand_paths", "sum_cut", "who_holds_what"]
 SIGNIFICAND = 8  # bits of a product of two FP8 numbers
@@ -27,11 +27,11 @@ def who_holds_what() -> d.Drawing:
 
 def _tiles(lane: int) -> d.Node:
     m, n, k = (
-        operands.side(length, words)
-        for length, words in (
-            (operands.ROWS, "rows"),
-            (operands.COLUMNS, "columns"),
-            (operands.DEPTH, "shared places"),
+        operands.of_largest("a100-sxm-80gb", axis, words)
+        for axis, words in (
+            ("rows", "rows"),
+            ("columns", "columns"),
+            ("k", "shared places"),
         )
     )
     left = _tile("weights", operands.left_of, lane, (m, k), STORE)
@@ -113,8 +113,8 @@ def _direct(device: Accelerator) -> d.Box:
 
 
 def _cores(device: Accelerator) -> d.Box:
-    m, n, k = operands.largest(device.key)
-    sides = [operands.side(x, "a side") for x in (m, n, k)]
+    axes = ("rows", "columns", "k")
+    sides = [operands.of_largest(device.key, axis, "a side") for axis in axes]
     many = chosen(gpu.instruction(device.key).units, label="SMs together")
     of = " SM" if many.si == 1 else " SMs"
     told = [
@@ -155,9 +155,9 @@ def _places(shift: int) -> d.Node:
     mine = range(shift, shift + SIGNIFICAND)
     lost = sum(place >= kept for place in mine)
     by = chosen(shift, label="places that a product is shifted by")
-    gone = chosen(lost, label="bits of it that are cut")
     own = frozenset(place for place in mine if place < kept)
     cut = frozenset(place for place in mine if place >= kept)
+    gone = counted(len, sorted(cut), label="bits of it that are cut")
     total = d.Cells(
         "running sum",
         SHOWN,

@@ -39,12 +39,17 @@ def sums_of(lane: int) -> list[tuple[int, int]]:
 
 def held(which: Callable[[int], list[tuple[int, int]]], words: str) -> Quantity:
     """Numbers of a tile that each lane holds."""
-    return counted(lambda: len(which(0)), label=f"{words} that a lane holds")
+    return counted(len, which(0), label=f"{words} that a lane holds")
 
 
 def side(length: int, words: str) -> Quantity:
     """A side of a tile."""
     return chosen(length, label=f"{words} of a tile")
+
+
+def of_largest(device: str, axis: str, words: str = "") -> Quantity:
+    """A side of the largest tile of a device's instruction."""
+    return gpu.instruction(device).side(axis, DTYPE, f"{words or axis} of a tile")
 
 
 def largest(device: str) -> tuple[int, int, int]:
@@ -79,8 +84,8 @@ def reach(device: str, rows: int, columns: int) -> Quantity:
 
 def sums_size(device: str) -> Quantity:
     """Bytes of the sums of the largest instruction, per SM."""
-    m, n, _ = largest(device)
-    every = side(m, "rows") * side(n, "columns") * bytes_per_element("fp32")
+    m, n = (of_largest(device, axis, axis) for axis in ("rows", "columns"))
+    every = m * n * bytes_per_element("fp32")
     return (every / chosen(gpu.instruction(device).units, label="SMs together")).named(
         f"{device}: bytes of the sums of one instruction"
     )

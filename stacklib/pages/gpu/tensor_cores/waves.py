@@ -15,17 +15,11 @@ from typing import Any
 from stacklib import hardware
 from stacklib.evidence import measurements, validate
 from stacklib.evidence.validate import Outcome, quantile
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import counting
 
 FACTOR = "wave_tail"
 MATTERS = 0.10  # a product of which waves change the predicted time by more
 NONE = 0.01  # the least that the factor may be
-SOURCE = Source(
-    "public products of family A, predicted with and without waves",
-    "stacklib/evidence/data/measurements.csv",
-    "2026-11-22",
-    "measured",
-)
 
 
 @cache
@@ -50,16 +44,11 @@ def matter() -> tuple[str, ...]:
     )
 
 
-def error(tail: float, share: float = 0.5) -> Quantity:
+@counting("error on products with few waves")
+def error(tail: float, share: float = 0.5) -> float:
     """A quantile of the error on the rows that matter."""
     found = predicted(tail)
-    errors = [found[id].error for id in matter()]
-    return read(quantile(errors, share), "error on products with few waves")
-
-
-def read(value: float, label: str) -> Quantity:
-    """A number of the published rows."""
-    return Quantity(value, label=label, source=SOURCE, kind="measured")
+    return quantile([found[id].error for id in matter()], share)
 
 
 def wave_rows() -> list[dict[str, Any]]:

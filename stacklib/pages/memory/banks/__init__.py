@@ -13,7 +13,7 @@ from stacklib.memory.warp.swizzle import Place, padded
 from stacklib.memory.warp.swizzle_proof import requests
 from stacklib.memory.warp.swizzle_search import Search, search_swizzle
 from stacklib.memory.warp.tiles import least_ways
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
 
 WORDS = range(2**12)  # of the memory whose words conflict at random
 
@@ -54,7 +54,7 @@ def chunk_places(swizzle: Swizzle) -> int:
 
 def matrix(swizzle: Swizzle) -> Quantity:
     """Ways of eight rows of 16 bytes, 128 bytes apart."""
-    chunk = chosen(16, "B", "bytes an ldmatrix lane takes")
+    chunk = (8 * bytes_per_element("fp16")).named("bytes an ldmatrix lane takes")
     rows = rule("banks") * rule("word") / chunk
     return rows / counted(chunk_places, swizzle, label="places the chunks fall in")
 

@@ -8,7 +8,7 @@ from stacklib.memory.warp.swizzle import Place, matching_swizzle, padded
 from stacklib.pages.memory import banks as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
 
 __all__ = ["a_chunk_of_each_row", "column_in_banks", "swizzled_bits"]
 
@@ -88,29 +88,34 @@ def swizzled_bits() -> d.Drawing:
 ROWS = (("one", 1), ("two", 2), ("five", 5))
 
 
-def _number(name: str, value: int, role: str, label: str) -> d.Box:
+def bank_of(row: int) -> int:
+    """Bank of the column that is wanted of a row: XORed with it."""
+    return WANTED ^ row
+
+
+def _number(name: str, said: Quantity, role: str) -> d.Box:
     """A number of five bits: a cell a bit, ones lit."""
+    value = round(said.si)
     bits = (BANKS - 1).bit_length()
     ones = frozenset(i for i in range(bits) if value >> (bits - 1 - i) & 1)
     cells = d.Cells(
         f"bits of the {name}", bits, side=(17.0, 17.0), gap=3.0, role=role, lit=ones
     )
-    said = chosen(value, label=label)
     return d.Box(name, d.line(name, ": ", said, bold=True), cells, role=role, grow=1)
 
 
 def _bits(row: int) -> d.Node:
-    after = WANTED ^ row
-    unchanged = f"row {row}"
+    unchanged = chosen(row, label=f"row {row}")
+    after = counted(bank_of, row, label=f"bank of row {row}")
     before = d.right_of(
-        _number("row", row, "layer-6", unchanged),
-        _number("column", WANTED, gpu.STORE, "column"),
+        _number("row", unchanged, "layer-6"),
+        _number("column", chosen(WANTED, label="column"), gpu.STORE),
         gap=6,
         even=True,
     )
     then = d.right_of(
-        _number("row, as before", row, "layer-6", unchanged),
-        _number("bank", after, "layer-4", f"bank of row {row}"),
+        _number("row, as before", unchanged, "layer-6"),
+        _number("bank", after, "layer-4"),
         gap=6,
         even=True,
     )
@@ -122,7 +127,7 @@ def _bits(row: int) -> d.Node:
 
 def a_chunk_of_each_row() -> d.Drawing:
     """Eight rows of eight chunks: what one phase of an ldmatrix takes."""
-    chunk = chosen(16, "B", "bytes of a chunk")
+    chunk = (8 * bytes_per_element("fp16")).named("bytes of a chunk")
     side = round((rule("banks") * rule("word") / chunk).si)
     ways: list[tuple[str, Callable[[int], int], Quantity]] = [
         ("as it lies", lambda _: WANTED, page.matrix(matching_swizzle(WORD, WORD))),

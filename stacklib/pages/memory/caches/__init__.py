@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-from statistics import median
+from functools import cache, partial
 from typing import Any
 
 from stacklib import hardware, models
@@ -13,8 +12,14 @@ from stacklib.memory.cache.strides import column_fills, fullest_set
 from stacklib.memory.cache.traces import TRACES
 from stacklib.memory.cache.waves import Reads, wave_reads
 from stacklib.memory.tile.tiling import TiledMatmul
-from stacklib.pages.figures_of import seen
-from stacklib.quantity import Quantity, bytes_per_element, chosen, constant, counted
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    constant,
+    counted,
+    recorded,
+)
 
 DEVICE, MODEL = "h100-sxm", "llama-3-70b"
 TOKENS, TILE = 16000, 128
@@ -152,11 +157,9 @@ def peer() -> list[Quantity]:
     """Speed over pycachesim's in every case, the least first."""
     from stacklib.evidence import results
 
-    found = results.need("cache")
-    times = {
-        row["id"]: seen("cache", median(row["times_s"]), "s", f"time of {row['id']}")
-        for row in found["rows"]
-    }
-    cases = {row["case"] for row in found["rows"]}
+    file, rows = "benchmarks/results/cache.json", results.need("cache")["rows"]
+    read = partial(recorded, file, field="times_s/median", unit="s")
+    times = {row["id"]: read(row["id"], label=f"time of {row['id']}") for row in rows}
+    cases = {row["case"] for row in rows}
     ratios = [times[f"{c}, pycachesim"] / times[f"{c}, stacklib"] for c in cases]
     return sorted(ratios, key=lambda ratio: ratio.si)

@@ -7,11 +7,11 @@ from stacklib.hardware.warp_rules import rule
 from stacklib.pages.memory.coalescing import moved
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, bytes_per_element, chosen
 
 __all__ = ["lanes_to_sectors", "layouts", "wider_outward"]
 
-WIDTH = chosen(4, "B", "bytes of an fp32 number")
+WIDTH = bytes_per_element("fp32").named("bytes of an fp32 number")
 FIELDS = chosen(7, label="fields of a particle")
 WARP, SECTOR, LINE = (round(rule(n).si) for n in ("lanes", "sector", "line"))
 WORDS = round(WIDTH.si)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib.memory.warp.coalescing import pieces, strided_pieces
 from stacklib.memory.warp.lanes import WARP, strided
-from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rows
 
 from . import alone, walks
 
@@ -39,7 +39,7 @@ def walk_spec(*, title: str) -> Spec:
     single = [alone(run.case["stride"]).si * 1e3 for run in runs]
     ends = [[run.low.si * 1e3, run.high.si * 1e3] for run in runs]
     moved = [run.predicted.si * 1e3 for run in runs]
-    seen = [run.measured.si * 1e3 for run in runs]
+    seen = rows((run.measured for run in runs), "ms")
     core = About(level="memory, one core")
     own = About(this_machine=True, **core)
     return chart(

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from stacklib.memory.dram.channel import Served
-from stacklib.plots.marks import Mark, Spec, axis, bar, chart, dots, line
+from stacklib.plots.marks import Mark, Spec, axis, bar, chart, dots, line, rows
+from stacklib.quantity import Quantity
 
 NANO = 1e9
 # what a bar shows -> name, series
@@ -57,7 +58,7 @@ def commands_spec(
     The first run is drawn on top. Every run uses one bank.
     """
     bases = [3 * (len(runs) - i) for i in range(len(runs))]
-    rows = [_run(run, at, until) for (_, run), at in zip(runs, bases, strict=True)]
+    drawn = [_run(run, at, until) for (_, run), at in zip(runs, bases, strict=True)]
     ticks = [at - down for at in bases for down in (0, 1)]
     names = [words for name, _ in runs for words in (f"{name}: bank", "data bus")]
     y = axis("Part", ticks=ticks, names=names, limits=[1.3, bases[0] + 0.7])
@@ -65,21 +66,21 @@ def commands_spec(
         title,
         x=axis("Time (ns)", limits=[0, until]),
         y=y,
-        marks=chain(*rows),
+        marks=chain(*drawn),
     )
 
 
 def in_flight_spec(
-    curves: Sequence[tuple[str, Sequence[float], Sequence[float], Sequence[float]]],
+    curves: Sequence[tuple[str, Sequence[float], Sequence[float], Sequence[Quantity]]],
     *,
     title: str,
 ) -> Spec:
-    """Share against kilobytes in flight: name, x, predicted and measured percent."""
+    """Share against kilobytes in flight: name, x, predicted percent, measured share."""
     marks = []
     for i, (name, x, told, seen) in enumerate(curves):
         marks.append(line(x, told, name, "predicted", series=i))
         dotted = f"{name}, measured"
-        marks.append(dots(x, seen, dotted, "measured", at="none", series=i))
+        marks.append(dots(x, rows(seen, "%"), dotted, "measured", at="none", series=i))
     return chart(
         title,
         x=axis("Loads and stores in flight (kB)", log=True),

@@ -21,9 +21,11 @@ from stacklib.memory import DramChannel, dram_part
 from stacklib.memory.dram.in_flight import Saturation, saturate
 from stacklib.memory.dram.parts import DramPart
 from stacklib.memory.dram.traffic import copy, stream
-from stacklib.quantity import Quantity, Source, counted
+from stacklib.pages import figures_of
+from stacklib.quantity import Quantity, counted
+from stacklib.quantity.told import MARK
 
-SWEPT, MEASURED = "evidence/data/in_flight.csv", "evidence/data/measurements.csv"
+SWEPT = "stacklib/evidence/data/in_flight.csv"
 # kernel -> bytes loaded and stored by a thread, in fp64
 KERNELS = {"read": (8, 0), "scale": (8, 8), "triad": (16, 8)}
 
@@ -81,23 +83,34 @@ def sweep(device: str, kernel: str) -> tuple[Point, ...]:
     points = []
     for row in found:
         threads = int(row["threads"]) // units
-        rate = Quantity(
-            float(row[kernel]),
-            "GB/s",
-            label="bandwidth",
-            source=read_source(_sources(), "gpubenches", "in_flight.csv", own=True),
-            kind="measured",
-        )
         told = saturate(chip, loads, threads, stored=stores)
-        points.append(Point(kernel, threads, told, rate / peak))
+        points.append(Point(kernel, threads, told, _rate(row, kernel) / peak))
     return tuple(points)
 
 
-def curves(device: str) -> list[tuple[str, list[float], list[float], list[float]]]:
+def _rate(row: dict[str, str], kernel: str) -> Quantity:
+    return Quantity(
+        float(row[kernel]),
+        "GB/s",
+        label="bandwidth",
+        source=read_source(_sources(), "gpubenches", "in_flight.csv", own=True),
+        kind="measured",
+        key=MARK.join((SWEPT, row["device"], f"{row['threads']}/{kernel}")),
+    )
+
+
+def rates() -> list[Quantity]:
+    """Every bandwidth of every sweep."""
+    return [_rate(row, kernel) for row in _rows() for kernel in KERNELS]
+
+
+def curves(
+    device: str,
+) -> list[tuple[str, list[float], list[float], list[Quantity]]]:
     """A device's sweeps as ``pages.memory.dram.figures`` takes them, every third run.
 
-    Kilobytes of loads and stores in flight; percent of the bandwidth, predicted and
-    measured.
+    Kilobytes of loads and stores in flight; percent of the bandwidth predicted, the
+    measured share.
     """
     found = []
     for kernel, (loads, stores) in KERNELS.items():
@@ -105,7 +118,7 @@ def curves(device: str) -> list[tuple[str, list[float], list[float], list[float]
         both = (loads + stores) / loads / 1e3
         flying = [p.told.in_flight.si * both for p in points]
         shares = [100 * p.told.share.si for p in points]
-        found.append((kernel, flying, shares, [100 * p.share.si for p in points]))
+        found.append((kernel, flying, shares, [p.share for p in points]))
     return found
 
 
@@ -125,14 +138,7 @@ def achieved(id: str, device: str) -> Quantity:
     row = next((m for m in measurements.public() if m.id == id), None)
     if row is None:
         raise ValueError(f"id {id!r} is no row of measurements.csv")
-    source = Source(row.source, row.subject, "2026-11-22", "measured")
-    rate = Quantity(
-        row.value,
-        row.unit,
-        label=f"{row.subject}, measured",
-        source=source,
-        kind="measured",
-    )
+    rate = figures_of.measured(id).named(f"{row.subject}, measured")
     return rate / hardware.get(device).memory_bandwidth
 
 

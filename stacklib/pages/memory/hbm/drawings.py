@@ -1,12 +1,10 @@
 """Drawings of section 3.7: a stack opened, wide beside fast, and parts that wait."""
 
-from math import gcd
-
 from stacklib import hardware
 from stacklib.pages.memory import hbm as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing import scenes
-from stacklib.quantity import chosen
+from stacklib.quantity import chosen, counted
 
 __all__ = ["a_stack_opened", "parts_that_wait", "wide_beside_fast"]
 DEVICE = "h100-sxm"
@@ -48,7 +46,7 @@ def _bus(key: str, across: int, name: str = "DIMM") -> d.Node:
         role="layer-5",
         least=34.0,
     )
-    many = chosen(pins, label=f"data pins of {found.pins.label}")
+    many = found.pins.named(f"data pins of {found.pins.label}")
     top = d.Box(f"pin of {name}", [d.line(name, bold=True), (many, " pins")], cells)
     whole = d.Box(
         f"{name}, in all", [(d.Shown(found.bandwidth, "GB/s"),)], role="layer-2"
@@ -72,7 +70,7 @@ def _strided(step: int) -> d.Node:
     parts = page.row("hbm3").parts
     many = round(parts.si)
     used = sorted({i * step % many for i in range(many)})
-    busy = chosen(many // gcd(many, step), label="pseudo-channels that are asked")
+    busy = counted(len, used, label="pseudo-channels that are asked")
     share = (busy / parts).named("share of the pins that is busy")
     apart = chosen(step, label="accesses apart")
     cells = d.Cells(

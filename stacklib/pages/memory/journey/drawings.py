@@ -6,8 +6,8 @@ from stacklib.plots import drawing as d
 from stacklib.quantity import (
     Quantity,
     bytes_per_element,
+    ceil,
     chosen,
-    counted,
     maximum,
     minimum,
 )
@@ -79,7 +79,7 @@ def strips_and_vectors() -> d.Drawing:
     model, device = models.get(MODEL), hardware.get(DEVICE)
     sms, width = device.compute_units, bytes_per_element("bf16")
     outputs = model.size("intermediate", "MLP size") / chosen(CHIPS, label="chips")
-    strips = counted(_strips, SHORT, label="strips of the up projection")
+    strips = ceil(outputs / SHORT).named("strips of the up projection")
     drawers = minimum(sms, strips).named("SMs that draw the vector")
     hidden = model.size("hidden", "hidden size")
     weights = (outputs * hidden * width).to("B").named("up projection on one chip")
@@ -121,8 +121,3 @@ def strips_and_vectors() -> d.Drawing:
     )
     title = "A weight crosses the L2 once; the vector crosses it once for every SM."
     return d.draw(scene, name="descent-strips", title=title, devices=[DEVICE])
-
-
-def _strips(rows: int) -> int:
-    """Strips of so many rows in one chip's part of the up projection."""
-    return -(-models.get(MODEL).intermediate // CHIPS // rows)

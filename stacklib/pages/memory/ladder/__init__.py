@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
-from statistics import median
 
 from stacklib import hardware
 from stacklib.evidence import results
 from stacklib.memory.cache.chase_model import ChaseLevel, served
 from stacklib.memory.ladder.rungs import Rung, ladder
 from stacklib.pages.figures_of import claimed as claimed
-from stacklib.pages.roofline.this_machine import machine
 from stacklib.quantity import Quantity, assumed, constant, counted, one_of, stamp
 
 from . import chases
@@ -51,19 +50,30 @@ def lanes() -> Quantity:
 
 def edge(i: int) -> Quantity:
     """Working set at which the published chase leaves its i-th level."""
-    curve = chases.curves()[CURVE]
-    size = curve.found[i].size
+    size, _ = chases.curves()[CURVE].level(i)
     if size is None:
         raise results.ResultError(f"{CURVE}: level {i} has no end")
-    return curve.quantity(size, "B", f"end of level {i + 1}")
+    return size.named(f"end of level {i + 1}")
 
 
 def curve_error() -> Quantity:
     """Median error of the predicted curve at the sizes of the published one."""
     curve = chases.curves()[CURVE]
-    told = chases.predicted_curve(CURVE, curve.sizes)
-    errors = [abs(a / b - 1) for a, b in zip(told, curve.cycles, strict=True)]
-    return curve.quantity(median(errors), "1", "median error")
+    told = (counted(predicted_at, size, unit="cycle") for size in curve.sizes)
+    seen = map(curve.time, range(len(curve.sizes)))
+    return middle([abs(a / b - 1) for a, b in zip(told, seen, strict=True)])
+
+
+def predicted_at(size: int) -> float:
+    """Cycles of a load from a working set of so many bytes, on the curve's device."""
+    return chases.predicted_curve(CURVE, [size])[0]
+
+
+def middle(errors: Iterable[Quantity]) -> Quantity:
+    """Median of some errors; of an even number the mean of the middle two."""
+    found = sorted(errors, key=lambda error: error.si)
+    low, high = found[(len(found) - 1) // 2], found[len(found) // 2]
+    return (low if low is high else (low + high) / 2).named("median error")
 
 
 def here(level: str, field: str) -> Quantity:
@@ -87,8 +97,7 @@ def small_page() -> Quantity:
 
 def ways() -> Quantity:
     """Ways of this machine's second cache, as the system reports them."""
-    found = chases.reported_ways()["L2"]
-    return machine.measured(found, "1", "ways of L2", chases.SWEEP, "sysfs")
+    return chases.reported_ways("L2")
 
 
 def colours() -> Quantity:
@@ -113,5 +122,4 @@ def l2_kept() -> Quantity:
 def sweep_error(low: str, high: str) -> Quantity:
     """Median error of our own sweep from one reported cache to another."""
     at = [here(level, "reported").si if level else 0.0 for level in (low, high)]
-    error, where = median(chases.sweep_errors(*at)), f"{low or 'nothing'} to {high}"
-    return machine.measured(error, "1", "median error", chases.SWEEP, where)
+    return middle(chases.sweep_errors(*at))

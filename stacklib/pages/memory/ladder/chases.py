@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from statistics import median
 from typing import Any
 
 from stacklib import hardware
@@ -19,9 +18,10 @@ from stacklib.evidence import results, runs
 from stacklib.evidence.ledger import DATA
 from stacklib.memory.cache.chase_model import gpu_levels, half_of_l2, latency
 from stacklib.memory.cache.find_levels import FoundLevel, find_levels
-from stacklib.pages.figures_of import seen
 from stacklib.pages.roofline.this_machine import machine
+from stacklib.plots.marks import rows as plotted
 from stacklib.quantity import Quantity, Source
+from stacklib.quantity.told import MARK
 
 CURVES = DATA / "latency_curves.toml"
 SWEEP = "latency_sweep"
@@ -46,9 +46,50 @@ class Curve:
         """Levels in it."""
         return tuple(find_levels(self.sizes, self.cycles))
 
-    def quantity(self, value: float, unit: str, label: str) -> Quantity:
-        """A number that was read off the curve."""
-        return Quantity(value, unit, label=label, source=self.source, kind="measured")
+    def size(self, at: int) -> Quantity:
+        """Working set of a point, in the unit of the file."""
+        return self._read("kib", self.sizes[at] / KIB, "KiB", at)
+
+    def time(self, at: int) -> Quantity:
+        """Cycles of a load at a point."""
+        return self._read(f"{self.device}/cycles", self.cycles[at], "cycle", at)
+
+    def level(self, number: int) -> tuple[Quantity | None, Quantity]:
+        """Bytes at which a level ends, and the cycles of a load from it."""
+        return _level(self.found, number, self.size, self.time)
+
+    def _read(self, list: str, value: float, unit: str, at: int) -> Quantity:
+        told: dict[str, Any] = {"source": self.source, "kind": "measured"}
+        key = MARK.join((f"stacklib/evidence/data/{CURVES.name}", list, str(at)))
+        return Quantity(value, unit, label="point of the curve", key=key, **told)
+
+
+def points() -> list[Quantity]:
+    """Every point of every curve: its working set, its cycles."""
+    every = curves().values()
+    each = [(curve, at) for curve in every for at in range(len(curve.sizes))]
+    return [q for curve, at in each for q in (curve.size(at), curve.time(at))]
+
+
+def _level(
+    found: Sequence[FoundLevel],
+    number: int,
+    size: Callable[[int], Quantity],
+    time: Callable[[int], Quantity],
+) -> tuple[Quantity | None, Quantity]:
+    """Where a found level ends and its latency, from the points of its curve."""
+    one, *after = found[number : number + 2]
+    took, *rest = (
+        machine.middle([time(at) for at in range(level.first, level.last + 1)])
+        for level in (one, *after)
+    )
+    if one.size is None:
+        return None, took
+    places = range(one.last, after[0].first + 1)
+    at = next(n for n in places if size(n).si >= one.size * (1 - 1e-9))
+    half = (took * rest[0]) ** 0.5
+    ends = (size(at - 1), size(at)), (time(at - 1), time(at))
+    return machine.crossing(*ends, half), took
 
 
 @cache
@@ -74,19 +115,18 @@ def published_series(device: str, above: float = 0.0) -> dict[str, Any]:
     ``above``: bytes from which on it is shown.
     """
     curve = curves()[device]
-    pairs = zip(curve.sizes, curve.cycles, strict=True)
-    shown: list[tuple[int, float]] = []
-    for size, cycles in pairs:
+    shown: list[int] = []
+    for at, (size, cycles) in enumerate(zip(curve.sizes, curve.cycles, strict=True)):
         if size < above:
             continue
-        level = shown and abs(cycles / shown[-1][1] - 1) < ALIKE
-        if not level or size >= APART * shown[-1][0]:
-            shown.append((size, cycles))
+        level = shown and abs(cycles / curve.cycles[shown[-1]] - 1) < ALIKE
+        if not level or size >= APART * curve.sizes[shown[-1]]:
+            shown.append(at)
     return {
         "name": "published chase",
         "evidence": "measured",
-        "sizes": [size for size, _ in shown],
-        "latencies": [cycles for _, cycles in shown],
+        "sizes": [curve.sizes[at] for at in shown],
+        "latencies": plotted(map(curve.time, shown), "cycle"),
     }
 
 
@@ -105,13 +145,13 @@ def published_rows(device: str) -> list[dict[str, Any]]:
     curve = curves()[device]
     told = _spec_sizes(device)
     rows = []
-    for level in curve.found:
-        size = level.size and curve.quantity(level.size, "B", "size found")
-        spec = _closest(level.size, told)
+    for number in range(len(curve.found)):
+        size, latency = curve.level(number)
+        spec = _closest(size, told)
         rows.append(
             {
                 "device": hardware.get(device).short,
-                "latency": curve.quantity(level.latency, "cycle", "latency found"),
+                "latency": latency.named("latency found"),
                 "found": size and size_text(size),
                 "of the spec sheet": spec and f"{spec[0]}, {size_text(spec[1])}",
                 "found / spec": size / spec[1] if size is not None and spec else None,
@@ -133,11 +173,11 @@ def _spec_sizes(device: str) -> dict[str, Quantity]:
 
 
 def _closest(
-    size: float | None, told: dict[str, Quantity]
+    size: Quantity | None, told: dict[str, Quantity]
 ) -> tuple[str, Quantity] | None:
     if size is None:
         return None
-    by_ratio = {n: abs(math.log(size / q.si)) for n, q in told.items()}
+    by_ratio = {n: abs(math.log(size.si / q.si)) for n, q in told.items()}
     name = min(by_ratio, key=by_ratio.__getitem__)
     return (name, told[name]) if by_ratio[name] < math.log(1.5) else None
 
@@ -164,7 +204,7 @@ def sweep_series() -> list[dict[str, Any]]:
 
     sizes = [run.case["size"] for run in sweep()]
     told = [ns(run.predicted) for run in sweep()]
-    seen = [ns(run.measured) for run in sweep()]
+    seen = plotted((run.measured for run in sweep()), "ns")
     spread = [[ns(run.low), ns(run.high)] for run in sweep()]
     return [
         {
@@ -214,61 +254,59 @@ def cache_rows() -> list[CacheRow]:
     The levels that the chase found are matched with the reported caches in order: a
     level may end earlier than reported, but not beyond the next reported one.
     """
-    *inner, last = found_here()
+    found = found_here()
     told = _earlier()
     rows = []
     streams = {row.level: row.found for row in machine.level_rows(1)}
     reported = machine.caches()
     for i, c in enumerate(reported):
         name = f"L{c.level}"
-        size = machine.measured(
-            c.bytes, "B", f"{name} as reported", machine.LEVELS, "machine.caches"
-        )
         before = reported[i - 1].bytes * 1.5 if i else 0.0
-        seen = [f for f in inner if f.size and before < f.size < 1.5 * c.bytes]
-        mine = seen[-1] if seen else None
-        rows.append(
-            CacheRow(
-                name,
-                size,
-                _measured(mine.size, "B", f"{name} by the chase") if mine else None,
-                streams.get(name),
-                _measured(mine.latency, "s", f"{name} latency") if mine else None,
-                told[name],
-            )
-        )
-    memory_time = _measured(last.latency, "s", "memory latency")
+        seen = [
+            n for n, f in enumerate(found) if f.size and before < f.size < 1.5 * c.bytes
+        ]
+        ends, time = _level_here(seen[-1]) if seen else (None, None)
+        size, by = machine.reported(i), streams.get(name)
+        ends = ends and ends.named(f"{name} by the chase")
+        time = time and time.named(f"{name} latency")
+        rows.append(CacheRow(name, size, ends, by, time, told[name]))
+    memory_time = _level_here(-1)[1].named("memory latency")
     return [*rows, CacheRow("memory", None, None, None, memory_time, told["memory"])]
+
+
+def _level_here(number: int) -> tuple[Quantity | None, Quantity]:
+    """Where a level of our own chases ends, and its latency."""
+
+    def size(at: int) -> Quantity:
+        return machine.read(SWEEP, sweep()[at].id, "size", "B", "working set")
+
+    found = found_here()
+    return _level(found, number % len(found), size, lambda at: sweep()[at].measured)
 
 
 def _earlier() -> dict[str, Quantity]:
     """Latencies of the run that the prediction of the sweep stands on."""
     name = "host_latency"
+    words = "times_s/median", "s"
     return {
-        row["level"]: seen(
-            name, median(row["times_s"]), "s", f"{row['level']}, one chain before"
+        row["level"]: machine.read(
+            name, row["id"], *words, f"{row['level']}, one chain before"
         )
         for row in results.need(name)["rows"]
     }
 
 
-def _measured(value: float | None, unit: str, label: str) -> Quantity | None:
-    if value is None:
-        return None
-    where = "one chain, levels found in the medians"
-    return machine.measured(value, unit, label, SWEEP, where)
+def reported_ways(level: str) -> Quantity:
+    """Ways of a cache of the book's machine, as its prediction file holds them."""
+    caches = {f"L{c['level']}": c for c in results.prediction(SWEEP)["caches"]}
+    source, ways = sweep()[0].predicted.source, caches[level]["ways"]
+    return runs.foretold(ways, "1", f"ways of {level}", source)
 
 
-def reported_ways() -> dict[str, int]:
-    """Ways of each cache of the book's machine, as its prediction file holds them."""
-    caches = results.prediction(SWEEP)["caches"]
-    return {f"L{c['level']}": c["ways"] for c in caches}
-
-
-def sweep_errors(low: float = 0.0, high: float = math.inf) -> list[float]:
+def sweep_errors(low: float = 0.0, high: float = math.inf) -> list[Quantity]:
     """``|predicted / measured - 1|`` of the working sets between two sizes.
 
     ``low``, ``high``: bytes.
     """
     inside = (run for run in sweep() if low <= run.case["size"] <= high)
-    return [abs(run.predicted.si / run.measured.si - 1) for run in inside]
+    return [abs(run.error) for run in inside]

@@ -42,7 +42,7 @@ def chase_spec(
 
 def _mark(one: Mapping[str, Any], series: int, device: str) -> Mark:
     about = About(device=device, level="by working set")
-    x, y = ([float(v) for v in one[part]] for part in ("sizes", "latencies"))
+    x, y = [float(size) for size in one["sizes"]], one["latencies"]
     name, evidence, ends = one["name"], one["evidence"], one.get("spread")
     if evidence in LINES:
         return line(x, y, name, evidence, at="key", series=series, **about)

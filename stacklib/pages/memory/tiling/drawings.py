@@ -132,9 +132,9 @@ def what_a_wave_shares() -> d.Drawing:
     return d.draw(steps, name="what-a-wave-shares", title=title, devices=[DEVICE])
 
 
-def _bands(order: tuple[TiledMatmul, int]) -> int:
+def bands_wanted(plan: TiledMatmul, group: int) -> int:
     """Bands of both matrices that the first wave wants."""
-    wave = _first(*order)
+    wave = _first(plan, group)
     return len({i for i, _ in wave}) + len({j for _, j in wave})
 
 
@@ -148,7 +148,7 @@ def _wave(words: str, group: int) -> d.Node:
     wave = _first(plan, group)
     lit = frozenset(i * across + j for i, j in wave)
     rows, columns = frozenset(i for i, _ in wave), frozenset(j for _, j in wave)
-    wanted = counted(_bands, (plan, group), label=f"bands wanted, {words}")
+    wanted = counted(bands_wanted, plan, group, label=f"bands wanted, {words}")
     alone = (units * chosen(2, label="bands of a tile")).named("bands, tile by tile")
     saved: Quantity = (alone / wanted).named(f"times fewer, {words}")
     made = []

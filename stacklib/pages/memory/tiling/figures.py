@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from stacklib.memory import TiledMatmul
 from stacklib.memory.tile.tiling import hong_kung
-from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rows, rule
 
 from .sweep import TilePoint
 
@@ -63,7 +63,7 @@ def _sweep(name: str, points: Sequence[TilePoint], series: int) -> list[Mark]:
     cubes = sorted((p for p in points if 0 < p.side <= 512), key=lambda p: p.side)
     x, runs = [p.side for p in cubes], [p.run for p in cubes]
     told = [r.operations.si / 1e9 / r.predicted.si for r in runs]
-    seen = [r.rate.si / 1e9 for r in runs]
+    seen = rows((r.rate for r in runs), "GFLOP/s")
     ends = [[q.si / 1e9 for q in r.spread] for r in runs]
     words = f"{name}, measured"
     return [

@@ -8,7 +8,7 @@ from typing import Any
 
 from stacklib.evidence import results, runs
 from stacklib.evidence.runs import Run
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, counted, recorded
 
 NAME, KERNEL = "tile_sweep", "tile_kernel"
 
@@ -83,27 +83,19 @@ def point(n: int, tile: str) -> TilePoint:
 
 
 def shares() -> tuple[Quantity, Quantity, Quantity]:
-    """Cases between the longest part and the sum, cases slower than the sum, and all.
-
-    Their times were measured; what is counted here stands in the result file.
-    """
+    """Cases between the longest part and the sum, those slower than it, and all."""
     every = [p for n in sizes() for p in points(n)]
     times = [(p.longest.si, p.run.measured.si, p.run.predicted.si) for p in every]
-    inside = sum(low <= taken <= high for low, taken, high in times)
-    slower = sum(taken > high for _, taken, high in times)
+    inside = [taken for low, taken, high in times if low <= taken <= high]
+    slower = [taken for _, taken, high in times if taken > high]
     return (
-        _read(inside, "", "cases between", "measured"),
-        _read(slower, "", "cases slower", "measured"),
-        _read(len(every), "", "cases", "measured"),
+        counted(len, inside, label="cases between"),
+        counted(len, slower, label="cases slower"),
+        counted(len, every, label="cases"),
     )
 
 
 def second_cache() -> Quantity:
-    """Bytes of the second cache, one core's, as the prediction took them."""
-    return _read(_forecast()["caches"][1][0], "B", "L2 as reported", "measured")
-
-
-def _read(value: float, unit: str, label: str, kind: str) -> Quantity:
-    file = f"benchmarks/results/{NAME}.json"
-    source = Source(file, "counted in it", "2026-11-22", "measured")
-    return Quantity(value, unit, label=label, source=source, kind=kind)
+    """Bytes of the second cache, one core's, as the system reported them."""
+    file, row = f"benchmarks/results/{NAME}.json", "machine/caches/1"
+    return recorded(file, row, "bytes", unit="B", label="L2 as reported")

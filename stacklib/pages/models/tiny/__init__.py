@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from stacklib.pages.roofline.roofline.five_operations import ceilings
-from stacklib.quantity import Quantity, Source, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.tinylm import decode_step, plan
 from stacklib.tinylm.config import DATA, Config, architecture, read_config
 from stacklib.tinylm.recipes import RECIPES
-from stacklib.tinylm.record import TAILS, quality
+from stacklib.tinylm.record import TAILS
 
 from .measured import measured_quality, of_quality
 
@@ -23,31 +23,18 @@ def config(name: str = "tiny") -> Config:
 
 def parameters(name: str) -> Quantity:
     """Parameters of one of the book's models, counted from its config."""
-    return counted(in_config, name, label=f"parameters of {name}")
-
-
-def in_config(name: str) -> float:
-    return architecture(name).parameters.si
+    return architecture(name).parameters.named(f"parameters of {name}")
 
 
 def file_bytes() -> Quantity:
     """Bytes of the tiny model's weight file, in bf16."""
-    path = DATA / "tiny" / "model.safetensors"
-    title = "stacklib/tinylm/data/tiny/model.safetensors"
-    source = Source(title, "size of the file", "2026-11-21", "measured")
-    return Quantity(
-        path.stat().st_size,
-        "B",
-        label="size of the file",
-        source=source,
-        kind="measured",
-    )
+    file = (DATA / "tiny" / "model.safetensors").read_bytes()
+    return counted(len, file, unit="B", label="size of the file")
 
 
 def held_documents() -> Quantity:
     """Documents that no training read."""
-    count = quality()["held_out"]["documents"]
-    return of_quality(count, "1", "held-out documents", "documents")
+    return of_quality("held_out", "documents", "1", "held-out documents")
 
 
 def gap_end(which: int) -> Quantity:
@@ -69,11 +56,11 @@ def step() -> decode_step.DecodeTime:
 
 def calls(name: str) -> Quantity:
     """NumPy calls of one decode step."""
-    return counted(
-        decode_step.calls_of_step, config(name), label=f"NumPy calls of {name}"
-    )
+    words = f"NumPy calls of {name}"
+    return counted(decode_step.calls_of_step, config(name), label=words)
 
 
+@counting("blocks run again", unit="FLOP")
 def again_flops() -> float:
     """Operations of running every block of a training step a second time."""
     recipe = RECIPES["tiny"]
@@ -82,6 +69,7 @@ def again_flops() -> float:
     return again - sum(s.flops / 3 for s in steps if s.name == "head")
 
 
+@counting("a step", unit="FLOP")
 def step_flops() -> float:
     """Operations of a training step."""
     recipe = RECIPES["tiny"]
@@ -91,5 +79,4 @@ def step_flops() -> float:
 
 def recompute_flop() -> Quantity:
     """Arithmetic that running every block a second time adds to a step."""
-    again = counted(again_flops, unit="FLOP", label="blocks run again")
-    return again / counted(step_flops, unit="FLOP", label="a step")
+    return again_flops() / step_flops()

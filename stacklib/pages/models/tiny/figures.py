@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stacklib.hardware import THIS_MACHINE
-from stacklib.plots.marks import About, Spec, axis, chart, dots, rule
+from stacklib.plots.marks import About, Spec, axis, chart, dots, rows, rule
+from stacklib.quantity import Quantity
 
 NATS = "Surprise a token (nat)"
 
 
 def learning_spec(
-    curves: Mapping[str, Mapping[str, Sequence[float]]],
+    curves: Mapping[str, Mapping[str, Sequence[Quantity]]],
     *,
     title: str,
     levels: Mapping[str, float] | None = None,
@@ -21,13 +22,13 @@ def learning_spec(
     A model's columns are ``tokens`` and ``held_out``.
     """
     about = About(device=THIS_MACHINE, level="as measured", dtype="fp32")
-    shown = [y for columns in curves.values() for y in columns["held_out"]]
-    read = max(columns["tokens"][-1] for columns in curves.values())
+    shown = [q.si for columns in curves.values() for q in columns["held_out"]]
+    read = max(columns["tokens"][-1].si for columns in curves.values())
     frame = [0.95 * min(shown), 1.02 * max(shown)]  # no loss is near zero
     room = [0.0, 1.3 * read]  # the names stand right of the last dots
     points = []
     for i, (name, columns) in enumerate(curves.items()):
-        x, y = ([float(v) for v in columns[key]] for key in ("tokens", "held_out"))
+        x, y = (rows(columns[key]) for key in ("tokens", "held_out"))
         points.append(dots(x, y, name, "measured", series=i, **about))
     rules = [
         rule(name, "measured", y=loss, series=5, **about)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import Any
 
 from stacklib import tinylm
 from stacklib.evidence import results, runs
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, counted, recorded
 from stacklib.tinylm.config import shapes
 from stacklib.tinylm.record import quality, training
 
@@ -22,10 +23,13 @@ RESULT = "tiny_model"
 UNIT = {"bits_per_byte": "bit/B", "evaluation_text": "bit/B", "less_than": "bit/B"}
 
 
-def curve(name: str = "tiny") -> dict[str, list[float]]:
-    """Columns of a learning curve: tokens read, loss, held-out loss, seconds."""
-    points = training(name)["curve"]
-    return {key: [point[key] for point in points] for key in points[0]}
+def curve(name: str = "tiny") -> dict[str, list[Quantity]]:
+    """A learning curve: tokens read, held-out loss."""
+    file, points = f"stacklib/tinylm/data/{name}/training.json", training(name)["curve"]
+    return {
+        key: [recorded(file, f"curve/{n}", key) for n in range(len(points))]
+        for key in ("tokens", "held_out")
+    }
 
 
 def run(id: str) -> runs.Run:
@@ -41,30 +45,25 @@ def speeds() -> list[runs.Run]:
 def kept_bytes(name: str, what: str) -> tuple[Quantity, Quantity]:
     """Bytes a training step keeps, predicted and counted."""
     result, place = results.need(RESULT), f"memory, {name}, {what}"
-    file, date = f"benchmarks/results/{RESULT}.json", result["date"]
-    before = Source(result["prediction"]["file"], place, date, "measured")
-    after = Source(file, place, date, "measured")
-    told, kept = (
-        found["memory"][name][what] for found in (results.prediction(RESULT), result)
-    )
+    before = Source(result["prediction"]["file"], place, result["date"], "measured")
+    told = results.prediction(RESULT)["memory"][name][what]
+    file, row = f"benchmarks/results/{RESULT}.json", f"memory/{name}"
     return (
         runs.foretold(told, "B", "bytes predicted", before),
-        Quantity(kept, "B", label="bytes counted", source=after, kind="measured"),
+        recorded(file, row, what, unit="B", label="bytes counted"),
     )
 
 
-def of_quality(value: float, unit: str, label: str, place: str) -> Quantity:
-    """A figure of the file that `tinylm.evaluate` wrote, and where it stands there."""
-    file, date = "stacklib/tinylm/data/quality.json", quality()["held_out"]["date"]
-    source = Source(file, place, date, "measured")
-    return Quantity(value, unit, label=label, source=source, kind="measured")
+def of_quality(row: str, field: str, unit: str, label: str) -> Quantity:
+    """A figure of the file that `tinylm.evaluate` wrote."""
+    file = "stacklib/tinylm/data/quality.json"
+    return recorded(file, row, field, unit=unit, label=label)
 
 
 def measured_quality(table: str, name: str, which: int | str = 0) -> Quantity:
     """One figure of `tinylm.evaluate`."""
-    label, place = f"{table.replace('_', ' ')} of {name}", f"{table}, {name}, {which}"
-    value = quality()[table][name][which]
-    return of_quality(value, UNIT.get(table, "1"), label, place)
+    label = f"{table.replace('_', ' ')} of {name}"
+    return of_quality(f"{table}/{name}", str(which), UNIT.get(table, "1"), label)
 
 
 def quality_rows(table: str) -> list[dict[str, Any]]:
@@ -101,22 +100,21 @@ def probe_rows(model: str = "tiny") -> list[dict[str, Any]]:
 
     rows = []
     for part, (right, asked) in quality()["probe"][model].items():
-        found = Result(part, right, asked, 0.25 if part == "cloze" else 0.5).accuracy
-        before = quality()["probe"]["untrained"][part]
-        place = f"probe, {model}, {part}"
-        shares = (found.value, found.low, found.high, before[0] / before[1])
-        columns = ("right", "low", "high", "before training")
-        rows.append(
-            {
-                "asked for": part,
-                "questions": asked,
-                **{
-                    column: of_quality(share, "1", column, place)
-                    for column, share in zip(columns, shares, strict=True)
-                },
-            }
-        )
+        given = part, right, asked, 0.25 if part == "cloze" else 0.5
+        row = {"asked for": part, "questions": asked, "right": share(model, part)}
+        for end in ("low", "high"):
+            take = attrgetter(f"accuracy.{end}")
+            row[end] = counted(Result, *given, take=take, label=end)
+        before = share("untrained", part).named("before training")
+        rows.append({**row, "before training": before})
     return rows
+
+
+def share(model: str, part: str) -> Quantity:
+    """Of a part of the probe, what a model answered right."""
+    row = f"probe/{model}/{part}"
+    right, asked = (of_quality(row, n, "1", "answers") for n in ("0", "1"))
+    return (right / asked).named("right")
 
 
 def cost_rows() -> list[dict[str, Any]]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from stacklib import gpu, hardware, roofline
 from stacklib.gpu.issue.warp_programs import KERNELS, round_cycles, round_slots
-from stacklib.pages.figures_of import seen
 from stacklib.pages.roofline.roofline.five_operations import ceilings
-from stacklib.quantity import Quantity, Source, assumed, chosen, counted, one_of
+from stacklib.quantity import Quantity, assumed, chosen, counted, one_of, recorded
 from stacklib.roofline.bound import bakeoff, littles_law
 from stacklib.roofline.bound.gemm import gemm_trace, product
 
@@ -84,9 +82,10 @@ def chase_latency() -> Quantity:
     """Time of a dependent load from this machine's memory, measured beforehand."""
     from stacklib.evidence import results
 
-    found = results.need("host_latency")
-    row = next(r for r in found["rows"] if r["level"] == "memory")
-    return seen("host_latency", median(row["times_s"]), "s", "one chain")
+    rows = results.need("host_latency")["rows"]
+    [id] = [row["id"] for row in rows if row["level"] == "memory"]
+    file, time = "benchmarks/results/host_latency.json", "times_s/median"
+    return recorded(file, id, time, unit="s", label="one chain")
 
 
 def stream_lines() -> Quantity:
@@ -146,10 +145,8 @@ def here(rows: int = SIZE) -> Quantity:
     point = next(
         p for p in host.points if (p.op, p.dtype, p.size) == ("gemm", "fp32", rows)
     )
-    where = "benchmarks/results/host_roofline.json"
-    source = Source(where, host.device, host.date, "measured")
-    seconds = median(point.times_s)
-    return Quantity(seconds, "s", label="time here", source=source, kind="measured")
+    time = "times_s/median"
+    return recorded(host.file, point.id, time, unit="s", label="time here")
 
 
 def there(rows: int = SIZE) -> Quantity:

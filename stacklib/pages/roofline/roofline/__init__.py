@@ -12,7 +12,7 @@ from stacklib import hardware, roofline
 from stacklib.evidence import ledger, measurements
 from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, Source, counted
+from stacklib.quantity import Quantity, Source, counted, counting
 from stacklib.roofline.bound import cache_aware, gains
 from stacklib.roofline.count import traffic_cuts
 from stacklib.roofline.count.operations import block_operations
@@ -78,6 +78,7 @@ def best_products() -> list[BestProduct]:
             label=f"best published product, {device.short}",
             source=Source(row.source, row.id, row.date, "measured"),
             kind="measured",
+            key=row.id,
         )
         found.append(BestProduct(device, rate))
     return found
@@ -94,8 +95,8 @@ def ridges_between(low: float, high: float) -> int:
 
 
 def claimed(value: float, label: str) -> Quantity:
-    said = ledger.get("breakeven-300-500").quantity()
-    return Quantity(value, "FLOP/B", label=label, source=said.source, kind="claimed")
+    """An end of the range that document 003 gives."""
+    return ledger.get("breakeven-300-500").quantity(value).named(label)
 
 
 @cache
@@ -140,11 +141,8 @@ def matmul_time() -> Quantity:
     return roofline.bound_on(by_hand()["matmul"], A100).time
 
 
-def memory(tokens: int) -> Quantity:
-    return counted(waiting, tokens, label="operations that wait for memory")
-
-
-def waiting(tokens: int) -> int:
+@counting("operations that wait for memory")
+def memory(tokens: int) -> int:
     """Operations of a layer that memory bounds on an H100, so many tokens at once."""
     return sum(b.bound == "memory" for _, b in sides(MODEL, tokens, H100))
 

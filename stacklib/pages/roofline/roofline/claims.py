@@ -83,6 +83,7 @@ def published_training_shares() -> list[Quantity]:
             label=f"{row.subject} on {row.system}",
             kind="measured",
             source=Source(row.source, f"row {row.id}", READ, "secondary"),
+            key=row.id,
         )
         for row in measurements.public()
         if row.family == "F" and row.metric == "mfu" and not row.fault

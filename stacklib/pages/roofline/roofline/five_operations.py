@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from statistics import median
 
 from stacklib.evidence import results, runs
-from stacklib.quantity import Quantity, Source, chosen
+from stacklib.quantity import Quantity, Source, recorded
 from stacklib.roofline import HostRoofline, bound_time
 from stacklib.roofline.count import passes
 
@@ -88,28 +87,22 @@ def diagnosis(operation: str, rows: int = 0) -> list[PassTime]:
             f"{DIAGNOSIS}: {operation} of {rows} rows was not measured; run "
             "`python benchmarks/five_operations.py diagnose`"
         )
-    where = f"benchmarks/results/{DIAGNOSIS}.json"
-    source = Source(where, result["device"], result["date"], "measured")
+    file = f"benchmarks/results/{DIAGNOSIS}.json"
+    source = Source(file, result["device"], result["date"], "measured")
     host = ceilings()
     shape = found[0]["rows"] * found[0]["cols"]
     held = passes.BUFFERS[operation] * shape * 4
     rate = host.bandwidth_at(held, "triad", 1)
-    peak = host.peak("fp32") / chosen(host.blas["threads"], label="cores")
+    peak = host.peak("fp32") / recorded(host.file, "blas", "threads", label="cores")
     made = []
     for p, row in zip(passes.passes(operation), found, strict=True):
         moved = runs.foretold(row["bytes"], "B", "bytes of the pass", source)
         work = p.operations * runs.foretold(
             shape, "FLOP", "numbers of the pass", source
         )
-        seen = median(row["times_s"])
-        made.append(
-            PassTime(
-                p.name,
-                moved,
-                bound_time(work, moved, peak, rate).named("predicted time of the pass"),
-                Quantity(seen, "s", label=p.name, source=source, kind="measured"),
-            )
-        )
+        told = bound_time(work, moved, peak, rate).named("predicted time of the pass")
+        seen = recorded(file, row["id"], "times_s/median", unit="s", label=p.name)
+        made.append(PassTime(p.name, moved, told, seen))
     return made
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from stacklib import hardware, roofline
 from stacklib.quantity import (
     Quantity,
-    Source,
     UnitError,
     assumed,
     chosen,
     counted,
+    quoted,
     stamp,
 )
 from stacklib.roofline.bound import generations, scaling, trend
@@ -21,7 +21,6 @@ from stacklib.roofline.bound.decode_parts import decode_parts
 if TYPE_CHECKING:
     from stacklib.evidence import runs
 
-READ = "2026-11-21"
 SERVING: dict[str, Any] = {"dtype": "bf16", "tp": 8, "batch": 64, "context": 8192}
 MODEL, DEVICE = "llama-3-70b", "h100-sxm"
 A100_40, A100_80, B200 = "a100-sxm-40gb", "a100-sxm-80gb", "b200-sxm"
@@ -36,15 +35,6 @@ SIDES = {
 # -- a layer, as reported --------------------------------------------------------------
 
 
-def reported(value: float, unit: str, label: str) -> Quantity:
-    """A figure of the post that document 002 repeats."""
-    from stacklib.evidence import ledger
-
-    document = ledger.get("cursor-fwd-ms").document
-    source = Source(document, "on the MoE layer", READ, "secondary")
-    return Quantity(value, unit, label=label, source=source, kind="claimed")
-
-
 def claimed(id: str) -> tuple[Quantity, str]:
     """A claim of the ledger, with the sentence of the document that makes it."""
     from stacklib.evidence import ledger
@@ -55,22 +45,22 @@ def claimed(id: str) -> tuple[Quantity, str]:
 
 def forward_before() -> Quantity:
     """Time of the layer's forward pass before it was rewritten, as reported."""
-    return reported(25.96, "ms", "forward, before")
+    return quoted("cursor_moe.forward_before")
 
 
 def forward_after() -> Quantity:
     """Time of the layer's forward pass afterwards, as reported."""
-    return reported(9.45, "ms", "forward, after")
+    return quoted("cursor_moe.forward_after")
 
 
 def backward_before() -> Quantity:
     """Time of the layer's backward pass before it was rewritten, as reported."""
-    return reported(59.17, "ms", "backward, before")
+    return quoted("cursor_moe.backward_before")
 
 
 def backward_after() -> Quantity:
     """Time of the layer's backward pass afterwards, as reported."""
-    return reported(17.04, "ms", "backward, after")
+    return quoted("cursor_moe.backward_after")
 
 
 def layer_before() -> Quantity:
@@ -96,12 +86,12 @@ def layer_share() -> Quantity:
 
 def forward_share() -> Quantity:
     """Share of the forward pass that the layer took, as the post reports it."""
-    return reported(53, "%", "share of the forward pass")
+    return quoted("cursor_moe.forward_share")
 
 
 def backward_share() -> Quantity:
     """Share of the backward pass that the layer took, as the post reports it."""
-    return reported(27, "%", "share of the backward pass")
+    return quoted("cursor_moe.backward_share")
 
 
 def assumed_share() -> Quantity:
@@ -208,19 +198,7 @@ def grown(old: str, launch: bool = False) -> generations.Growth:
 def launch_bandwidth() -> Quantity:
     """Memory bandwidth of B200 as it was announced at launch."""
     spec = hardware.get(B200).memory_bandwidth
-    said = Source(
-        "NVIDIA, at the launch of B200; noted with the device in our database",
-        "memory bandwidth",
-        READ,
-        "announced",
-    )
-    announced = Quantity(
-        8,
-        "TB/s per_chip",
-        label="B200 bandwidth at launch",
-        source=said,
-        kind="claimed",
-    )
+    announced = quoted("b200_launch.memory_bandwidth")
     if announced.tags != spec.tags:
         raise UnitError(f"{announced!r} and {spec!r} are on different bases")
     return announced

@@ -8,6 +8,8 @@ line says of the first year. The outer lines hold the line itself in 95 % of cas
 
 from __future__ import annotations
 
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from stacklib.hardware import Accelerator
@@ -15,7 +17,7 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
 from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, years
 from stacklib.plots.spec import readout
-from stacklib.quantity import Quantity, counted, stamp
+from stacklib.quantity import Quantity, counted
 from stacklib.quantity.times import in_times
 from stacklib.roofline.bound import scaling, trend
 from stacklib.roofline.bound.trend import FAMILIES, Trend
@@ -158,14 +160,10 @@ def _growth(
 ) -> dict[str, Any]:
     """Growth in two years with its interval."""
     label = f"{what}, in two years"
-    lines: list[Trend] = []
-
-    def fitted(found: list[Accelerator], dtype: str) -> float:
-        lines.append(getattr(trend.memory_wall(found, dtype=dtype), name))
-        return lines[0].growth
-
-    value = stamp(counted(fitted, found, dtype, label=label.lower()), "trend")
-    return {**readout(name, label, value), "text": str(lines[0])}
+    grown = partial(counted, trend.memory_wall, found, dtype=dtype, family="trend")
+    value = grown(take=attrgetter(f"{name}.growth"), label=label.lower())
+    text = str(getattr(trend.memory_wall(found, dtype=dtype), name))
+    return {**readout(name, label, value), "text": text}
 
 
 def _rates(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stacklib.evidence import results
+from stacklib.evidence import results, runs
 from stacklib.hardware import get as get_device
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, assumed, chosen, counted
 from stacklib.roofline.host import simd as host_simd
 
 from . import machine
@@ -43,17 +43,14 @@ def worst_edge() -> Quantity:
 
 def edges() -> Quantity:
     """Cache levels that the curve of one thread shows."""
-    found = sum(r.found is not None for r in machine.level_rows(1))
-    where = "triad, 1 thread: plateaus with an end"
-    return machine.measured(found, "", "levels found", machine.LEVELS, where)
+    found = [r.level for r in machine.level_rows(1) if r.found is not None]
+    return counted(len, found, label="levels found")
 
 
 def level_error() -> Quantity:
     """Median error of all predicted times of one thread, over loops and sizes."""
-    errors = sorted(machine.level_errors(1))
-    where = "rows with 1 thread, against the committed prediction"
-    middle = errors[len(errors) // 2]
-    return machine.measured(middle, "", "median error", machine.LEVELS, where)
+    every = runs.load(machine.LEVELS)
+    return runs.median_error(run for run in every if run.case["threads"] == 1)
 
 
 def two_threads() -> Quantity:
@@ -84,9 +81,8 @@ def dot_best() -> Quantity:
 def lanes() -> Quantity:
     """fp32 lanes of the widest registers that the processor reports."""
     label = f"fp32 lanes of {widest()}"
-    return machine.measured(
-        machine.widths()[-1].lanes, "", label, machine.SIMD, "machine.simd"
-    )
+    why = "The width of its registers, which the instruction set fixes."
+    return assumed(machine.widths()[-1].lanes, label=label, why=why)
 
 
 def add_wait() -> Quantity:
@@ -107,6 +103,6 @@ def peak() -> Quantity:
 def blas_core() -> Quantity:
     """Fastest fp32 product of BLAS on this machine, a core's share."""
     ceiling = get_device("this_machine").peak("fp32")
-    label = "cores that BLAS used"
-    count = machine.measured(machine.cores(), "", label, machine.LEVELS, "threads")
+    used = machine.LEVELS, "machine", "usable_cores"
+    count = machine.read(*used, label="cores that BLAS used")
     return (ceiling / count).named("BLAS, one core's share")

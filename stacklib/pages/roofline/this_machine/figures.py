@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stacklib.hardware import THIS_MACHINE
-from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rule, sizes
+from stacklib.plots.marks import (
+    About,
+    Mark,
+    Spec,
+    axis,
+    chart,
+    dots,
+    line,
+    rows,
+    rule,
+    sizes,
+)
 from stacklib.roofline.host.streams import StreamPoint
+
+from . import machine
 
 RATE = 1e9  # the axis is in GB/s
 ABOUT = About(device=THIS_MACHINE, level="as measured", dtype="fp64")
@@ -53,7 +66,7 @@ def _line(name: str, rates: Mapping[int, float], series: int) -> Mark:
 
 
 def _dots(name: str, points: Sequence[StreamPoint], series: int) -> Mark:
-    ends = [[low / RATE, high / RATE] for low, high in (p.spread for p in points)]
-    x, y = [float(p.size) for p in points], [p.rate / RATE for p in points]
+    ends = [rows(machine.spread(p), "GB/s") for p in points]
+    x, y = [float(p.size) for p in points], rows(map(machine.rate, points), "GB/s")
     words = f"{name}, measured"
     return dots(x, y, words, "measured", spread=ends, at="none", series=series, **ABOUT)

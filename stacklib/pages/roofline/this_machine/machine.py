@@ -6,14 +6,14 @@ that were committed before and with what the system reports about itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from stacklib.evidence import results, runs
 from stacklib.hardware.this_machine import CacheLevel
-from stacklib.quantity import Quantity, Source
+from stacklib.quantity import Quantity, Source, log2, recorded
 from stacklib.roofline.host import simd as host_simd
 from stacklib.roofline.host import streams
 from stacklib.roofline.host.simd import Way
@@ -35,15 +35,10 @@ def source(name: str, where: str) -> Source:
     return Source(title, where, found["date"][:10], "measured")
 
 
-def measured(value: float, unit: str, label: str, name: str, where: str) -> Quantity:
-    """A quantity that stands on a result file."""
-    return Quantity(
-        value,
-        unit,
-        label=label,
-        source=source(name, where),
-        kind="measured",
-    )
+def read(name: str, row: str, field: str, unit: str = "", label: str = "") -> Quantity:
+    """A value of ``benchmarks/results/<name>.json``."""
+    file = f"benchmarks/results/{name}.json"
+    return recorded(file, row, field, unit=unit, label=label)
 
 
 # -- levels ---------------------------------------------------------------------
@@ -53,6 +48,37 @@ def measured(value: float, unit: str, label: str, name: str, where: str) -> Quan
 def points() -> tuple[StreamPoint, ...]:
     """Every point of the sweep over working sets."""
     return tuple(streams.point(row) for row in result(LEVELS)["rows"])
+
+
+def rate(point: StreamPoint) -> Quantity:
+    """Bandwidth of a point of that sweep, by the median of its times."""
+    moved = read(LEVELS, point.id, "bytes", "B", "bytes moved")
+    return moved / read(LEVELS, point.id, "times_s/median", "s", "median time")
+
+
+def spread(point: StreamPoint) -> list[Quantity]:
+    """The same by its slow and by its fast times."""
+    moved = read(LEVELS, point.id, "bytes", "B", "bytes moved")
+    return [moved / read(LEVELS, point.id, f"times_s/{p}", "s") for p in ("p90", "p10")]
+
+
+def middle(rates: Sequence[Quantity]) -> Quantity:
+    """The middle one by size; of an even number the two in ratio."""
+    found = sorted(rates, key=lambda rate: rate.si)
+    low, high = found[(len(found) - 1) // 2], found[len(found) // 2]
+    return high if low is high else (low * high) ** 0.5
+
+
+def crossing(
+    sizes: tuple[Quantity, Quantity], rates: tuple[Quantity, Quantity], half: Quantity
+) -> Quantity:
+    """Size at which a curve passes ``half`` between two points, in ratio.
+
+    The second one where it jumped over it.
+    """
+    share = log2(rates[0] / half) / log2(rates[0] / rates[1])
+    found = sizes[0] * (sizes[1] / sizes[0]) ** share
+    return found if 0 <= share.si < 1 else sizes[1]
 
 
 def cores() -> int:
@@ -102,14 +128,19 @@ class LevelRow:
 
 def level_rows(threads: int = 1) -> list[LevelRow]:
     """Every cache as reported beside the plateau that ends nearest it, and memory."""
-    sizes = streams.reported(caches(), threads)
     *inner, last = levels(threads)
-    rows = [
-        _level_row(c.level, size, _nearest(inner, size), threads)
-        for c, size in zip(caches(), sizes, strict=True)
-    ]
-    rate = _rate(last, "memory", threads)
-    return [*rows, LevelRow("memory", None, None, None, rate)]
+    told = [reported(place, threads) for place in range(len(caches()))]
+    rows = [_level_row(q, _nearest(inner, q.si), threads) for q in told]
+    memory = _rate(last, "memory", threads)
+    return [*rows, LevelRow("memory", None, None, None, memory)]
+
+
+def reported(place: int, threads: int = 1) -> Quantity:
+    """Bytes of a cache that so many threads have together, as the system reported."""
+    cache = caches()[place]
+    one = read(LEVELS, f"machine/caches/{place}", "bytes", "B", "bytes of one")
+    many = streams.reported([cache], threads)[0] // cache.bytes
+    return (one * many if many > 1 else one).named(f"L{cache.level} as reported")
 
 
 def level_table(threads: int = 1) -> list[dict[str, Any]]:
@@ -133,39 +164,35 @@ def _size(size: Quantity | None) -> str | None:
     return size.text(unit, 3)
 
 
-def _nearest(found: list[Plateau], size: int) -> Plateau | None:
+def _nearest(found: list[Plateau], size: float) -> Plateau | None:
     """The plateau that ends within a factor of two of a size."""
     near = [p for p in found if p.ends and 0.5 < p.ends / size < 2]
     return min(near, key=lambda p: abs((p.ends or 0) / size - 1), default=None)
 
 
-def _level_row(level: int, size: int, seen: Plateau | None, threads: int) -> LevelRow:
-    what = f"L{level}"
-    told = measured(size, "B", f"{what} as reported", LEVELS, "machine.caches")
+def _level_row(told: Quantity, seen: Plateau | None, threads: int) -> LevelRow:
+    what = told.label.partition(" ")[0]
     if seen is None or seen.ends is None:
         return LevelRow(what, told, None, None, None)
-    where = f"triad, {threads} thread(s), half-way to the next level"
-    ends = measured(seen.ends, "B", f"{what} as found", LEVELS, where)
-    rate = _rate(seen, what, threads)
-    return LevelRow(what, told, ends, ends / told, rate)
+    points, every = curve("triad", threads), levels(threads)
+    after = every[every.index(seen) + 1]
+    at = next(n for n, p in enumerate(points) if p.size >= seen.ends)
+    low, high = (read(LEVELS, p.id, "size", "B") for p in points[at - 1 : at + 1])
+    above, below = map(rate, points[at - 1 : at + 1])
+    rates = (_rate(seen, what, threads), _rate(after, "next", threads))
+    half = (rates[0] * rates[1]) ** 0.5
+    ends = crossing((low, high), (above, below), half).named(f"{what} as found")
+    return LevelRow(what, told, ends, ends / told, rates[0])
 
 
 def _rate(level: Plateau, what: str, threads: int) -> Quantity:
-    where = f"triad, {threads} thread(s), median over the plateau"
-    return measured(level.rate, "B/s", f"{what} bandwidth", LEVELS, where)
+    points = curve("triad", threads)[level.first : level.last + 1]
+    return middle([rate(p) for p in points]).named(f"{what} bandwidth")
 
 
 def memory_rate(name: str, threads: int = 1) -> Quantity:
     """Bandwidth of a loop at its largest working set, counted as STREAM does."""
-    last = curve(name, threads)[-1]
-    return measured(last.rate, "B/s", f"{name} beyond the caches", LEVELS, last.id)
-
-
-def level_errors(threads: int | None = None) -> Iterator[float]:
-    """``|predicted / measured - 1|`` in time, for every predicted point."""
-    for run in runs.load(LEVELS):
-        if threads in (None, run.case["threads"]):
-            yield abs(run.predicted.si / run.measured.si - 1)
+    return rate(curve(name, threads)[-1]).named(f"{name} beyond the caches")
 
 
 # -- heights and widths ---------------------------------------------------------
@@ -182,7 +209,7 @@ def seconds(id: str) -> Quantity:
     case = next((c for c in cases() if c.id == id), None)
     if case is None:
         raise results.ResultError(f"{SIMD}: no case {id!r} was run here")
-    return measured(case.seconds, "s", f"time of {id}", SIMD, id)
+    return read(SIMD, id, "times_s/median", "s", f"time of {id}")
 
 
 @dataclass(frozen=True)
