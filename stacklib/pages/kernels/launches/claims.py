@@ -43,8 +43,8 @@ def replay() -> Finding:
         f"Submitting a straight graph takes {submit} on the host whatever its length "
         f"({quotes()['launch_replay.low'].document}), and the device {low} to {high} "
         "from one node to the next. The claimed time is right for "
-        f"{(left / high).si:.0f} to {(left / low).si:.0f} empty kernels. To settle it: the number of nodes and "
-        "the device of the document's figure."
+        f"{(left / high).si:.0f} to {(left / low).si:.0f} empty kernels. To settle "
+        "it: the number of nodes and the device of the document's figure."
     )
 
 
