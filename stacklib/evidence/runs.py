@@ -11,6 +11,7 @@ from typing import Any
 
 from stacklib.quantity import Quantity, Source
 from stacklib.quantity.core import _make
+from stacklib.quantity.records import stored
 from stacklib.quantity.told import COUNT, MARK
 
 from . import results
@@ -134,6 +135,18 @@ def foretold(value: float, unit: str, label: str, source: Source | None) -> Quan
     if unit == "s":
         told |= {"note": "predicted before the run", "family": HOST}
     return _make(made, **told)
+
+
+def promised(name: str, row: str, field: str, unit: str, label: str) -> Quantity:
+    """A number of the prediction that was committed before a result, by its record.
+
+    ``name``: of the result; ``row``, ``field``: as ``recorded`` takes them.
+    """
+    result = results.need(name)
+    file = result["prediction"]["file"]
+    source = Source(file, "committed before the run", result["date"][:10], "measured")
+    made = foretold(stored(file, row, field), unit, label, source)
+    return _make(made, key=f"{file}{MARK}{row}{MARK}{field}")
 
 
 def _tenths(times: list[float]) -> tuple[float, float]:

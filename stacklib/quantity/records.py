@@ -127,6 +127,8 @@ def recorded(
     'measured'
     """
     about = _file(file)
+    if not isinstance(about.get("date"), str):
+        raise ValueError(f"{file}: says no date on which it was measured")
     where = about.get("device", f"{row}, {field}")
     source = Source(file, where, about["date"][:10], "measured")
     key = f"{file}{MARK}{row}{MARK}{field}"
@@ -165,7 +167,4 @@ def _file(name: str) -> dict[str, Any]:
     path = held(name) / name
     if not path.is_file():
         raise ValueError(f"{name}: no such file; name it from the top of the checkout")
-    found = json.loads(path.read_text("utf-8"))
-    if not isinstance(found.get("date"), str):
-        raise ValueError(f"{name}: says no date on which it was measured")
-    return found
+    return json.loads(path.read_text("utf-8"))

@@ -10,7 +10,7 @@ that of its longest path. What messages take from each other where paths share a
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any
@@ -19,6 +19,7 @@ from stacklib.interconnect.schedules.cost import Cost, least_share
 from stacklib.interconnect.schedules.schedule import Schedule
 from stacklib.quantity import Quantity, counted, stamp
 from stacklib.quantity.bounds import at_least
+from stacklib.quantity.keys import Same
 
 from .topology import Topology
 
@@ -96,6 +97,12 @@ def widest(topology: Topology) -> float:
 
 def parts(schedule: Schedule, topology: Topology) -> tuple[float, float]:
     """Seconds of latency in all steps, and seconds for each byte of the array."""
+    return _parts(Same(schedule), Same(topology))
+
+
+@lru_cache(maxsize=4)
+def _parts(of: Same, on: Same) -> tuple[float, float]:
+    schedule, topology = of.value, on.value
     known: dict[Pair, tuple[float, float]] = {}
     waiting = each = 0.0
     for sends in schedule.by_step():
