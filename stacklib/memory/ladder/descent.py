@@ -96,18 +96,20 @@ def _checked(model: LanguageModel, tp: int, rows: int) -> None:
         )
 
 
-def _slice(rows: int) -> int:
+def slice_bytes(rows: int) -> int:
     """Bytes of a matrix that one instruction multiplies."""
     return rows * SLICE
 
 
-def _operands(rows: int) -> int:
+def operand_bytes(rows: int) -> int:
     """Bytes that one instruction reads from registers and writes to them."""
     columns = COLUMNS * SLICE if rows == 16 else 0
     return rows * SLICE + columns + 2 * rows * COLUMNS * SUM
 
 
-def _drawn(model: LanguageModel, tp: int, rows: int, units: int | None = None) -> int:
+def drawn_numbers(
+    model: LanguageModel, tp: int, rows: int, units: int | None = None
+) -> int:
     """Numbers of the input vectors that strips draw, or units that keep them."""
     return sum(
         s.rows * min(units or s.strips(rows), s.strips(rows)) * s.times
@@ -140,10 +142,13 @@ def descent(
 
     strip = (model, tp, rows)
     vectors = counted(
-        _drawn, *strip, units, label="numbers of input vectors, drawn by each unit"
+        drawn_numbers,
+        *strip,
+        units,
+        label="numbers of input vectors, drawn by each unit",
     )
     strips = counted(
-        _drawn, *strip, label="numbers of input vectors, read by each strip"
+        drawn_numbers, *strip, label="numbers of input vectors, read by each strip"
     )
     second = (memory + vectors * width * sequences).named("bytes from the L2")
     twice = assumed(
@@ -152,7 +157,7 @@ def descent(
         why="Every operand is stored to the tile once and loaded from it once.",
     )
     shared = twice * memory + (vectors + strips) * width * sequences
-    weights = counted(_slice, rows, unit="B", label="weights of an instruction")
+    weights = counted(slice_bytes, rows, unit="B", label="weights of an instruction")
     slices = memory / weights
     sets = ceil(
         sequences
@@ -163,7 +168,7 @@ def descent(
         )
     )
     operands = counted(
-        _operands, rows, unit="B", label="operands and sums of an instruction"
+        operand_bytes, rows, unit="B", label="operands and sums of an instruction"
     )
     passed = (memory, second, shared, slices * sets * operands)
     return tuple(
@@ -203,7 +208,7 @@ def walked(
         out["HBM"] += size
         out["L2"] += size
         out["shared memory"] += 2 * size
-        out["registers"] += size / (rows * SLICE) * _operands(rows)
+        out["registers"] += size / (rows * SLICE) * operand_bytes(rows)
 
     for shape in _shapes(model, tp):
         for _ in range(shape.times):

@@ -21,8 +21,9 @@ from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.hardware.level_table import Level
 from stacklib.quantity import Quantity, maximum, where
+from stacklib.quantity.told import MARK
 
-from ..host._record import HostRoofline, Point
+from ..host._record import HOST, HostRoofline, Point
 from ..work.bounds import attainable, device_of, ridge_point
 from ..work.fit import Infeasible
 
@@ -120,10 +121,22 @@ def host_slopes(host: HostRoofline, op: str = "read") -> tuple[Slope, ...]:
         name = f"L{cache['level']}"
         size = float(cache["bytes"] * max(1, cores // cache["shared_by"]))
         rate = _middle(host, points, name, 2 * inner, 0.75 * size)
-        capacity = Quantity(size, "B", label=f"{name}, all cores", kind="measured")
+        capacity = Quantity(
+            size,
+            "B",
+            label=f"{name}, all cores",
+            kind="measured",
+            key=f"{HOST}machine{MARK}{name}",
+        )
         found.append(Slope(name, capacity, rate))
         inner = size
-    total = Quantity(host.machine["memory_bytes"], "B", label="memory", kind="measured")
+    total = Quantity(
+        host.machine["memory_bytes"],
+        "B",
+        label="memory",
+        kind="measured",
+        key=f"{HOST}machine{MARK}memory",
+    )
     rate = _middle(host, points, "memory", 2 * inner, float("inf"))
     return (*found, Slope("memory", total, rate))
 
