@@ -137,7 +137,7 @@ def recorded(
 
 
 def stored(file: str, row: str, field: str) -> float:
-    """The number at a place of a result file, as the file has it."""
+    """The number at a place of a result file, as the file has it; a flag is 0 or 1."""
     value: Any = _file(file)
     rows = value.get("rows", ())
     known = {one["id"]: one for one in rows if isinstance(one, dict) and "id" in one}
@@ -148,9 +148,9 @@ def stored(file: str, row: str, field: str) -> float:
         words = [*filter(None, row.split("/")), *words]
     for word in words:
         value = _step(value, word, f"{file}{MARK}{row}{MARK}{field}")
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not isinstance(value, int | float):
         raise ValueError(f"{file}{MARK}{row}{MARK}{field} is {value!r}, not a number")
-    return value
+    return float(value)
 
 
 def _step(value: Any, word: str, place: str) -> Any:

@@ -19,7 +19,6 @@ from stacklib.interconnect.parallelism.step import Step, step_time
 from stacklib.pages.interconnect.sharding import SUMMED, all_each, each
 from stacklib.quantity import (
     Quantity,
-    Source,
     chosen,
     counted,
     counting,
@@ -251,16 +250,8 @@ def listed() -> Quantity:
 
 def plan_time() -> Quantity:
     """How long the ranking took, recorded."""
-    held = {row["id"]: row for row in stored()["rows"]}
-    return Quantity(
-        min(held["plan"]["times_s"]),
-        "s",
-        label="ranking of all layouts",
-        source=Source(
-            "benchmarks/results/training_step.json", "plan", "2026-11-25", "measured"
-        ),
-        kind="measured",
-    )
+    label = "ranking of all layouts"
+    return recorded(FILE, "plan", "times_s/least", unit="s", label=label)
 
 
 # -- published steps -------------------------------------------------------------------

@@ -337,18 +337,15 @@ def boards() -> list[dict[str, Any]]:
     return rows
 
 
-def points() -> list[tuple[str, float, float]]:
-    """Class, measured and predicted seconds of each row that has a time."""
+def points() -> list[tuple[str, Quantity, Quantity]]:
+    """Class, measured and predicted time of each row that has one."""
     found = []
     for one in judged("source").predicted:
         row = one.row
         if "moe" in row.subject.lower():
             if row.unit == "us":
-                found.append(("experts", row.value / 1e6, row.value * one.ratio / 1e6))
+                found.append(("experts", run(row.id), foretold(row.id)))
             continue
-        took = run(row.id).si
-        rate = row.unit not in ("ms", "us")
-        on = fabric_of(row)
-        kind = "nodes" if on.nodes > 1 else "node"
-        found.append((kind, took, took * (1 / one.ratio if rate else one.ratio)))
+        kind = "nodes" if fabric_of(row).nodes > 1 else "node"
+        found.append((kind, run(row.id), foretold(row.id)))
     return found

@@ -148,7 +148,11 @@ def name_of(algorithm: str, size: int, collective: str = "all_reduce") -> str:
 
 def timed(algorithm: str, size: int, collective: str = "all_reduce") -> Quantity:
     """Median seconds of a case."""
-    id = name_of(algorithm, size, collective)
+    return median_of(name_of(algorithm, size, collective))
+
+
+def median_of(id: str) -> Quantity:
+    """The same by a case's id."""
     label = f"sockets, {id}"
     return recorded(FILE, id, "times_s/median", unit="s", label=label).to("ms")
 
