@@ -212,7 +212,7 @@ def heads() -> Quantity:
 def even() -> Quantity:
     """The most GPUs of the rack that share the heads evenly."""
     size = int(claims.gpus().si)
-    return counted(math.gcd, size, int(heads().si), label="GPUs that share heads")
+    return counted(math.gcd, size, heads(), label="GPUs that share heads")
 
 
 def large() -> Quantity:
