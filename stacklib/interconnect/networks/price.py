@@ -24,7 +24,7 @@ from stacklib.quantity.keys import Same
 from .topology import Topology
 
 Pair = tuple[int, int]
-SMALL = 1e6  # bytes up to which a collective is latency, and family D's small half
+LARGE = 1e6  # bytes from which a collective is of the larger half of family D
 
 
 def cost(schedule: Schedule, topology: Topology, *, size: Any) -> Cost:
@@ -79,10 +79,16 @@ def cost(schedule: Schedule, topology: Topology, *, size: Any) -> Cost:
         rate = counted(widest, topology, unit="B/s", label="the widest chip's rate")
         share = counted(least_share, *asked, label="least share of the array")
         floor = (share / rate).named(f"least per byte, {made}")
-        family = "D_large" if size.si > SMALL else "D_small"
         parted = Cost(alpha + size * beta, alpha, size * beta, size * floor)
-        return Cost(*(stamp(getattr(parted, f.name), family) for f in fields(Cost)))
+        return Cost(
+            *(stamp(getattr(parted, f.name), family(size.si)) for f in fields(Cost))
+        )
     return Cost(alpha + size * beta, alpha, size * beta, size * floor)
+
+
+def family(size: float) -> str:
+    """The half of family D that a collective of so many bytes belongs to."""
+    return "D_large" if size >= LARGE else "D_small"
 
 
 def widest(topology: Topology) -> float:

@@ -77,7 +77,9 @@ def part_of(name: str, part: str) -> float:
 
 def of(name: str, part: str, unit: str = "") -> Quantity:
     """A part of a layout's step: ``time``, ``memory.total``, ``sent.data``, ..."""
-    return counted(part_of, name, part, unit=unit, label=f"{part}, {name}")
+    band = "F" if unit == "s" else ""  # a step's time is what the family predicts
+    label = f"{part}, {name}"
+    return counted(part_of, name, part, unit=unit, label=label, family=band)
 
 
 def chips() -> Quantity:
@@ -132,7 +134,7 @@ def ring(inner: int, ways: int) -> float:
     return float(ring_rate(device_of(DEVICE), inner, ways))
 
 
-@counting("half an all-reduce, {ways} chips", unit="s")
+@counting("half an all-reduce, {ways} chips", unit="s", family="D_large")
 def half(ways: int) -> float:
     """Time of half an all-reduce of a layer."""
     return float(half_ring(device_of(DEVICE), 1, ways, array().si))

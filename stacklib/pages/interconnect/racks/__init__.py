@@ -211,8 +211,7 @@ def heads() -> Quantity:
 
 def even() -> Quantity:
     """The most GPUs of the rack that share the heads evenly."""
-    size = int(claims.gpus().si)
-    return counted(math.gcd, size, heads(), label="GPUs that share heads")
+    return counted(math.gcd, claims.gpus(), heads(), label="GPUs that share heads")
 
 
 def large() -> Quantity:

@@ -11,7 +11,7 @@ from stacklib.evidence.calibrate.left_out import unseen
 from stacklib.evidence.predict.collectives import collective_of, fabric_of, size_of
 from stacklib.evidence.validate import Validation, validate
 from stacklib.evidence.validate.score import LARGE as LARGE_FROM
-from stacklib.interconnect.networks.price import SMALL
+from stacklib.interconnect.networks.price import family
 from stacklib.interconnect.networks.read_topo import read_topo, topo_sample
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.machine import Fabric, fabric
@@ -109,7 +109,8 @@ def candidate(what: str, name: Candidate, of: Quantity | None = None) -> Quantit
     of = size() if of is None else of
     unit = "B/s" if what == "rate" else "s"
     label = f"{what} of {' '.join(name)}" + (f", {of.text()}" if what == "time" else "")
-    found = counted(part_of, what, of, name, unit=unit, label=label)
+    band = family(of.si)
+    found = counted(part_of, what, of, name, unit=unit, label=label, family=band)
     return found.to("GB/s" if what == "rate" else "us")
 
 
@@ -145,7 +146,8 @@ def time(
     of = size() if of is None else of
     short = hardware.get(device).short
     label = f"{what} of an all-reduce of {of.text()}, {ranks} x {short}"
-    return counted(seconds, of, device, ranks, what, unit="s", label=label).to("us")
+    band, asked = family(of.si), (of, device, ranks, what)
+    return counted(seconds, *asked, unit="s", label=label, family=band).to("us")
 
 
 def token(device: str = DEVICE) -> Quantity:
@@ -190,8 +192,9 @@ def on_cards(of: Quantity) -> float:
 
 def cards() -> Quantity:
     """The prompt's exchange on four cards that only PCI Express joins."""
-    label = "64 MiB over four cards"
-    return counted(on_cards, size(TOKENS), unit="s", label=label).to("us")
+    label, of = "64 MiB over four cards", size(TOKENS)
+    band = family(of.si)
+    return counted(on_cards, of, unit="s", label=label, family=band).to("us")
 
 
 def four() -> Quantity:
@@ -254,8 +257,7 @@ def ratio_of(id: str) -> float:
 def foretold(id: str) -> Quantity:
     """The same predicted by a fit that has not seen its source."""
     over = counted(ratio_of, id, label=f"predicted over measured, {id}")
-    family = "D_large" if size_of(row(id)) > SMALL else "D_small"
-    told = stamp(run(id) * over, family)
+    told = stamp(run(id) * over, family(size_of(row(id))))
     return told.named(f"predicted time of {id}, source unseen").to("us")
 
 
