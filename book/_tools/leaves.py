@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import stacklib
@@ -18,7 +17,6 @@ from _tools.said import Cell
 from stacklib import hardware, models
 from stacklib.cost import data, making
 from stacklib.hardware import stacks
-from stacklib.hardware.host_spec import roofline_file
 from stacklib.hardware.microarchitectures import constants
 from stacklib.hardware.sourced import read_toml
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
@@ -34,8 +32,6 @@ from stacklib.quantity.records import QUOTED, stored
 from stacklib.quantity.say import digest
 from stacklib.quantity.told import MARK
 from stacklib.quantity.units import parse
-from stacklib.roofline.bound.cache_aware import host_slopes
-from stacklib.roofline.host._record import HOST, HostRoofline
 from stacklib.tinylm import model as tinylm
 
 SAME = 1e-9
@@ -52,8 +48,6 @@ class NoRecord(LookupError):
 @cache
 def current(key: str) -> float:
     """The present SI value of a record; NoRecord for a key that names nothing."""
-    if key.startswith(HOST):
-        return _machine(*key.removeprefix(HOST).split(MARK))
     if MARK in key:
         return stored(*key.split(MARK))
     if key.startswith(QUOTED):
@@ -75,17 +69,6 @@ def current(key: str) -> float:
     if device.replace("-", "_") in hardware.names() or device in hardware.names():
         return _device(device, field)
     return _config(*_split(key))
-
-
-def _machine(id: str, what: str) -> float:
-    """What the book's machine measured of itself: a point's rate, its median time."""
-    book = HostRoofline.load(roofline_file())
-    if id == "machine":
-        return next(s.capacity.si for s in host_slopes(book) if s.name == what)
-    point = next((one for one in book.points if one.id == id), None)
-    if point is None:
-        raise NoRecord(f"the book's machine has no point {id}")
-    return point.rate if what == "rate" else median(point.times_s)
 
 
 def _measured(id: str) -> float:
@@ -218,7 +201,7 @@ def _fault(node: dict[str, Any]) -> str:
         return ""  # a quoted figure is under a key of its own, and in no table
     try:
         now = current(key)
-        if MARK in key and not key.startswith(HOST):
+        if MARK in key:
             now *= parse(node["unit"]).factor  # a result file has it in its own unit
     except (LookupError, ValueError) as error:
         return f"{label!r}: {error}"

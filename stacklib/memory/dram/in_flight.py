@@ -149,17 +149,24 @@ def _waiting(
     flying: Quantity, latency: Quantity, served: Quantity, channels: Quantity
 ) -> Quantity:
     """Time that accesses wait for each other, from the rate of the closed network."""
-    label = "time waiting for others, by mean value analysis"
-    return counted(waited, flying, latency, served, channels, unit="s", label=label)
-
-
-def waited(
-    flying: Quantity, latency: Quantity, served: Quantity, channels: int
-) -> float:
-    """Seconds of a round trip beyond the latency of a quiet memory."""
-    service = ACCESS.si * channels / served.si  # seconds of an access in its channel
+    service = ACCESS.si * channels.si / served.si  # seconds of an access in its channel
     accesses = max(1, round(flying.si / ACCESS.si))
     road = max(0.0, latency.si - service)
-    return max(
-        0.0, accesses / closed_rate(accesses, channels, service, road) - latency.si
+    return counted(
+        _wait,
+        accesses,
+        round(channels.si),
+        service,
+        road,
+        latency.si,
+        unit="s",
+        label="time waiting for others, by mean value analysis",
     )
+
+
+def _wait(
+    accesses: int, channels: int, service: float, road: float, latency: float
+) -> float:
+    """Seconds of a round trip beyond the latency of a quiet memory."""
+    rate = closed_rate(accesses, channels, service, road)
+    return max(0.0, accesses / rate - latency)

@@ -96,20 +96,18 @@ def _checked(model: LanguageModel, tp: int, rows: int) -> None:
         )
 
 
-def slice_bytes(rows: int) -> int:
+def _slice(rows: int) -> int:
     """Bytes of a matrix that one instruction multiplies."""
     return rows * SLICE
 
 
-def operand_bytes(rows: int) -> int:
+def _operands(rows: int) -> int:
     """Bytes that one instruction reads from registers and writes to them."""
     columns = COLUMNS * SLICE if rows == 16 else 0
     return rows * SLICE + columns + 2 * rows * COLUMNS * SUM
 
 
-def drawn_numbers(
-    model: LanguageModel, tp: int, rows: int, units: int | None = None
-) -> int:
+def _drawn(model: LanguageModel, tp: int, rows: int, units: int | None = None) -> int:
     """Numbers of the input vectors that strips draw, or units that keep them."""
     return sum(
         s.rows * min(units or s.strips(rows), s.strips(rows)) * s.times
@@ -142,13 +140,10 @@ def descent(
 
     strip = (model, tp, rows)
     vectors = counted(
-        drawn_numbers,
-        *strip,
-        units,
-        label="numbers of input vectors, drawn by each unit",
+        _drawn, *strip, units, label="numbers of input vectors, drawn by each unit"
     )
     strips = counted(
-        drawn_numbers, *strip, label="numbers of input vectors, read by each strip"
+        _drawn, *strip, label="numbers of input vectors, read by each strip"
     )
     second = (memory + vectors * width * sequences).named("bytes from the L2")
     twice = assumed(
@@ -157,7 +152,7 @@ def descent(
         why="Every operand is stored to the tile once and loaded from it once.",
     )
     shared = twice * memory + (vectors + strips) * width * sequences
-    weights = counted(slice_bytes, rows, unit="B", label="weights of an instruction")
+    weights = counted(_slice, rows, unit="B", label="weights of an instruction")
     slices = memory / weights
     sets = ceil(
         sequences
@@ -168,7 +163,7 @@ def descent(
         )
     )
     operands = counted(
-        operand_bytes, rows, unit="B", label="operands and sums of an instruction"
+        _operands, rows, unit="B", label="operands and sums of an instruction"
     )
     passed = (memory, second, shared, slices * sets * operands)
     return tuple(
@@ -208,7 +203,7 @@ def walked(
         out["HBM"] += size
         out["L2"] += size
         out["shared memory"] += 2 * size
-        out["registers"] += size / (rows * SLICE) * operand_bytes(rows)
+        out["registers"] += size / (rows * SLICE) * _operands(rows)
 
     for shape in _shapes(model, tp):
         for _ in range(shape.times):

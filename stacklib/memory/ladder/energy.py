@@ -57,11 +57,11 @@ def wire_length(area: Any) -> Any:
     ``area``: of the die, in m2.
     """
     if not isinstance(area, Quantity):
-        return mean_way(area)
-    return counted(mean_way, area, unit="m", label="mean way across the die")
+        return _mean_way(area)
+    return counted(_mean_way, area, unit="m", label="mean way across the die")
 
 
-def mean_way(area: Any) -> Any:
+def _mean_way(area: Any) -> Any:
     """Half a side, and a third of one, of a square of this area."""
     return getattr(area, "si", area) ** 0.5 * (1 / 2 + 1 / 3)
 

@@ -21,9 +21,8 @@ from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.hardware.level_table import Level
 from stacklib.quantity import Quantity, maximum, where
-from stacklib.quantity.told import MARK
 
-from ..host._record import HOST, HostRoofline, Point
+from ..host._record import HostRoofline, Point
 from ..work.bounds import attainable, device_of, ridge_point
 from ..work.fit import Infeasible
 
@@ -121,22 +120,10 @@ def host_slopes(host: HostRoofline, op: str = "read") -> tuple[Slope, ...]:
         name = f"L{cache['level']}"
         size = float(cache["bytes"] * max(1, cores // cache["shared_by"]))
         rate = _middle(host, points, name, 2 * inner, 0.75 * size)
-        capacity = Quantity(
-            size,
-            "B",
-            label=f"{name}, all cores",
-            kind="measured",
-            key=f"{HOST}machine{MARK}{name}",
-        )
+        capacity = Quantity(size, "B", label=f"{name}, all cores", kind="measured")
         found.append(Slope(name, capacity, rate))
         inner = size
-    total = Quantity(
-        host.machine["memory_bytes"],
-        "B",
-        label="memory",
-        kind="measured",
-        key=f"{HOST}machine{MARK}memory",
-    )
+    total = Quantity(host.machine["memory_bytes"], "B", label="memory", kind="measured")
     rate = _middle(host, points, "memory", 2 * inner, float("inf"))
     return (*found, Slope("memory", total, rate))
 

@@ -16,9 +16,7 @@ from stacklib.hardware import THIS_MACHINE, Accelerator
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import whole
-from stacklib.quantity.told import MARK
 
-from ..host._record import HOST
 from ..work.bounds import bound_on, device_of
 from ..work.fit import model_of
 from .operations import KINDS, block_operations, total
@@ -84,7 +82,6 @@ def time_block(
         least = [bounds[op.name] for op in chosen]
         predicted = sum(least[1:], least[0]).named("sum of bounds")
         seconds = sum(taken[op.name] for op in chosen)
-        label, key = f"{kind}, measured", f"{HOST}block{MARK}{kind}"
-        clocked = Quantity(seconds, "s", label=label, kind="measured", key=key)
+        clocked = Quantity(seconds, "s", label=f"{kind}, measured", kind="measured")
         rows.append(Timed(kind, work.operations, work.bytes, predicted, clocked))
     return rows

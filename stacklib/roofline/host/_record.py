@@ -13,10 +13,8 @@ from typing import Any
 from stacklib.hardware.host_spec import roofline_file
 from stacklib.quantity import Quantity, Source
 from stacklib.quantity.bounds import is_whole
-from stacklib.quantity.told import MARK
 
 KIND = "host_roofline"
-HOST = f"host{MARK}"  # how keys of what a machine measured of itself begin
 # operation -> what one call of it counts; `call` points have no work worth a rate
 WORK = {"triad": "B", "read": "B", "gemm": "FLOP", "gemv_call": "", "gemm_call": ""}
 FIELDS = (
@@ -192,17 +190,13 @@ class HostRoofline:
             label=f"{op} call overhead",
             source=self._source(point),
             kind="measured",
-            key=f"{HOST}{point.id}{MARK}times_s/median",
         )
 
     def quantity(self, point: Point, label: str) -> Quantity:
         """A point's rate as a measured ``Quantity``."""
         unit = f"{WORK[point.op]}/s"
         source = self._source(point)
-        key = f"{HOST}{point.id}{MARK}rate"
-        return Quantity(
-            point.rate, unit, label=label, source=source, kind="measured", key=key
-        )
+        return Quantity(point.rate, unit, label=label, source=source, kind="measured")
 
     def _source(self, point: Point) -> Source:
         title = f"measured on this machine ({self.device})"

@@ -143,7 +143,7 @@ def calls_needed(seconds: Any, tick: Any, error: Any) -> Any:
     return ceil(tick / (seconds * error))
 
 
-def middle_delay(samples: int) -> float:
+def _middle_delay(samples: int) -> float:
     """Mean of the middle one of so many delays, in units of their mean."""
     return math.fsum(1 / i for i in range(samples // 2 + 1, samples + 1))
 
@@ -157,7 +157,7 @@ def disturbed_readings(seconds: Any, others: Any, samples: int) -> tuple[Any, An
     whole(samples=samples)
     if samples % 2 == 0:
         raise ValueError(f"samples={samples}: take an odd number, for its middle one")
-    middle: Any = middle_delay(samples)
+    middle: Any = _middle_delay(samples)
     if isinstance(others, Quantity):
-        middle = counted(middle_delay, samples, label="mean of the middle delay")
+        middle = counted(_middle_delay, samples, label="mean of the middle delay")
     return seconds + others / samples, seconds + others * middle, seconds + others
