@@ -21,6 +21,7 @@ from stacklib.hardware.microarchitectures import constants
 from stacklib.hardware.sourced import read_toml
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.hardware.warp_rules import KNOWN, rule
+from stacklib.interconnect.selection import constants as nccl
 from stacklib.memory.dram.cell import cell_facts
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
@@ -49,7 +50,8 @@ class NoRecord(LookupError):
 def current(key: str) -> float:
     """The present SI value of a record; NoRecord for a key that names nothing."""
     if MARK in key:
-        return stored(*key.split(MARK))
+        file, row, field, *unit = key.split(MARK)
+        return stored(file, row, field) * parse("".join(unit) or "1").factor
     if key.startswith(QUOTED):
         return quoted(key.removeprefix(QUOTED)).si
     head, slash, place = key.partition("/")
@@ -126,6 +128,7 @@ def _records() -> dict[str, float]:
             for key in making.keys(table)
         ),
         [die.node for die in base_dies()],
+        (nccl.constant(*place) for place in nccl.places()),
         *([count.a_die, count.a_stack] for count in via_counts()),
     ]
     return {q.key: q.si for table in tables for q in table if q is not None}
@@ -197,12 +200,13 @@ def _fault(node: dict[str, Any]) -> str:
     key, label = node.get("key", ""), node.get("label", "a leaf")
     if node.get("kind") in RECORDED and not key:
         return f"{label!r} is {node['kind']} and names no record"
-    if not key or (node.get("kind") == "claimed" and not key.startswith(QUOTED)):
+    kept = key.startswith((QUOTED, "nccl/")) or MARK in key
+    if not key or (node.get("kind") == "claimed" and not kept):
         return ""  # a quoted figure is under a key of its own, and in no table
     try:
         now = current(key)
-        if MARK in key:
-            now *= parse(node["unit"]).factor  # a result file has it in its own unit
+        if key.count(MARK) == 2:  # the key of the file's value names no unit
+            now *= parse(node["unit"]).factor
     except (LookupError, ValueError) as error:
         return f"{label!r}: {error}"
     if abs(now - node["si"]) <= SAME * abs(now):

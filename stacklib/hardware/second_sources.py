@@ -37,14 +37,10 @@ def rows() -> dict[str, tuple[Second, ...]]:
     with _ROWS.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             source = Source(row["title"], row["where"], row["seen"], row["confidence"])
-            key, place = row["device"], f"{row['device']}.{row['field']}"
             value = Quantity(
-                float(row["value"]),
-                row["unit"],
-                source=source,
-                kind="spec",
-                key=f"second_sources/{place}",
+                float(row["value"]), row["unit"], source=source, kind="spec"
             )
+            key = row["device"]
             found[key] = (*found.get(key, ()), Second(row["field"], value))
     return found
 

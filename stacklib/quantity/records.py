@@ -131,9 +131,14 @@ def recorded(
         raise ValueError(f"{file}: says no date on which it was measured")
     where = about.get("device", f"{row}, {field}")
     source = Source(file, where, about["date"][:10], "measured")
-    key = f"{file}{MARK}{row}{MARK}{field}"
+    key = record_key(file, row, field, unit)
     value, label = stored(file, row, field), label or field
     return Quantity(value, unit, label=label, source=source, kind="measured", key=key)
+
+
+def record_key(file: str, row: str, field: str, unit: str) -> str:
+    """The key of a value of a result file, with the unit that the file has it in."""
+    return MARK.join((file, row, field, unit))
 
 
 def stored(file: str, row: str, field: str) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.quantity import quoted
 from stacklib.quantity.bounds import above_zero, whole
 
 from . import constants as c
@@ -22,17 +23,11 @@ from .model import GB
 PAYLOAD = 0.8
 # NCCL counts PCIe 3.0 x16 (15.75 GB/s) as 12: PCI_BW in src/graph/topo.h.
 PCIE = 12 / 15.75
-NETWORK = 0.96  # 16 channels of 24 GB/s over eight ports of 50
-# Bytes a second of one chip's port, one way, as machines of the generation are sold:
-# DGX-1 (four of 100 Gbit/s for eight), DGX A100 (200), DGX H100 and B200 (400), and
-# boxes of MI300X (400).
+NETWORK = quoted("port.payload").si
+# Bytes a second of one chip's port, one way, as machines of the generation are sold.
 PORT = {
-    "volta": 6.25e9,
-    "ampere": 25e9,
-    "hopper": 50e9,
-    "blackwell": 50e9,
-    "cdna3": 50e9,
-    "cdna4": 50e9,
+    name: quoted(f"port.{name}").si
+    for name in ("volta", "ampere", "hopper", "blackwell", "cdna3", "cdna4")
 }
 LIKE = {  # which generation's constants stand for another chip's
     "pascal": "volta",

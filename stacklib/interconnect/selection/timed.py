@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from math import inf, sqrt
 
 from stacklib import hardware
-from stacklib.quantity import resolve
+from stacklib.quantity import quoted, resolve
 from stacklib.quantity.bounds import at_least
 
 from . import constants as c
@@ -34,7 +34,7 @@ GATHERS = ("all_gather", "reduce_scatter", "all_to_all")
 # least of what vLLM (8 MB) and TensorRT-LLM (its workspace of 1 MB a rank) ship.
 DIRECT_MOST = 1 << 20
 # Null kernels back to back through the driver, as section 4.1 has them; its low end.
-KERNEL = 2e-6
+KERNEL = quoted("launch_driver.low").si
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from stacklib.quantity import (
     recorded,
     stamp,
 )
-from stacklib.quantity.told import MARK
+from stacklib.quantity.records import record_key
 
 FILE = results.file("training_step")
 MODEL, DEVICE, CHIPS, BATCH, LENGTH = "llama-3-70b", "h100_sxm", 64, 512, 4096
@@ -284,7 +284,7 @@ def megatron_rows() -> list[dict[str, Any]]:
                     label=f"{label}, published",
                     source=PAPER,
                     kind="claimed",
-                    key=f"{FILE}{MARK}steps/{place}{MARK}published_s",
+                    key=record_key(FILE, f"steps/{place}", "published_s", "s"),
                 ),
                 "stacklib": stamp(read("predicted_s", unit="s", label=label), "F"),
                 "calculon": read("calculon_s", unit="s", label=f"{label}, calculon"),

@@ -18,7 +18,7 @@ from stacklib.interconnect.selection.machine import Fabric, fabric
 from stacklib.interconnect.selection.select import Choice, select
 from stacklib.interconnect.selection.timed import Timed, bus_factor, collective_time
 from stacklib.interconnect.selection.topo import choices
-from stacklib.pages.figures_of import measured, published, row
+from stacklib.pages.figures_of import measured, row
 from stacklib.pages.interconnect.selection import claims
 from stacklib.quantity import (
     Quantity,
@@ -28,11 +28,9 @@ from stacklib.quantity import (
     counting,
     stamp,
 )
-from stacklib.quantity.core import _make
 
 MODEL, TP, TOKENS = "llama-3-70b", 8, 4096
 DEVICE, OTHER, RACK = "h100_sxm", "b200_sxm", 72
-SOURCE = "NVIDIA, NCCL, src/graph/tuning.cc at 5067397c, 2026"
 # A log that prints what was chosen, from 32 KiB to 16 GiB.
 LOGGED = (
     "D-0163",
@@ -78,10 +76,7 @@ def steps() -> Quantity:
 
 def constant(table: str, algorithm: str, protocol: str) -> Quantity:
     """A constant of NCCL's source, microseconds: ``base``, or ``hop`` over NVLink."""
-    rows = {"base": c.BASE, "hop": c.HOP["nvlink"]}[table]
-    value = rows[algorithm][c.PROTOCOLS.index(protocol)]
-    label = f"{table}, {algorithm} {protocol}"
-    return _make(published(value, "us", label, SOURCE), key="")
+    return c.constant(table, algorithm, protocol)
 
 
 @cache
