@@ -4,7 +4,7 @@ from fact_html import Cell, Column, Row, Sheet, sift
 
 from stacklib import gpu
 from stacklib.gpu.tensor.peaks import WITHIN, PeakBuilt
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, one_of
 
 COLUMNS = (
     Column("device", "Device"),
@@ -59,10 +59,4 @@ def _row(one: PeakBuilt) -> Row:
 
 def _flop(rate: Quantity) -> Quantity:
     """Integer operations, in the unit of the column."""
-    per = Quantity(
-        1,
-        "FLOP/OP",
-        label="an integer operation, for the column's unit",
-        kind="constant",
-    )
-    return rate * per
+    return rate * one_of("FLOP/OP", "an integer operation, for the column's unit")

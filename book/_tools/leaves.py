@@ -21,15 +21,16 @@ from stacklib.hardware.microarchitectures import constants
 from stacklib.hardware.sourced import read_toml
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.hardware.warp_rules import KNOWN, rule
+from stacklib.interconnect.selection import constants as nccl
 from stacklib.memory.dram.cell import cell_facts
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
 from stacklib.pages import figures_of
 from stacklib.pages.memory.dram import published
 from stacklib.pages.memory.ladder import chases
-from stacklib.quantity import Quantity, constant, quoted, recorded
+from stacklib.quantity import Quantity, constant, quoted
 from stacklib.quantity.constants import CONSTANTS
-from stacklib.quantity.records import QUOTED
+from stacklib.quantity.records import QUOTED, stored
 from stacklib.quantity.say import digest
 from stacklib.quantity.told import MARK
 from stacklib.quantity.units import parse
@@ -50,7 +51,10 @@ class NoRecord(LookupError):
 def current(key: str) -> float:
     """The present SI value of a record; NoRecord for a key that names nothing."""
     if MARK in key:
-        return _points().get(key) or recorded(*key.split(MARK)).si
+        if (point := _points().get(key)) is not None:
+            return point
+        file, row, field, *unit = key.split(MARK)
+        return stored(file, row, field) * parse("".join(unit) or "1").factor
     if key.startswith(QUOTED):
         return quoted(key.removeprefix(QUOTED)).si
     head, slash, place = key.partition("/")
@@ -134,6 +138,7 @@ def _records() -> dict[str, float]:
             for key in making.keys(table)
         ),
         [die.node for die in base_dies()],
+        (nccl.constant(*place) for place in nccl.places()),
         *([count.a_die, count.a_stack] for count in via_counts()),
     ]
     return {q.key: q.si for table in tables for q in table if q is not None}
@@ -205,12 +210,13 @@ def _fault(node: dict[str, Any]) -> str:
     key, label = node.get("key", ""), node.get("label", "a leaf")
     if node.get("kind") in RECORDED and not key:
         return f"{label!r} is {node['kind']} and names no record"
-    if not key or (node.get("kind") == "claimed" and not key.startswith(QUOTED)):
+    kept = key.startswith((QUOTED, "nccl/")) or MARK in key
+    if not key or (node.get("kind") == "claimed" and not kept):
         return ""  # a quoted figure is under a key of its own, and in no table
     try:
         now = current(key)
-        if MARK in key:
-            now *= parse(node["unit"]).factor  # a result file has it in its own unit
+        if key.count(MARK) == 2:  # the key of the file's value names no unit
+            now *= parse(node["unit"]).factor
     except (LookupError, ValueError) as error:
         return f"{label!r}: {error}"
     if abs(now - node["si"]) <= SAME * abs(now):

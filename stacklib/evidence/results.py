@@ -35,6 +35,11 @@ def root() -> Path:
     return held("benchmarks/results")
 
 
+def file(name: str) -> str:
+    """A result file's name from the top of the checkout."""
+    return f"benchmarks/results/{name}.json"
+
+
 def load(name: str) -> dict[str, Any] | None:
     """A result file by name, checked."""
     if not re.fullmatch(r"[\w.-]+", name):

@@ -11,7 +11,8 @@ from typing import Any
 
 from stacklib.quantity import Quantity, Source
 from stacklib.quantity.core import _make
-from stacklib.quantity.told import COUNT, MARK
+from stacklib.quantity.records import record_key, stored
+from stacklib.quantity.told import COUNT
 
 from . import results
 
@@ -95,14 +96,14 @@ def _run(
         return None
     low, high = _tenths(row["times_s"])
     words = ("median time", "10th percentile", "90th percentile")
-    place = f"{measured.title}{MARK}{row['id']}{MARK}times_s/"
+    values = (median(row["times_s"]), low, high)
+    keys = (
+        record_key(measured.title, row["id"], f"times_s/{way}", "s")
+        for way in ("median", "p10", "p90")
+    )
     times = [
-        Quantity(v, "s", label=w, source=measured, kind="measured", key=place + way)
-        for v, w, way in (
-            (median(row["times_s"]), words[0], "median"),
-            (low, words[1], "p10"),
-            (high, words[2], "p90"),
-        )
+        Quantity(v, "s", label=w, source=measured, kind="measured", key=key)
+        for v, w, key in zip(values, words, keys, strict=True)
     ]
     case = {k: v for k, v in row.items() if k != "times_s"}
     return Run(
@@ -134,6 +135,18 @@ def foretold(value: float, unit: str, label: str, source: Source | None) -> Quan
     if unit == "s":
         told |= {"note": "predicted before the run", "family": HOST}
     return _make(made, **told)
+
+
+def promised(name: str, row: str, field: str, unit: str, label: str) -> Quantity:
+    """A number of the prediction that was committed before a result, by its record.
+
+    ``name``: of the result; ``row``, ``field``: as ``recorded`` takes them.
+    """
+    result = results.need(name)
+    file = result["prediction"]["file"]
+    source = Source(file, "committed before the run", result["date"][:10], "measured")
+    made = foretold(stored(file, row, field), unit, label, source)
+    return _make(made, key=record_key(file, row, field, unit))
 
 
 def _tenths(times: list[float]) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial, wraps
 from inspect import signature, unwrap
 from typing import Any, ParamSpec
@@ -84,7 +84,7 @@ def counted(
     ----------
     function : callable
         Called with ``args`` and ``kwargs``; quantities reach it as plain numbers
-        when they have no unit.
+        when they have no unit. Those among them, and in lists, are its inputs.
     unit : str
         Of the outcome.
     label : str
@@ -127,7 +127,7 @@ def counted(
     except (TypeError, ValueError):
         raise UnitError(f"{call} gave {outcome!r}, not a number") from None
     checked = Quantity(si)  # finite, or refused
-    inputs = tuple(x for x in (*args, *kwargs.values()) if isinstance(x, Quantity))
+    inputs = tuple(_inputs((*args, *kwargs.values())))
     blank = object.__new__(Quantity)
     named = label or call.removeprefix(path[: -len(_name(function))])
     own = (named, "counted", None, "counted", inputs, "", family, call, "")
@@ -216,6 +216,15 @@ def _path(run: Any, module: str, name: str) -> str:
         if callable(found) and unwrap(found) is run:
             return f"{path}.{name}"
     return ""
+
+
+def _inputs(values: Iterable[Any]) -> Iterator[Quantity]:
+    """The quantities among some arguments, and in lists among them."""
+    for value in values:
+        if isinstance(value, Quantity):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from (one for one in value if isinstance(one, Quantity))
 
 
 def _plain(value: Any) -> Any:

@@ -127,15 +127,22 @@ def recorded(
     'measured'
     """
     about = _file(file)
+    if not isinstance(about.get("date"), str):
+        raise ValueError(f"{file}: says no date on which it was measured")
     where = about.get("device", f"{row}, {field}")
     source = Source(file, where, about["date"][:10], "measured")
-    key = f"{file}{MARK}{row}{MARK}{field}"
+    key = record_key(file, row, field, unit)
     value, label = stored(file, row, field), label or field
     return Quantity(value, unit, label=label, source=source, kind="measured", key=key)
 
 
+def record_key(file: str, row: str, field: str, unit: str) -> str:
+    """The key of a value of a result file, with the unit that the file has it in."""
+    return MARK.join((file, row, field, unit))
+
+
 def stored(file: str, row: str, field: str) -> float:
-    """The number at a place of a result file, as the file has it."""
+    """The number at a place of a result file, as the file has it; a flag is 0 or 1."""
     value: Any = _file(file)
     rows = value.get("rows", ())
     known = {one["id"]: one for one in rows if isinstance(one, dict) and "id" in one}
@@ -146,9 +153,9 @@ def stored(file: str, row: str, field: str) -> float:
         words = [*filter(None, row.split("/")), *words]
     for word in words:
         value = _step(value, word, f"{file}{MARK}{row}{MARK}{field}")
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not isinstance(value, int | float):
         raise ValueError(f"{file}{MARK}{row}{MARK}{field} is {value!r}, not a number")
-    return value
+    return float(value)
 
 
 def _step(value: Any, word: str, place: str) -> Any:
@@ -165,7 +172,4 @@ def _file(name: str) -> dict[str, Any]:
     path = held(name) / name
     if not path.is_file():
         raise ValueError(f"{name}: no such file; name it from the top of the checkout")
-    found = json.loads(path.read_text("utf-8"))
-    if not isinstance(found.get("date"), str):
-        raise ValueError(f"{name}: says no date on which it was measured")
-    return found
+    return json.loads(path.read_text("utf-8"))

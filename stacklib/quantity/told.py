@@ -45,6 +45,8 @@ def told(q: Quantity) -> str:
         return "predicted"
     if q.kind == "counted" and exact(q.note):
         return "exact"
+    if q.kind == "counted" and {*map(told, q.inputs)} == {"measured"}:
+        return "measured"  # a run over rows of a record
     if not q.inputs or q.kind == "counted":
         return WORDS.get(q.kind, q.kind)
     words = {_inside(part) for part in parts(q)}

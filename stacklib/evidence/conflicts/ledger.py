@@ -109,7 +109,13 @@ class Conflict:
         """The number sources give, of kind ``claimed``; None where there is none."""
         if self.value is None:
             return None
-        return Quantity(self.value, self.unit, label=self.id, kind="claimed")
+        return Quantity(
+            self.value,
+            self.unit,
+            label=self.id,
+            kind="claimed",
+            key=f"conflicts/{self.id}",
+        )
 
 
 def _number(text: str) -> float | None:

@@ -10,7 +10,7 @@ that of its longest path. What messages take from each other where paths share a
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any
@@ -19,11 +19,12 @@ from stacklib.interconnect.schedules.cost import Cost, least_share
 from stacklib.interconnect.schedules.schedule import Schedule
 from stacklib.quantity import Quantity, counted, stamp
 from stacklib.quantity.bounds import at_least
+from stacklib.quantity.keys import Same
 
 from .topology import Topology
 
 Pair = tuple[int, int]
-SMALL = 1e6  # bytes up to which a collective is latency, and family D's small half
+LARGE = 1e6  # bytes from which a collective is of the larger half of family D
 
 
 def cost(schedule: Schedule, topology: Topology, *, size: Any) -> Cost:
@@ -78,10 +79,16 @@ def cost(schedule: Schedule, topology: Topology, *, size: Any) -> Cost:
         rate = counted(widest, topology, unit="B/s", label="the widest chip's rate")
         share = counted(least_share, *asked, label="least share of the array")
         floor = (share / rate).named(f"least per byte, {made}")
-        family = "D_large" if size.si > SMALL else "D_small"
         parted = Cost(alpha + size * beta, alpha, size * beta, size * floor)
-        return Cost(*(stamp(getattr(parted, f.name), family) for f in fields(Cost)))
+        return Cost(
+            *(stamp(getattr(parted, f.name), family(size.si)) for f in fields(Cost))
+        )
     return Cost(alpha + size * beta, alpha, size * beta, size * floor)
+
+
+def family(size: float) -> str:
+    """The half of family D that a collective of so many bytes belongs to."""
+    return "D_large" if size >= LARGE else "D_small"
 
 
 def widest(topology: Topology) -> float:
@@ -96,6 +103,12 @@ def widest(topology: Topology) -> float:
 
 def parts(schedule: Schedule, topology: Topology) -> tuple[float, float]:
     """Seconds of latency in all steps, and seconds for each byte of the array."""
+    return _parts(Same(schedule), Same(topology))
+
+
+@lru_cache(maxsize=4)
+def _parts(of: Same, on: Same) -> tuple[float, float]:
+    schedule, topology = of.value, on.value
     known: dict[Pair, tuple[float, float]] = {}
     waiting = each = 0.0
     for sends in schedule.by_step():

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import ceil, maximum
+from stacklib.quantity import ceil, maximum, quoted
 
 from .layout import Layout
 from .rates import TILE, Rates
@@ -23,7 +23,7 @@ _DROPPED, _DROPPED_BACK = 2, 6  # and what dropout adds, where scores are writte
 _SCORES, _SCORES_BACK = 9, 11  # bytes a score: softmax, dropout and its mask
 _FLASH_BACK = 2.5  # five products, where forward has two
 _CAST, _CAST_BACK = 5, 6  # bytes a number that is scaled to 8 bits, its largest found
-_KERNELS = 8  # of a layer's forward, besides products
+_KERNELS = quoted("layer.kernels").si  # of a layer's forward, besides products
 _ROUTED = 8  # bytes a number of a token sent to an expert and back: moved in place
 
 

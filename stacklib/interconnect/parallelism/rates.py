@@ -23,11 +23,13 @@ from stacklib.interconnect.selection.machine import (
     PORT as NCCL_PORT,
 )
 from stacklib.quantity import (
+    Quantity,
     bytes_per_element,
     chosen,
     maximum,
     minimum,
     one_of,
+    quoted,
     where,
 )
 from stacklib.quantity.bounds import above_zero
@@ -78,9 +80,8 @@ def _sheet(on: str, dtype: str, port: float | None, domain: int | None) -> Devic
     return _read(hardware.get(on), dtype, port, domain, False)
 
 
-# Of a TPU, its share of its host's way out of the pod: J. Austin et al., How to Scale
-# Your Model, 2025, part 2.
-PORT = {**NCCL_PORT, "tpu": 6.25e9}
+# Of a TPU, its share of its host's way out of the pod.
+PORT = {**NCCL_PORT, "tpu": quoted("port.tpu").si}
 
 
 def device_of(
@@ -122,7 +123,7 @@ def _read(
         above_zero(port=port)
     outside: Any = (port or PORT.get(device.architecture, PORT["hopper"])) * NETWORK
     if traced:
-        outside = chosen(outside, "B/s per_chip per_direction", "network port")
+        outside = _network(device.architecture, port)
     memory = device.fields["memory_capacity"]
     if memory is None:
         raise ValueError(f"{device.name} says no memory_capacity to train in")
@@ -176,6 +177,15 @@ def rates_of(
         else 0.0 * factor("launch_kernel"),
         chip.tiled,
     )
+
+
+def _network(architecture: str, port: float | None) -> Quantity:
+    """What leaves a chip's node, of the port that it is sold with or of another."""
+    name = architecture if architecture in PORT else "hopper"
+    sold = quoted(f"port.{name}")
+    if port is not None:
+        sold = chosen(port, "B/s per_chip per_direction", "network port of a chip")
+    return (sold * quoted("port.payload")).named("network port")
 
 
 def within(device: Device, inner: Any, size: Any) -> Any:

@@ -5,11 +5,16 @@ read as facts. Order within a row is LL, LL128, Simple; ``None`` where a protoco
 meaning there. Columns by nodes are one node, two, more than two.
 
 ``SEARCHED`` is not in that file: how many channels of which rate a search over the
-machine's links ends with. Its rows are what such machines are known to report for eight
-GPUs and a network port each; they are recalled, and every call can give its own.
+machine's links ends with. Its rows are judgements of ours, and every call can give its
+own.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from stacklib.quantity import Quantity, Source, quoted
 
 ALGORITHMS = (
     "tree",
@@ -130,9 +135,41 @@ TREE_SHARE = {
 
 # Channels and GB/s a channel: within one node, over several, and NVLS's rate.
 Rate = tuple[int, float]
-SEARCHED: dict[str, tuple[Rate, Rate, float]] = {
-    "volta": ((12, 10.0), (8, 6.0), 0.0),
-    "ampere": ((24, 10.0), (16, 12.0), 0.0),
-    "hopper": ((24, 15.0), (16, 24.0), 40.0),
-    "blackwell": ((16, 45.0), (16, 24.0), 90.0),
-}
+
+
+def _searched(architecture: str) -> tuple[Rate, Rate, float]:
+    def judged(what: str) -> float:
+        return quoted(f"nccl_{architecture}.{what}").value
+
+    return (
+        (int(judged("inside")), judged("inside_rate")),
+        (int(judged("outside")), judged("outside_rate")),
+        judged("switch_rate"),
+    )
+
+
+SEARCHED = {name: _searched(name) for name in ARCHITECTURES}
+SOURCE = Source(
+    "NVIDIA, NCCL, src/graph/tuning.cc at 5067397c, 2026",
+    "constants of the cost model",
+    "2026-11-25",
+    "secondary",
+)
+
+
+def places() -> Iterator[tuple[str, str, str]]:
+    """Table, algorithm and protocol of each constant that ``constant`` knows."""
+    return product(("base", "hop"), ALGORITHMS, PROTOCOLS)
+
+
+def constant(table: str, algorithm: str, protocol: str) -> Quantity:
+    """A constant with its record: of ``BASE``, or of ``HOP`` over NVLink as ``hop``."""
+    rows = {"base": BASE, "hop": HOP["nvlink"]}[table]
+    return Quantity(
+        rows[algorithm][PROTOCOLS.index(protocol)],
+        "us",
+        label=f"{table}, {algorithm} {protocol}",
+        source=SOURCE,
+        kind="claimed",
+        key=f"nccl/{table}-{algorithm}-{protocol}",
+    )

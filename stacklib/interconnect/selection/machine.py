@@ -13,6 +13,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.quantity import quoted
 from stacklib.quantity.bounds import above_zero, whole
 
 from . import constants as c
@@ -26,23 +27,15 @@ PCIE = 12 / 15.75
 # Boards without links of their own. NCCL lets the two of a pair write to each other
 # over PCI Express; of more boards no path crosses a host bridge (``p2pLevel`` in
 # src/graph/paths.cc), so bytes are written to the host's memory and read from there.
-PAIR = 5 / 6  # packets of 64 bytes: INTEL_P2P_OVERHEAD in topo.h
-STAGED = 1 / 2
-# All that such boards exchange, bytes a second: where the host is of PCIe 4 or older,
-# what topo.h counts between two processors of AMD. Those of PCIe 5 have shown no such
-# limit with eight boards.
-SHARED, SHARED_UP_TO = 16e9, 32e9
-NETWORK = 0.96  # 16 channels of 24 GB/s over eight ports of 50
-# Bytes a second of one chip's port, one way, as machines of the generation are sold:
-# DGX-1 (four of 100 Gbit/s for eight), DGX A100 (200), DGX H100 and B200 (400), and
-# boxes of MI300X (400).
+PAIR, STAGED = quoted("pcie.pair").si, quoted("pcie.staged").si
+# All that such boards exchange, where the host is of PCIe 4 or older. Those of PCIe 5
+# have shown no such limit with eight boards.
+SHARED, SHARED_UP_TO = quoted("pcie.shared").si, 32e9
+NETWORK = quoted("port.payload").si
+# Bytes a second of one chip's port, one way, as machines of the generation are sold.
 PORT = {
-    "volta": 6.25e9,
-    "ampere": 25e9,
-    "hopper": 50e9,
-    "blackwell": 50e9,
-    "cdna3": 50e9,
-    "cdna4": 50e9,
+    name: quoted(f"port.{name}").si
+    for name in ("volta", "ampere", "hopper", "blackwell", "cdna3", "cdna4")
 }
 LIKE = {  # which generation's constants stand for another chip's
     "pascal": "volta",

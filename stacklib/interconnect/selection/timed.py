@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from math import inf, sqrt
 
 from stacklib import hardware
-from stacklib.quantity import resolve
+from stacklib.quantity import quoted, resolve
 from stacklib.quantity.bounds import at_least
 
 from . import constants as c
@@ -38,7 +38,7 @@ LARGE = 1e6  # bytes from which the bands of large messages hold
 # pair TensorRT-LLM's workspace.
 DIRECT_MOST, PAIR_MOST = 1 << 20, 16_000_000
 # Null kernels back to back through the driver, as section 4.1 has them; its low end.
-KERNEL = 2e-6
+KERNEL = quoted("launch_driver.low").si
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from stacklib import hardware
 from stacklib.gpu.issue.instructions import instruction, part_count
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.quantity import bytes_per_element
+from stacklib.quantity import bytes_per_element, quoted
 from stacklib.quantity import dtype as find_dtype
 
 SHARED = 32 * 4.0  # bytes a cycle: 32 banks of 4 bytes
-SCORE_OPS = 3.5  # FP32 instructions for a score, beside its exponential
+SCORE_OPS = quoted("score.instructions").si  # of FP32, beside its exponential
 # More for a score in 8 bits: converted at half the rate, its bytes permuted into the
 # order in which the next product takes them (FlashAttention-3, section 3.3).
 EIGHT_BIT_OPS = 1.0

@@ -75,7 +75,7 @@ def test_the_drawing_shows_the_found_schedule():
     after = drawings.held(made)[1]
     assert {mask.bit_count() for (mask,) in after} == {2}  # partners have swapped
     assert len(drawings.cube_mesh().html) < 90_000
-    assert {drawings._cables(chip) for chip in range(8)} == {6}
+    assert {drawings.cables(chip).si for chip in range(8)} == {6}
 
 
 def test_on_a_dgx_1_a_single_ring_is_quickest_at_no_size():

@@ -45,8 +45,8 @@ def test_a_port_seems_faster_than_it_is():
 
 
 def test_formula_count_and_processes_agree():
-    runs = page.recorded()["runs"]
-    case = {k: page.recorded()["case"][k] for k in ("ranks", "ranks_per_node")}
+    runs = page.dispatched()["runs"]
+    case = {k: page.dispatched()["case"][k] for k in ("ranks", "ranks_per_node")}
     for row, once in zip(page.three_ways(), page.WAYS, strict=True):
         drawn = count(page.routing(), **case, once=once).copies
         for part in ("own", "nvlink", "network"):
@@ -82,6 +82,8 @@ def test_the_live_figure_and_the_drawing():
     told = {row["name"]: row["text"] for row in narrow["readouts"]}
     assert float(told["uneven"]) > 2 and told["nodes"] == "2"
     assert (
-        drawings._moved("expert", "network") > drawings._moved("node", "network") == 1
+        drawings.moved("expert", "network").si
+        > drawings.moved("node", "network").si
+        == 1
     )
     assert len(drawings.to_its_experts().html) < 90_000

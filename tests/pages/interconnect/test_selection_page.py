@@ -63,7 +63,7 @@ def test_points_are_times():
     found = page.points()
     assert len(found) > 150 and {p[0] for p in found} == set(figures.CLASSES)
     low, high = figures.ENDS
-    assert all(low < 1e6 * t < high for _, a, b in found for t in (a, b))
+    assert all(low < 1e6 * t.si < high for _, a, b in found for t in (a, b))
 
 
 def test_claims():

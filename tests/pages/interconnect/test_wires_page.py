@@ -26,7 +26,7 @@ def test_what_was_foretold_is_the_line():
     _, waiting, _, moving = page.ring_terms()
     told = page.foretold("ring", page.LARGE)
     assert waiting.si + moving.si == pytest.approx(told.si, rel=1e-4)
-    line = page.step_line()
+    line = page.step_line(page.rings(page.WORLD))
     assert line.alpha_interval[0] < page.alpha().si < line.alpha_interval[1]
     assert page.rate(4, 0).si < page.rate().si < page.rate(4, 1).si
 
@@ -43,7 +43,7 @@ def test_every_algorithm_ran_with_both_numbers_of_processes():
 
 def test_the_token_waits_for_alpha():
     assert page.exchanges().si == 160 and page.vector().si == 16384
-    waiting = page.step_line().alpha * page.exchanges().si
+    waiting = page.step_line(page.rings(page.WORLD)).alpha * page.exchanges().si
     assert page.exchange("tree").si < page.exchange().si
     assert page.exchange().si > 2 * waiting
 

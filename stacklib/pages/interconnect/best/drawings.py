@@ -4,7 +4,7 @@ from stacklib.interconnect.networks.shapes_scaleup import CUBE_MESH
 from stacklib.pages.interconnect import best as page
 from stacklib.pages.interconnect.collectives.drawings import held
 from stacklib.plots import drawing as d
-from stacklib.quantity import counted
+from stacklib.quantity import counting
 
 __all__ = ["cube_mesh"]
 
@@ -12,7 +12,9 @@ NAMES = "ABCDEFGH"
 CHIP = "layer-3"
 
 
-def _cables(chip: int) -> int:
+@counting("cables of a chip, cube mesh")
+def cables(chip: int) -> int:
+    """Cables of one chip of the board."""
     return sum(count for pair, count in CUBE_MESH.items() if chip in pair)
 
 
@@ -55,9 +57,9 @@ def _frame(after: int) -> d.Node:
         if after and not came:
             told = "keeps its sum"
         boxes.append(_chip(chip, state[chip][0], told, bool(came)))
-    cables = counted(_cables, 0, label="cables of a chip, cube mesh")
+    wires = cables(0)
     foot = (
-        d.line("who each is joined to, a dash for a second cable; ", cables, " cables")
+        d.line("who each is joined to, a dash for a second cable; ", wires, " cables")
         if not after
         else d.line("lit: chips whose parts are in the sum", role="muted")
     )

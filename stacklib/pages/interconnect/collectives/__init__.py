@@ -123,29 +123,34 @@ def token(algorithm: str = "ring") -> Quantity:
     return (exchanges() * time(algorithm)).named(f"exchanges, {NAMES[algorithm]}")
 
 
-def _simulated(algorithm: str, of: float) -> float:
+@counting(
+    lambda algorithm, of: f"by the simulator, {NAMES[algorithm]}, {of.text()}",
+    unit="s",
+    shown="µs",
+)
+def simulated(algorithm: str, of: Quantity) -> float:
+    """The same link by link, eight chips on one switch."""
     hop, link = wait("in_switch").si, bandwidth().si
     box = Topology.nvswitch(TP, 1, links=1, link=link, latency=hop)
-    return simulate(made(algorithm), box, of).time
+    return simulate(made(algorithm), box, of.si).time
 
 
-def simulated(algorithm: str, of: Quantity) -> Quantity:
-    """The same link by link, eight chips on one switch."""
-    label = f"by the simulator, {NAMES[algorithm]}, {of.text()}"
-    return counted(_simulated, algorithm, of.si, unit="s", label=label).to("µs")
-
-
-def _closed(algorithm: str, of: float) -> float:
+@counting(
+    lambda algorithm, of: f"closed form, {NAMES[algorithm]}, {of.text()}",
+    unit="s",
+    shown="µs",
+)
+def closed(algorithm: str, of: Quantity) -> float:
+    """The same in closed form, no schedule built."""
     found = closed_cost(
-        "all_reduce", algorithm, TP, size=of, alpha=wait(algorithm).si, beta=beta().si
+        "all_reduce",
+        algorithm,
+        TP,
+        size=of.si,
+        alpha=wait(algorithm).si,
+        beta=beta().si,
     )
     return float(found.time)
-
-
-def closed(algorithm: str, of: Quantity) -> Quantity:
-    """The same in closed form, no schedule built."""
-    label = f"closed form, {NAMES[algorithm]}, {of.text()}"
-    return counted(_closed, algorithm, of.si, unit="s", label=label).to("µs")
 
 
 # -- pipelines, and where lines cross --------------------------------------------------

@@ -7,7 +7,7 @@ from stacklib.interconnect.schedules.schedule import Schedule
 from stacklib.pages.interconnect import collectives as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.marks import then
-from stacklib.quantity import chosen, counted
+from stacklib.quantity import chosen, counting
 
 __all__ = ["ring_and_tree", "through_the_switch"]
 
@@ -82,7 +82,13 @@ def ring_and_tree() -> d.Drawing:
     return d.draw(frames, name="collectives-ring-tree", title=title)
 
 
-def _sends(way: str) -> int:
+@counting(
+    lambda way: {
+        "up": "arrays that a chip sends, sum in the switch",
+        "down": "arrays that a chip receives, from the switch",
+    }[way]
+)
+def sends(way: str) -> int:
     """Chunks that a chip sends or receives for an array of one: to its switch."""
     made = all_reduce(page.TP, "in_switch")
     mine = [s for s in made.sends if (s.source if way == "up" else s.destination) == 0]
@@ -91,8 +97,7 @@ def _sends(way: str) -> int:
 
 def through_the_switch() -> d.Drawing:
     """One array up from each chip, one down to each: the switch adds."""
-    up = counted(_sends, "up", label="arrays that a chip sends, sum in the switch")
-    down = counted(_sends, "down", label="arrays that a chip receives, from the switch")
+    up, down = sends("up"), sends("down")
     chips = chosen(page.TP, label="chips that take part")
     ring = page.share("ring")
     wait = page.wait("in_switch")

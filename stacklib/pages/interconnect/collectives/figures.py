@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from statistics import median
 from typing import Any
 
 from stacklib.evidence import results
-from stacklib.pages import figures_of
+from stacklib.evidence.runs import promised
 from stacklib.pages.interconnect import collectives as page
 from stacklib.plots.marks import Spec, axis, chart, line, sizes
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, recorded
 
 LINES = {
     "ring": "ring",
@@ -19,6 +18,7 @@ LINES = {
 SHOWN = ("ring", "tree", "halving_doubling", "direct", "in_switch")
 WAYS = ("closed form", "links", "gloo, predicted", "gloo")
 GLOO, PROCESSES, BYTES = "gloo_collectives", 4, 16384
+FILE = results.file(GLOO)
 
 
 def by_size() -> Spec:
@@ -71,16 +71,16 @@ def _gloo(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def measured(name: str) -> Quantity:
     """Median of processes that send and receive through gloo."""
-    value = median(_gloo(name, results.need(GLOO)["rows"])["times_s"])
+    id = _gloo(name, results.need(GLOO)["rows"])["id"]
     label = f"{page.NAMES[name]}, processes over gloo"
-    return figures_of.seen(GLOO, value, "s", label).to("µs")
+    return recorded(FILE, id, "times_s/median", unit="s", label=label).to("µs")
 
 
 def foretold(name: str) -> Quantity:
     """What was predicted of them."""
-    row = _gloo(name, results.prediction(GLOO)["rows"])
+    id = _gloo(name, results.prediction(GLOO)["rows"])["id"]
     label = f"{page.NAMES[name]}, predicted over gloo"
-    return figures_of.foretold(GLOO, row["predicted_s"], "s", label).to("µs")
+    return promised(GLOO, id, "predicted_s", "s", label).to("µs")
 
 
 def three_ways() -> list[dict[str, Any]]:

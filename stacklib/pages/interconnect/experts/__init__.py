@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -17,15 +16,17 @@ from stacklib.models.parts import Experts
 from stacklib.pages.figures_of import measured
 from stacklib.quantity import (
     Quantity,
-    Source,
     chosen,
     counted,
     counting,
     maximum,
     one_of,
     quoted,
+    recorded,
 )
+from stacklib.quantity.files import PACKAGE
 
+RECORD = "stacklib/pages/interconnect/experts/dispatch_run.json"
 MODEL, CHIP, FULL_CHIP, NIC = "deepseek-v3", "h800_sxm", "h100_sxm", "ib_ndr"
 TOKENS, NODE, HEADER, BLOCK = 128, 8, 16, 128
 EXPERTS, TOP, LIMIT = 256, 8, 4  # of a layer; of a token; nodes it may go to
@@ -87,13 +88,14 @@ def token(kind: str = "dispatch", header: int = HEADER) -> Quantity:
     return made.named(f"bytes of a copy, {kind}, header of {header}")
 
 
-def _copies(
+def _copies_words(
     part: str, ranks: int, once: str, limit: int | None, experts: int, top: int
-) -> float:
-    case = {"experts": experts, "top_k": top, "ranks": ranks, "ranks_per_node": NODE}
-    return getattr(expect(**case, once=once, top_nodes=limit), part)
+) -> str:
+    words = f"copies, {part}, {ranks} GPUs, {WAYS[once]}, limit {limit}"
+    return words if (experts, top) == (EXPERTS, TOP) else f"{words}, {top} of {experts}"
 
 
+@counting(_copies_words)
 def copies(
     part: str = "network",
     ranks: int = LARGEST,
@@ -102,12 +104,10 @@ def copies(
     *,
     experts: int = EXPERTS,
     top: int = TOP,
-) -> Quantity:
+) -> float:
     """Mean copies of a token that take one way, under a router without preferences."""
-    words = f"copies, {part}, {ranks} GPUs, {WAYS[once]}, limit {limit}"
-    if (experts, top) != (EXPERTS, TOP):
-        words += f", {top} of {experts}"
-    return counted(_copies, part, ranks, once, limit, experts, top, label=words)
+    case = {"experts": experts, "top_k": top, "ranks": ranks, "ranks_per_node": NODE}
+    return getattr(expect(**case, once=once, top_nodes=limit), part)
 
 
 def sent(part: str, ranks: int, kind: str = "dispatch", **how: Any) -> Quantity:
@@ -184,7 +184,7 @@ _PARTS = ("nodes", "network", "nvlink")
 @counting("seeming rate, {ranks} GPUs", unit="B/s", shown="GB/s")
 def seeming(ranks: int) -> float:
     """Rate that a full port seems to have if copies for the own node count too."""
-    part = {p: _copies(p, ranks, "node", LIMIT, EXPERTS, TOP) for p in _PARTS}
+    part = {p: copies(p, ranks, "node", LIMIT).si for p in _PARTS}
     slow = max(part["network"] / nic().si, part["nvlink"] / nvlink().si)
     return part["nodes"] / slow
 
@@ -198,50 +198,48 @@ def seen(ranks: int) -> Quantity:
 
 
 @cache
-def recorded() -> dict[str, Any]:
+def dispatched() -> dict[str, Any]:
     """The run between processes: its case, and copies by way of sending."""
-    file = Path(__file__).with_name("dispatch_run.json")
-    return json.loads(file.read_text("utf-8"))
+    return json.loads((PACKAGE.parent / RECORD).read_text("utf-8"))
 
 
 @cache
 def routing() -> Routing:
     """The choices of that run."""
-    case = recorded()["case"]
+    case = dispatched()["case"]
     return route_experts(
         case["tokens"], experts=case["experts"], top_k=case["top_k"], seed=case["seed"]
     )
 
 
 def _case(key: str) -> int:
-    return recorded()["case"][key]
+    return dispatched()["case"][key]
 
 
-def _formula(once: str) -> float:
+def by_formula(once: str) -> float:
+    """Copies over the network that a router without preferences makes in the mean."""
     case = {k: _case(k) for k in ("experts", "top_k", "ranks", "ranks_per_node")}
     return expect(**case, once=once).network
 
 
-def _drawn(once: str) -> float:
+def as_drawn(once: str) -> float:
+    """The same of a routing that was drawn."""
     case = {k: _case(k) for k in ("ranks", "ranks_per_node")}
     return count(routing(), **case, once=once).copies.network
 
 
 def three_ways() -> list[dict[str, Any]]:
     """Copies over the network by way of sending: formula, drawn, between processes."""
-    about = recorded()
-    where = "stacklib/pages/interconnect/experts/dispatch_run.json"
-    source = Source(where, about["device"], about["date"], "measured")
     return [
         {
             "copies": words,
-            "formula": counted(_formula, once, label=f"network copies, {words}"),
-            "drawn": counted(_drawn, once, label=f"network copies drawn, {words}"),
-            "processes": Quantity(
-                about["runs"][once]["network"],
+            "formula": counted(by_formula, once, label=f"network copies, {words}"),
+            "drawn": counted(as_drawn, once, label=f"network copies drawn, {words}"),
+            "processes": recorded(
+                RECORD,
+                f"runs/{once}",
+                "network",
                 label=f"network copies between processes, {words}",
-                source=source,
-                kind="measured",
             ),
         }
         for once, words in WAYS.items()

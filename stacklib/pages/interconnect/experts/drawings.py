@@ -7,7 +7,7 @@ from stacklib.interconnect.experts.route import Routing, route_experts
 from stacklib.pages.interconnect import experts as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, machine, model
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import counting
 
 __all__ = ["to_its_experts"]
 RANKS, SEED = 16, 11  # two nodes; a token with experts in both
@@ -21,7 +21,12 @@ def _token() -> Routing:
     )
 
 
-def _moved(once: str, way: str) -> int:
+WIRES = {"network": "the network", "nvlink": "NVLink"}
+
+
+@counting(lambda once, way: f"copies over {WIRES[way]}, {once}")
+def moved(once: str, way: str) -> int:
+    """Copies of the token that are drawn on one of the wires."""
     found = count(_token(), ranks=RANKS, ranks_per_node=page.NODE, once=once)
     return round(getattr(found.copies, way))
 
@@ -34,9 +39,7 @@ def to_its_experts() -> d.Drawing:
 
 
 def _nodes(once: str) -> d.Node:
-    network: Quantity = counted(
-        _moved, once, "network", label=f"copies over the network, {once}"
-    )
+    network = moved(once, "network")
     wire = d.Pipe(
         "switch here",
         "switch there",
@@ -81,7 +84,7 @@ def _node(name: str, number: int, once: str) -> d.Node:
     )
     told = [d.line(label, bold=True)]
     if number == 0:
-        near = counted(_moved, once, "nvlink", label=f"copies over NVLink, {once}")
+        near = moved(once, "nvlink")
         told.append(d.line("over NVLink in all: ", near, " copies"))
     else:
         told.append(d.line("lit: holds an expert of it", role="muted"))

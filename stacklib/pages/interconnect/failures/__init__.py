@@ -9,8 +9,8 @@ from stacklib.evidence import results
 from stacklib.interconnect.failures import cluster, goodput, processes
 from stacklib.memory.tiers import checkpoint
 from stacklib.memory.tiers.parts import constant, drive
-from stacklib.pages.figures_of import published, seen
-from stacklib.quantity import Quantity, chosen, counted, counting, quoted
+from stacklib.pages.figures_of import published
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted, recorded
 
 MODEL, DEVICE = "llama-3.1-405b", "h100_sxm"
 LARGE = 100_000  # GPUs
@@ -150,15 +150,15 @@ def restart() -> Quantity:
     return chosen(10, "min", label="a restart")
 
 
-def _best(cost: float, mean: float) -> float:
-    return goodput.best_interval(cost, mean)
-
-
 def best(number: int = 0, *, cost_of: Quantity | None = None) -> Quantity:
     """The interval that loses least."""
     held = cost() if cost_of is None else cost_of
-    mean = between(number)
-    return counted(_best, held.si, mean.si, unit="s", label="best interval")
+    return counted(best_of, held, between(number), unit="s", label="best interval")
+
+
+def best_of(cost: Quantity, mean: Quantity) -> float:
+    """Seconds between checkpoints that lose least, by their cost and the failures."""
+    return goodput.best_interval(cost.si, mean.si)
 
 
 def young(number: int = 0) -> Quantity:
@@ -168,9 +168,12 @@ def young(number: int = 0) -> Quantity:
     return named
 
 
-def _useful(interval: float, cost: float, restart: float, mean: float) -> float:
+def useful_of(
+    interval: Quantity, cost: Quantity, restart: Quantity, mean: Quantity
+) -> float:
+    """Share of the time that is work, by the interval and what is lost."""
     return goodput.useful_share(
-        interval, cost=cost, restart=restart, between_failures=mean
+        interval.si, cost=cost.si, restart=restart.si, between_failures=mean.si
     )
 
 
@@ -179,8 +182,8 @@ def useful(
 ) -> Quantity:
     """Share of the time that is work, and not done again."""
     again = restart() if restart_of is None else restart_of
-    args = (interval.si, cost().si, again.si, between(number).si)
-    return counted(_useful, *args, label="useful share")
+    args = (interval, cost(), again, between(number))
+    return counted(useful_of, *args, label="useful share")
 
 
 def lost(interval: Quantity, number: int = 0) -> Quantity:
@@ -188,20 +191,17 @@ def lost(interval: Quantity, number: int = 0) -> Quantity:
     return (1 - useful(interval, number)).named("lost")
 
 
-def _lost_drawn(interval: float, number: int) -> float:
+@counting("lost, drawn")
+def lost_drawn(interval: Quantity, number: int = 0) -> float:
+    """The rest, drawn failure by failure."""
     drawn = checkpoint.run_failures(
-        interval,
+        interval.si,
         cost=cost().si,
         restart=restart().si,
         between_failures=between(number).si,
         segments=40_000,
     )
     return 1 - 1 / drawn
-
-
-def lost_drawn(interval: Quantity, number: int = 0) -> Quantity:
-    """The rest, drawn failure by failure."""
-    return counted(_lost_drawn, interval.si, number, label="lost, drawn")
 
 
 def drives() -> Quantity:
@@ -264,8 +264,8 @@ def restarts() -> int:
 def interrupted(field: str) -> Quantity:
     """What was seen of the training that was killed."""
     name = "interrupted_training"
-    (row,) = (row for row in results.need(name)["rows"] if row["id"] == "killed")
-    return seen(name, float(row[field]), "", f"training killed, {field}")
+    label = f"training killed, {field}"
+    return recorded(results.file(name), "killed", field, label=label)
 
 
 def rows(number: int = 0) -> list[dict[str, Any]]:

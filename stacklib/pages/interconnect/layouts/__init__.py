@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -16,9 +16,19 @@ from stacklib.interconnect.parallelism.megatron import PAPER, ROWS
 from stacklib.interconnect.parallelism.plan import Choice, plan, why
 from stacklib.interconnect.parallelism.rates import device_of
 from stacklib.interconnect.parallelism.step import Step, step_time
+from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect.sharding import SUMMED, all_each, each
-from stacklib.quantity import Quantity, Source, chosen, counted, counting
+from stacklib.quantity import (
+    Quantity,
+    chosen,
+    counted,
+    counting,
+    recorded,
+    stamp,
+)
+from stacklib.quantity.records import record_key
 
+FILE = results.file("training_step")
 MODEL, DEVICE, CHIPS, BATCH, LENGTH = "llama-3-70b", "h100_sxm", 64, 512, 4096
 NAIVE, TENSOR, ZERO, PIPE = "naive", "tensor", "zero", "pipe"
 SHARDED, BATCHED = "sharded", "batched"
@@ -56,7 +66,8 @@ def ranking() -> list[Choice]:
     return found
 
 
-def _part(name: str, part: str) -> float:
+def part_of(name: str, part: str) -> float:
+    """A part of a layout's step, by the names on the way to it."""
     ranking()
     found: Any = step(name)
     for word in part.split("."):
@@ -66,7 +77,9 @@ def _part(name: str, part: str) -> float:
 
 def of(name: str, part: str, unit: str = "") -> Quantity:
     """A part of a layout's step: ``time``, ``memory.total``, ``sent.data``, ..."""
-    return counted(_part, name, part, unit=unit, label=f"{part}, {name}")
+    band = "F" if unit == "s" else ""  # a step's time is what the family predicts
+    label = f"{part}, {name}"
+    return counted(part_of, name, part, unit=unit, label=label, family=band)
 
 
 def chips() -> Quantity:
@@ -84,13 +97,10 @@ def parameters() -> Quantity:
     return models.get(MODEL).parameters
 
 
-def microbatches(name: str) -> Quantity:
+@counting("microbatches, {name}")
+def microbatches(name: str) -> float:
     """Microbatches of a step."""
-    one = LAYOUTS[name]
-    return counted(_many, one, label=f"microbatches, {name}")
-
-
-def _many(layout: Layout) -> float:
+    layout = LAYOUTS[name]
     return BATCH / layout.dp / layout.micro
 
 
@@ -104,12 +114,9 @@ def stored() -> dict[str, Any]:
 # -- what is exchanged -----------------------------------------------------------------
 
 
-def array() -> Quantity:
+@counting("hidden states of a microbatch", unit="B")
+def array() -> float:
     """Bytes of one hidden state of a microbatch."""
-    return counted(_array, unit="B", label="hidden states of a microbatch")
-
-
-def _array() -> float:
     return 2.0 * LENGTH * models.get(MODEL).hidden
 
 
@@ -127,10 +134,10 @@ def ring(inner: int, ways: int) -> float:
     return float(ring_rate(device_of(DEVICE), inner, ways))
 
 
-@counting("half an all-reduce, {ways} chips", unit="s")
+@counting("half an all-reduce, {ways} chips", unit="s", family="D_large")
 def half(ways: int) -> float:
     """Time of half an all-reduce of a layer."""
-    return float(half_ring(device_of(DEVICE), 1, ways, _array()))
+    return float(half_ring(device_of(DEVICE), 1, ways, array().si))
 
 
 def halves() -> Quantity:
@@ -160,13 +167,8 @@ def sent_bytes() -> Quantity:
 
 def gathering() -> Quantity:
     """Time in which ZeRO 3 gathers and scatters a microbatch's weights."""
-    found = parameters() * sent_bytes() * others()
-    rate_ = ring(1, CHIPS).si
-    return counted(_over, found.si, rate_, unit="s", label="gathering of a microbatch")
-
-
-def _over(size: float, rate: float) -> float:
-    return size / rate
+    found = parameters() * sent_bytes() * others() / ring(1, CHIPS)
+    return found.named("gathering of a microbatch")
 
 
 def working() -> Quantity:
@@ -223,19 +225,23 @@ def ranked(count: int = 6) -> list[dict[str, Any]]:
     return [
         {
             "layout": one.layout.text(),
-            "step": counted(_time_of, one.layout, unit="s", label="step, ranked"),
-            "memory": counted(_memory_of, one.layout, unit="B", label="memory, ranked"),
+            "step": ranked_time(one.layout),
+            "memory": ranked_memory(one.layout),
             "before the next because": why(one.step, after.step),
         }
         for one, after in pairwise(found[: count + 1])
     ]
 
 
-def _time_of(layout: Layout) -> float:
+@counting("step, ranked", unit="s", family="F")
+def ranked_time(layout: Layout) -> float:
+    """Seconds of a step with one of the layouts that were ranked."""
     return next(c.step.time for c in ranking() if c.layout == layout)
 
 
-def _memory_of(layout: Layout) -> float:
+@counting("memory, ranked", unit="B")
+def ranked_memory(layout: Layout) -> float:
+    """Bytes of a chip under it."""
     return next(c.step.memory.total for c in ranking() if c.layout == layout)
 
 
@@ -247,16 +253,8 @@ def listed() -> Quantity:
 
 def plan_time() -> Quantity:
     """How long the ranking took, recorded."""
-    held = {row["id"]: row for row in stored()["rows"]}
-    return Quantity(
-        min(held["plan"]["times_s"]),
-        "s",
-        label="ranking of all layouts",
-        source=Source(
-            "benchmarks/results/training_step.json", "plan", "2026-11-25", "measured"
-        ),
-        kind="measured",
-    )
+    label = "ranking of all layouts"
+    return recorded(FILE, "plan", "times_s/least", unit="s", label=label)
 
 
 # -- published steps -------------------------------------------------------------------
@@ -267,15 +265,12 @@ def steps() -> list[dict[str, Any]]:
     return stored()["steps"]
 
 
-def _stored(place: int, what: str) -> float:
-    return float(steps()[place][what])
-
-
 def megatron_rows() -> list[dict[str, Any]]:
     """Published, predicted and calculon's."""
     found = []
     for place, told in enumerate(steps()):
         row, lean = ROWS[place // 2], place % 2 == 1
+        read = partial(recorded, FILE, f"steps/{place}")
         name = row.name.removeprefix("gpt-").upper()
         label = f"step of {name}, {'lean' if lean else 'full'}"
         found.append(
@@ -289,18 +284,12 @@ def megatron_rows() -> list[dict[str, Any]]:
                     label=f"{label}, published",
                     source=PAPER,
                     kind="claimed",
-                    key=f"megatron.{told['id']}",
+                    key=record_key(FILE, f"steps/{place}", "published_s", "s"),
                 ),
-                "stacklib": counted(
-                    _stored, place, "predicted_s", unit="s", label=label
-                ),
-                "calculon": counted(
-                    _stored, place, "calculon_s", unit="s", label=f"{label}, calculon"
-                ),
-                "off": counted(_stored, place, "miss", label=f"{label}, off"),
-                "calculon off": counted(
-                    _stored, place, "calculon_miss", label=f"{label}, calculon off"
-                ),
+                "stacklib": stamp(read("predicted_s", unit="s", label=label), "F"),
+                "calculon": read("calculon_s", unit="s", label=f"{label}, calculon"),
+                "off": read("miss", label=f"{label}, off"),
+                "calculon off": read("calculon_miss", label=f"{label}, calculon off"),
             }
         )
     return found
@@ -352,13 +341,23 @@ def off(id: str) -> float:
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
 
 
-def points() -> list[tuple[str, float]]:
+def points() -> list[tuple[str, Quantity]]:
     """Kind of figure, and predicted over published."""
     return [
-        ("memory" if "memory" in one.row.metric else "time or rate", one.ratio)
+        (
+            "memory" if "memory" in one.row.metric else "time or rate",
+            counted(ratio, measured(one.row.id), one.row.id),
+        )
         for one in judged("source").predicted
         if one.row.metric != "gpu_hours"
     ]
+
+
+def ratio(published: Any, id: str) -> float:
+    """What a fit without its source predicts of a row, over what is published."""
+    one = next(one for one in judged("source").predicted if one.row.id == id)
+    assert one.predicted is not None
+    return float(one.predicted / getattr(published, "value", published))
 
 
 def domain() -> Quantity:

@@ -8,7 +8,7 @@ from stacklib.hardware.link_gaps import link_residuals
 from stacklib.interconnect.networks import framing
 from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect.links import claims
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counting
 from stacklib.roofline.journey.events import exchange_time
 
 MODEL, TP, EXCHANGES = "llama-3-70b", 8, 2  # all-reduces of a layer
@@ -84,13 +84,9 @@ def counted_share(name: str, lanes: int = 2) -> float:
     return sum(framing.count(layers, lanes, bits)) / (lanes * bits)
 
 
-def frame(name: str, part: int) -> Quantity:
+@counting(lambda name, part: f"{('data', 'bits')[part]} of a frame, {name}")
+def frame(name: str, part: int) -> int:
     """Bits of data (0) or of all (1) after which a code begins anew."""
-    words = ("data of a frame", "bits of a frame")[part]
-    return counted(_frame, name, part, label=f"{words}, {name}")
-
-
-def _frame(name: str, part: int) -> int:
     return framing.frame_bits(framing.code(name))[part]
 
 
@@ -105,7 +101,9 @@ def bits_of(part: str) -> Quantity:
     return chosen(size, label=f"{part} of RS-FEC")
 
 
-def _packed() -> float:
+@counting("share left by packets and 128b/130b")
+def packed() -> float:
+    """Share of the bits that is payload, packets framed and counted."""
     layers = (framing.packets(PAYLOAD, HEADER), *framing.code("128b/130b"))
     _, bits = framing.frame_bits(layers)
     return sum(framing.count(layers, 1, bits)) / bits
@@ -113,7 +111,7 @@ def _packed() -> float:
 
 def pcie_packets() -> Quantity:
     """PCIe 5.0 x16 in one direction, packets framed and counted."""
-    share = counted(_packed, label="share left by packets and 128b/130b")
+    share = packed()
     link = hardware.link("pcie5_x16")
     rate = link.links * link.lanes * link.lane_rate * share
     return rate.to("GB/s per_direction").named("PCIe 5.0 x16, packets of 256 bytes")

@@ -210,16 +210,17 @@ def hashed_loads(seed: int = 0) -> list[int]:
     return [round(bytes_ / BULK) for bytes_ in whole]
 
 
-def _tiers(name: str, far: bool) -> float:
+@counting(
+    lambda name, far: (
+        f"flows {name}, {'one spine farther' if far else 'all spines alike'}"
+    ),
+    unit="s",
+    shown="us",
+)
+def spread(name: str, far: bool = False) -> float:
+    """Time until all flows have ended; of hashes the mean of several."""
     seeds = range(12) if name == "hashed" else range(1)
     return mean(tiers(name, far, seed).time for seed in seeds)
-
-
-def spread(name: str, far: bool = False) -> Quantity:
-    """Time until all flows have ended; of hashes the mean of several."""
-    words = "one spine farther" if far else "all spines alike"
-    label = f"flows {name}, {words}"
-    return counted(_tiers, name, far, unit="s", label=label).to("us")
 
 
 @counting("frames resent, {name}")
@@ -286,7 +287,8 @@ def incast(name: str) -> FabricRun:
     return run_fabric(wires, flows, Rules(**given | CONTROLS[name]))
 
 
-def _of(name: str, what: str) -> float:
+def of_burst(name: str, what: str) -> float:
+    """What a burst takes under one control: seconds, packets dropped, resent."""
     return float(getattr(incast(name), what))
 
 
@@ -295,9 +297,9 @@ def control_rows() -> list[dict[str, Any]]:
     return [
         {
             "buffers": name,
-            "time": counted(_of, name, "time", unit="s", label=f"burst, {name}"),
-            "dropped": counted(_of, name, "dropped", label=f"dropped, {name}"),
-            "resent": counted(_of, name, "resent", label=f"resent, {name}"),
+            "time": counted(of_burst, name, "time", unit="s", label=f"burst, {name}"),
+            "dropped": counted(of_burst, name, "dropped", label=f"dropped, {name}"),
+            "resent": counted(of_burst, name, "resent", label=f"resent, {name}"),
         }
         for name in CONTROLS
     ]
@@ -336,14 +338,15 @@ def marked(mark: float) -> FabricRun:
     return run_fabric(wires, flows, Rules(mark=mark))
 
 
-def _longest(mark: float) -> float:
-    return max(marked(mark).longest.values())
-
-
-def queue(*, marks: bool) -> Quantity:
+@counting(
+    lambda marks: f"longest queue, {'with' if marks else 'without'} marks",
+    unit="B",
+    shown="MB",
+)
+def queue(*, marks: bool) -> float:
     """Longest queue before that port."""
-    mark, words = (1 << 17, "with marks") if marks else (float("inf"), "without marks")
-    return counted(_longest, mark, unit="B", label=f"longest queue, {words}").to("MB")
+    mark = 1 << 17 if marks else float("inf")
+    return max(marked(mark).longest.values())
 
 
 # -- measured by others ----------------------------------------------------------------

@@ -10,7 +10,7 @@ from stacklib.interconnect.optics import errors, failing
 from stacklib.interconnect.optics.ports import PORTS, ends, energy_per_bit
 from stacklib.pages import chain
 from stacklib.pages.figures_of import claimed as claimed
-from stacklib.quantity import Quantity, chosen, counted, quoted
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 
 DEVICE, WAYS = "h100_sxm", tuple(PORTS)
 TIA = "D. Patel and others, 112-Gb/s TIA in 16-nm FinFET, JSSC 2023"
@@ -98,10 +98,11 @@ def electrical(way: str) -> Quantity:
 def halves() -> Quantity:
     """Share of the electrical power that arrives over the board."""
     loss = electrical("pluggable")
-    return counted(_left, loss, label="share of the power that crosses the board")
+    return counted(left, loss, label="share of the power that crosses the board")
 
 
-def _left(loss: float) -> float:
+def left(loss: float) -> float:
+    """Share of the power that is left behind a loss in dB."""
     return float(10 ** (-loss / 10))
 
 
@@ -165,33 +166,35 @@ def sent() -> Quantity:
     return (standard("less") + standard("closure")).named("OMA sent, dBm")
 
 
-def _budget(take: str) -> float:
-    told = light.budget(
-        sent().si,
-        {"fibre, connectors": standard("channel").si},
-        standard("stressed").si,
-    )
+def budget(take: str, sent: float, channel: float, stressed: float) -> float:
+    """What of a level that is sent arrives behind the fibre, or is left over."""
+    told = light.budget(sent, {"fibre, connectors": channel}, stressed)
     return float(getattr(told, take))
+
+
+def _levels() -> tuple[Quantity, Quantity, Quantity]:
+    return sent(), standard("channel"), standard("stressed")
 
 
 def received() -> Quantity:
     """OMA behind the fibre."""
-    return counted(_budget, "received", label="OMA received, dBm")
+    return counted(budget, "received", *_levels(), label="OMA received, dBm")
 
 
 def margin() -> Quantity:
     """What is left of the budget."""
-    return counted(_budget, "margin", label="margin in dB")
+    return counted(budget, "margin", *_levels(), label="margin in dB")
 
 
 def noise() -> Quantity:
     """Noise of a published amplifier: its density over its bandwidth."""
     density = quoted("tia.noise")
     band = quoted("tia.bandwidth")
-    return counted(_noise, density, band, label="noise current in µA")
+    return counted(noise_current, density, band, label="noise current in µA")
 
 
-def _noise(density: float, band: float) -> float:
+def noise_current(density: float, band: float) -> float:
+    """Microamperes of a noise over a band."""
     return float(1e6 * density * band**0.5)
 
 
@@ -207,10 +210,11 @@ def reach() -> Quantity:
 
 def least() -> Quantity:
     """OMA that this amplifier needs by the closed form."""
-    return counted(_least, standard("errors"), noise(), label="OMA needed, dBm")
+    return counted(needed, standard("errors"), noise(), label="OMA needed, dBm")
 
 
-def _least(wrong: float, micro: float, levels: int = 4) -> float:
+def needed(wrong: float, micro: float, levels: int = 4) -> float:
+    """dBm for a share of wrong bits, under a noise in microamperes."""
     return errors.sensitivity(wrong, micro / 1e6, RESPONSIVITY, levels)
 
 
@@ -226,7 +230,7 @@ def off() -> Quantity:
 
 def four_levels() -> Quantity:
     """Decibels that four levels need over two."""
-    other = counted(_least, standard("errors"), noise(), 2, label="OMA for two levels")
+    other = counted(needed, standard("errors"), noise(), 2, label="OMA for two levels")
     return (least() - other).named("four levels over two, dB")
 
 
@@ -260,10 +264,11 @@ def stuck(*, together: bool, fit: Quantity | None = None) -> Quantity:
     ports_of = PORTS_EACH if together else 1
     rate = chosen(FIT, label="FIT of a module") if fit is None else fit
     label = f"port-hours lost a day, {ports_of} together"
-    return counted(_stuck, ports(), rate, ports_of, label=label)
+    return counted(stuck_hours, ports(), rate, ports_of, label=label)
 
 
-def _stuck(count: float, fit: float, together: int) -> float:
+def stuck_hours(count: float, fit: float, together: int) -> float:
+    """Port-hours that so many ports lose in a day."""
     return failing.expected(
         [failing.Part("port", round(count), fit, together, REPAIR)], 1
     ).port_hours
@@ -277,14 +282,14 @@ def _run(events: bool) -> failing.Days:
     return failing.expected(fleet, RUN_DAYS)
 
 
-def _failures(events: bool) -> float:
-    return _run(events).failures
-
-
-def run(*, events: bool) -> Quantity:
+@counting(
+    lambda events: (
+        f"failures of {RUN_PORTS} modules, {'events' if events else 'formula'}"
+    )
+)
+def run(*, events: bool) -> float:
     """Failures of a smaller fleet over years: event by event, and by the formula."""
-    word = "events" if events else "formula"
-    return counted(_failures, events, label=f"failures of {RUN_PORTS} modules, {word}")
+    return _run(events).failures
 
 
 def mtbf(way: str) -> Quantity:

@@ -5,7 +5,7 @@ from stacklib.interconnect.pipelines.run import run_pipeline
 from stacklib.pages.interconnect import pipelines as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, machine, model
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import chosen, counting
 
 __all__ = ["lanes", "who_reads"]
 
@@ -96,7 +96,9 @@ def _time(words: str) -> float:
     return run_pipeline(pipeline(STAGES, MICROBATCHES, *SCHEDULES[words])).time
 
 
-def _wait(words: str) -> float:
+@counting("waiting over work, {words}")
+def waiting(words: str) -> float:
+    """The bubble of a schedule that is drawn."""
     return round(
         run_pipeline(pipeline(STAGES, MICROBATCHES, *SCHEDULES[words])).bubble, 9
     )
@@ -113,8 +115,7 @@ def _step(words: str) -> d.Node:
         )
         for n in range(STAGES)
     ]
-    wait: Quantity = counted(_wait, words, label=f"waiting over work, {words}")
-    foot = d.line("waiting over work: ", d.Shown(wait, "%"), bold=True)
+    foot = d.line("waiting over work: ", d.Shown(waiting(words), "%"), bold=True)
     key = d.line("full: forward; pale: backward; faint: waits", role="muted")
     return d.below(
         d.Box("pipeline", None, d.below(*rows, gap=4)), d.Words([foot, key]), gap=6

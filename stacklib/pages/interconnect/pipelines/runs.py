@@ -6,9 +6,9 @@ from statistics import median
 from typing import Any
 
 from stacklib.evidence import results, runs
+from stacklib.evidence.runs import promised
 from stacklib.interconnect.pipelines.closed import bubble
-from stacklib.pages import figures_of
-from stacklib.quantity import Quantity, counted, counting
+from stacklib.quantity import Quantity, counting, recorded
 
 RUN, COSTS = "pipelined_training", "pipelined_costs"
 STAGES, MOST = 2, 8  # microbatches
@@ -31,37 +31,32 @@ def cases() -> dict[str, dict[str, Any]]:
 
 def seen(id: str, what: str) -> Quantity:
     """Median seconds of a step, waiting over work, or the first stage's activations."""
-    case = cases()[id]
-    value, unit = {
-        "time": (median(case["times_s"]), "s"),
-        "bubble": (case["bubble"], ""),
-        "kept": (case["kept_bytes"][0], "B"),
+    field, unit = {
+        "time": ("times_s/median", "s"),
+        "bubble": ("bubble", ""),
+        "kept": ("kept_bytes/0", "B"),
     }[what]
-    made = figures_of.seen(RUN, value, unit, f"{what}, {id}")
+    made = recorded(results.file(RUN), id, field, unit=unit, label=f"{what}, {id}")
     return made.to({"s": "ms", "B": "MB"}[unit]) if unit else made
 
 
 def foretold(id: str, what: str) -> Quantity:
     """The same as predicted."""
-    told = cases()[id]["told"]
-    value, unit = {
-        "time": (told["predicted_s"], "s"),
-        "bubble": (told["bubble"], ""),
-        "kept": (told["kept_bytes"][0], "B"),
+    field, unit = {
+        "time": ("predicted_s", "s"),
+        "bubble": ("bubble", ""),
+        "kept": ("kept_bytes/0", "B"),
     }[what]
-    made = figures_of.foretold(RUN, value, unit, f"predicted {what}, {id}")
+    made = promised(RUN, id, field, unit, f"predicted {what}, {id}")
     return made.to({"s": "ms", "B": "MB"}[unit]) if unit else made
 
 
-def formed(id: str) -> Quantity:
+@counting("bubble by the form, {id}")
+def formed(id: str) -> float:
     """Waiting over work by the form, whose stages are alike."""
     case = cases()[id]
     shape = (case["microbatches"], case["schedule"], case["chunks"])
-    return counted(_formed, *shape, label=f"bubble by the form, {id}")
-
-
-def _formed(microbatches: int, schedule: str, chunks: int) -> float:
-    return round(float(bubble(STAGES, microbatches, schedule, chunks)), 9)
+    return round(float(bubble(STAGES, *shape)), 9)
 
 
 def table() -> list[dict[str, Any]]:
@@ -97,13 +92,12 @@ def half_off() -> float:
 
 def part(number: int) -> Quantity:
     """What a microbatch takes on a stage, measured alone: forward and backward."""
-    seconds = sum(
-        median(row["times_s"])
+    turns = [
+        recorded(results.file(COSTS), row["id"], "times_s/median", unit="s")
         for row in results.need(COSTS)["rows"]
         if row["id"].startswith(f"turns-{STAGES}-") and row["part"] == number
-    )
-    label = f"a microbatch on stage {number}"
-    return figures_of.seen(COSTS, seconds, "s", label).to("ms")
+    ]
+    return sum(turns[1:], turns[0]).named(f"a microbatch on stage {number}").to("ms")
 
 
 def gain() -> Quantity:

@@ -69,13 +69,10 @@ def island_count(name: str) -> Quantity:
     return counted(claims.island_count, *sizes, label=f"islands, {name}")
 
 
-def reached() -> Quantity:
+@counting("GPUs reached in the post's rack")
+def reached() -> int:
     """Other GPUs that one of the post's rack can reach."""
-    return counted(_others, "packed", label="GPUs reached in the post's rack")
-
-
-def _others(wiring: str) -> int:
-    return claims.reached(0, wiring) - 1
+    return claims.reached(0, "packed") - 1
 
 
 def used(name: str) -> Quantity:
@@ -97,14 +94,10 @@ def planes() -> int:
     return topology("NVL72").routes(0, 71).count
 
 
-def shared() -> Quantity:
+@counting("chips that two GPUs share, at least")
+def shared() -> int:
     """The fewest chips at which two GPUs meet where each leaves some out."""
-    return counted(_shared, MORE, label="chips that two GPUs share, at least")
-
-
-def _shared(name: str) -> int:
-    of = RACKS[name]
-    net = topology(name)
+    of, net = RACKS[MORE], topology(MORE)
     return min(net.routes(0, other).count for other in range(1, of.gpus))
 
 
@@ -147,12 +140,8 @@ def cables_told() -> Quantity:
 
 def two_tiers() -> Quantity:
     """GPUs that two tiers of the same chip join at full bandwidth."""
-    radix = int(claims.ports().si)
-    return counted(_two_tiers, radix, label="GPUs on two tiers")
-
-
-def _two_tiers(radix: int) -> int:
-    return fat_tree_size(radix, 2).hosts
+    label = "GPUs on two tiers"
+    return counted(fat_tree_size, claims.ports(), 2, take="hosts", label=label)
 
 
 def old_ports() -> Quantity:
@@ -179,16 +168,11 @@ def vector() -> Quantity:
     return (hidden * bytes_per_element("bf16")).named("bytes of an exchange")
 
 
-def _once(name: str, size: float) -> float:
-    """Seconds of one exchange of eight GPUs, by its sends over the graph."""
-    found = cost(all_reduce(TP, ALGORITHM), topology(name, TP), size=size)
-    return float(found.time)
-
-
 def once(name: str) -> Quantity:
-    """One exchange of eight GPUs."""
-    label = f"an exchange of eight GPUs, {name}"
-    return counted(_once, name, vector().si, unit="s", label=label).to("µs")
+    """One exchange of eight GPUs, by its sends over the graph."""
+    made = all_reduce(TP, ALGORITHM)
+    found: Quantity = cost(made, topology(name, TP), size=vector()).time
+    return found.named(f"an exchange of eight GPUs, {name}").to("µs")
 
 
 def exchange(name: str) -> Quantity:
@@ -202,14 +186,15 @@ def closed(ranks: int) -> Quantity:
     """One exchange in closed form, for any number of GPUs of an NVL72."""
     link = hardware.link("nvlink5")
     steps, share = (
-        counted(_count, ranks, part, label=f"{words} of {ranks} GPUs")
+        counted(count_of, ranks, part, label=f"{words} of {ranks} GPUs")
         for part, words in enumerate(("steps", "share of the vector sent"))
     )
     told = steps * link.latency + share * vector() / link.per_direction
     return told.named(f"an exchange of {ranks} GPUs, closed form").to("µs")
 
 
-def _count(ranks: int, part: int) -> float:
+def count_of(ranks: int, part: int) -> float:
+    """Steps (0) of such an exchange, or the share of the vector sent (1)."""
     found = closed_count("all_reduce", ALGORITHM, ranks)
     return (found.steps, float(found.share))[part]
 
@@ -226,8 +211,7 @@ def heads() -> Quantity:
 
 def even() -> Quantity:
     """The most GPUs of the rack that share the heads evenly."""
-    size = int(claims.gpus().si)
-    return counted(math.gcd, size, int(heads().si), label="GPUs that share heads")
+    return counted(math.gcd, claims.gpus(), heads(), label="GPUs that share heads")
 
 
 def large() -> Quantity:

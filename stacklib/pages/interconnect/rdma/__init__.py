@@ -15,7 +15,6 @@ from stacklib.quantity import (
     Quantity,
     bytes_per_element,
     chosen,
-    counted,
     counting,
     one_of,
     quoted,
@@ -254,17 +253,17 @@ def fault_rows() -> list[dict[str, Any]]:
     ]
 
 
-def _posted(together: bool, what: str) -> int:
+@counting(
+    lambda what, together: (
+        f"{what} of a warp, {'together' if together else 'each lane'}"
+    )
+)
+def posted(what: str, *, together: bool) -> int:
+    """Doorbells or atomic additions of a warp that posts a message a lane."""
     queue = Queue(2 * LANES)
     queue.post([(lane, 1, lane, 2, 64) for lane in range(LANES)], together)
     assert len(queue.send()) == LANES and not queue.faults()
     return int(getattr(queue, what))
-
-
-def posted(what: str, *, together: bool) -> Quantity:
-    """Doorbells or atomic additions of a warp that posts a message a lane."""
-    words = "together" if together else "each lane"
-    return counted(_posted, together, what, label=f"{what} of a warp, {words}")
 
 
 def step_rows() -> list[dict[str, Any]]:

@@ -11,20 +11,26 @@ from stacklib.evidence.calibrate.left_out import unseen
 from stacklib.evidence.predict.collectives import collective_of, fabric_of, size_of
 from stacklib.evidence.validate import Validation, validate
 from stacklib.evidence.validate.score import LARGE as LARGE_FROM
+from stacklib.interconnect.networks.price import family
 from stacklib.interconnect.networks.read_topo import read_topo, topo_sample
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.machine import Fabric, fabric
 from stacklib.interconnect.selection.select import Choice, select
 from stacklib.interconnect.selection.timed import Timed, bus_factor, collective_time
 from stacklib.interconnect.selection.topo import choices
-from stacklib.pages.figures_of import measured, published
+from stacklib.pages.figures_of import measured, row
 from stacklib.pages.interconnect.selection import claims
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
-from stacklib.quantity.core import _make
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+    stamp,
+)
 
 MODEL, TP, TOKENS = "llama-3-70b", 8, 4096
 DEVICE, OTHER, RACK = "h100_sxm", "b200_sxm", 72
-SOURCE = "NVIDIA, NCCL, src/graph/tuning.cc at 5067397c, 2026"
 # A log that prints what was chosen, from 32 KiB to 16 GiB.
 LOGGED = (
     "D-0163",
@@ -70,10 +76,7 @@ def steps() -> Quantity:
 
 def constant(table: str, algorithm: str, protocol: str) -> Quantity:
     """A constant of NCCL's source, microseconds: ``base``, or ``hop`` over NVLink."""
-    rows = {"base": c.BASE, "hop": c.HOP["nvlink"]}[table]
-    value = rows[algorithm][c.PROTOCOLS.index(protocol)]
-    label = f"{table}, {algorithm} {protocol}"
-    return _make(published(value, "us", label, SOURCE), key="")
+    return c.constant(table, algorithm, protocol)
 
 
 @cache
@@ -88,8 +91,9 @@ def chosen_by(of: float, device: str = DEVICE, ranks: int = TP) -> Choice:
     return select("all_reduce", of, **machine(device, ranks).select())
 
 
-def _candidate(what: str, of: float, candidate: Candidate) -> float:
-    row = chosen_by(of).of(*candidate)
+def part_of(what: str, of: Quantity, candidate: Candidate) -> float:
+    """Seconds, or the rate, of one candidate for an exchange of a size."""
+    row = chosen_by(of.si).of(*candidate)
     value = {"time": row.time, "alpha": row.latency, "rate": row.bandwidth}[what]
     assert value is not None
     return value
@@ -100,7 +104,8 @@ def candidate(what: str, name: Candidate, of: Quantity | None = None) -> Quantit
     of = size() if of is None else of
     unit = "B/s" if what == "rate" else "s"
     label = f"{what} of {' '.join(name)}" + (f", {of.text()}" if what == "time" else "")
-    found = counted(_candidate, what, of.si, name, unit=unit, label=label)
+    band = family(of.si)
+    found = counted(part_of, what, of, name, unit=unit, label=label, family=band)
     return found.to("GB/s" if what == "rate" else "us")
 
 
@@ -121,8 +126,9 @@ def timed(of: float, device: str = DEVICE, ranks: int = TP) -> Timed:
     return collective_time("all_reduce", of, machine(device, ranks))
 
 
-def _seconds(of: float, device: str, ranks: int, what: str = "time") -> float:
-    return float(getattr(timed(of, device, ranks), what))
+def seconds(of: Quantity, device: str, ranks: int, what: str = "time") -> float:
+    """Seconds of an exchange by NCCL's choice, or of a part of it."""
+    return float(getattr(timed(of.si, device, ranks), what))
 
 
 def time(
@@ -135,7 +141,8 @@ def time(
     of = size() if of is None else of
     short = hardware.get(device).short
     label = f"{what} of an all-reduce of {of.text()}, {ranks} x {short}"
-    return counted(_seconds, of.si, device, ranks, what, unit="s", label=label).to("us")
+    band, asked = family(of.si), (of, device, ranks, what)
+    return counted(seconds, *asked, unit="s", label=label, family=band).to("us")
 
 
 def token(device: str = DEVICE) -> Quantity:
@@ -173,14 +180,16 @@ def worse() -> Quantity:
     return (cards() / four()).named("PCI Express over NVLink, four ranks")
 
 
-def _cards(of: float) -> float:
-    return choices(read_topo(topo_sample("four_cards")), (of,))[0].time
+def on_cards(of: Quantity) -> float:
+    """Seconds of an exchange on four cards that only PCI Express joins."""
+    return choices(read_topo(topo_sample("four_cards")), (of.si,))[0].time
 
 
 def cards() -> Quantity:
     """The prompt's exchange on four cards that only PCI Express joins."""
-    label = "64 MiB over four cards"
-    return counted(_cards, size(TOKENS).si, unit="s", label=label).to("us")
+    label, of = "64 MiB over four cards", size(TOKENS)
+    band = family(of.si)
+    return counted(on_cards, of, unit="s", label=label, family=band).to("us")
 
 
 def four() -> Quantity:
@@ -218,28 +227,33 @@ def off(id: str) -> float:
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
 
 
-def _seconds_of(id: str) -> float:
-    """The time that a row says, whatever its metric."""
-    row = next(r for r in measurements.public() if r.id == id)
-    rate = {"ms": 1e-3, "us": 1e-6}.get(row.unit)
-    if rate is not None:
-        return row.value * rate
-    kind = collective_of(row)
-    return bus_factor(kind, fabric_of(row).ranks) * size_of(row) / (row.value * 1e9)
-
-
 def run(id: str) -> Quantity:
-    """A published run's time, from its bus bandwidth."""
-    label = f"time of {id}, from its bus bandwidth"
-    return counted(_seconds_of, id, unit="s", label=label).to("us")
+    """A published run's time, whatever its metric: from its bus bandwidth."""
+    one, found = row(id), measured(id)
+    if one.unit not in ("ms", "us"):
+        kind, ranks = collective_of(one), fabric_of(one).ranks
+        many = counted(bus_factor, kind, ranks, label="bus bytes of a byte")
+        sent = counted(bytes_of, id, unit="B", label=f"bytes of {id}")
+        found = many * sent / found
+    return found.named(f"time of {id}, from its bus bandwidth").to("us")
 
 
-@counting("predicted time of {id}, source unseen", unit="s", shown="us")
-def foretold(id: str) -> float:
-    """The same predicted by a fit that has not seen its source."""
+def bytes_of(id: str) -> float:
+    """Bytes of a published run's exchange."""
+    return size_of(row(id))
+
+
+def ratio_of(id: str) -> float:
+    """A run's predicted time over its measured one, by a fit without its source."""
     found = next(o for o in judged("source").outcomes if o.row.id == id)
-    rate = found.row.unit not in ("ms", "us")
-    return _seconds_of(id) * (1 / found.ratio if rate else found.ratio)
+    return found.ratio if found.row.unit in ("ms", "us") else 1 / found.ratio
+
+
+def foretold(id: str) -> Quantity:
+    """The same predicted by a fit that has not seen its source."""
+    over = counted(ratio_of, id, label=f"predicted over measured, {id}")
+    told = stamp(run(id) * over, family(size_of(row(id))))
+    return told.named(f"predicted time of {id}, source unseen").to("us")
 
 
 def named(algorithm: str, protocol: str) -> str:
@@ -320,18 +334,15 @@ def boards() -> list[dict[str, Any]]:
     return rows
 
 
-def points() -> list[tuple[str, float, float]]:
-    """Class, measured and predicted seconds of each row that has a time."""
+def points() -> list[tuple[str, Quantity, Quantity]]:
+    """Class, measured and predicted time of each row that has one."""
     found = []
     for one in judged("source").predicted:
         row = one.row
         if "moe" in row.subject.lower():
             if row.unit == "us":
-                found.append(("experts", row.value / 1e6, row.value * one.ratio / 1e6))
+                found.append(("experts", run(row.id), foretold(row.id)))
             continue
-        took = _seconds_of(row.id)
-        rate = row.unit not in ("ms", "us")
-        on = fabric_of(row)
-        kind = "nodes" if on.nodes > 1 else "node"
-        found.append((kind, took, took * (1 / one.ratio if rate else one.ratio)))
+        kind = "nodes" if fabric_of(row).nodes > 1 else "node"
+        found.append((kind, run(row.id), foretold(row.id)))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.interconnect import selection as page
-from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, sizes
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, rows, sizes
 
 SIZES = tuple(2.0**power for power in range(10, 31))  # 1 KiB to 1 GiB
 SHOWN = {
@@ -37,8 +37,9 @@ def published() -> Spec:
     found = page.points()
     marks: list[Mark] = [line(ENDS, ENDS, "as measured", "predicted", at="key")]
     for series, (kind, name) in enumerate(CLASSES.items(), 1):
-        mine = sorted((a * 1e6, b * 1e6) for own, a, b in found if own == kind)
-        x, y = zip(*mine, strict=True)
+        mine = [(a.to("us").value, b) for own, a, b in found if own == kind]
+        mine.sort(key=lambda pair: (pair[0], pair[1].si))
+        x, y = [a for a, _ in mine], rows([b for _, b in mine], "us")
         marks.append(dots(x, y, name, "measured", series=series, at="key"))
     return chart(
         "Most collectives lie near their predictions; an unknown network does not.",

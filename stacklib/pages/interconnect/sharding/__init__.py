@@ -6,7 +6,8 @@ from statistics import median
 from typing import Any
 
 from stacklib import hardware, models
-from stacklib.evidence import runs
+from stacklib.evidence import results, runs
+from stacklib.evidence.runs import promised
 from stacklib.interconnect.parallelism.memory import GRADIENTS
 from stacklib.interconnect.sharding.held import (
     GRADIENT,
@@ -19,10 +20,9 @@ from stacklib.interconnect.sharding.held import (
     tensor_bytes,
     tensor_message,
 )
-from stacklib.pages import figures_of
 from stacklib.pages.interconnect.links.claims import one_way, plain
 from stacklib.pages.interconnect.sharding import claims
-from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity import Quantity, chosen, counted, counting, recorded
 
 RUN, MODEL, TP, RANKS, DEVICE = "sharded_training", "llama-3-70b", 8, 64, "h100_sxm"
 SEQUENCE = 4096  # tokens of a training sequence
@@ -166,27 +166,27 @@ def cases() -> dict[str, dict[str, Any]]:
 
 def seen(id: str, what: str) -> Quantity:
     """Median seconds of a step, bytes carried by all, or bytes held by rank 0."""
-    case = cases()[id]
-    value, unit = {
-        "time": (median(case["times_s"]), "s"),
-        "carried": (case["carried_bytes"], "B"),
-        "held": (sum(case["held"].values()), "B"),
-    }[what]
-    made = figures_of.seen(RUN, value, unit, f"{what}, {id}")
-    return made.to("ms" if unit == "s" else "MB")
+    file, label = results.file(RUN), f"{what}, {id}"
+    if what == "time":
+        field = "times_s/median"
+        return recorded(file, id, field, unit="s", label=label).to("ms")
+    fields = ["carried_bytes"]
+    if what == "held":
+        fields = [f"held/{part}" for part in cases()[id]["held"]]
+    parts = [recorded(file, id, field, unit="B") for field in fields]
+    return sum(parts[1:], parts[0]).named(label).to("MB")
 
 
 def foretold(id: str, what: str) -> Quantity:
     """The same as predicted; ``form``: bytes by the form, whatever gloo does."""
-    told = cases()[id]["told"]
-    value, unit = {
-        "time": (told["predicted_s"], "s"),
-        "carried": (told["predicted_bytes"], "B"),
-        "form": (told["form_bytes"], "B"),
-        "held": (sum(told["held"].values()), "B"),
-    }[what]
-    made = figures_of.foretold(RUN, value, unit, f"predicted {what}, {id}")
-    return made.to("ms" if unit == "s" else "MB")
+    label = f"predicted {what}, {id}"
+    if what == "time":
+        return promised(RUN, id, "predicted_s", "s", label).to("ms")
+    fields = {"carried": ["predicted_bytes"], "form": ["form_bytes"]}.get(what)
+    if fields is None:
+        fields = [f"held/{part}" for part in cases()[id]["told"]["held"]]
+    parts = [promised(RUN, id, field, "B", field) for field in fields]
+    return sum(parts[1:], parts[0]).named(label).to("MB")
 
 
 @counting("largest error of bytes on the wire")

@@ -17,7 +17,14 @@ from stacklib.interconnect.networks.shapes_optical import (
     goodput,
     run_goodput,
 )
-from stacklib.quantity import Quantity, chosen, counted, counting, quoted
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+    quoted,
+)
 
 SHORT, WIDE = (4, 4, 8), (4, 8, 8)  # chips along the axes: one long, two long
 POD, HALL = (16, 24, 24), (16, 16, 16)  # Ironwood's, and TPU v4's
@@ -40,11 +47,6 @@ def net(shape: Shape, twist: bool = False) -> Topology:
     return Topology.torus(shape, twist or None, link=1.0)
 
 
-def _mean(shape: Shape, twist: bool) -> float:
-    loads = net(shape, twist).loads(1.0).values()
-    return round(sum(loads) / len(loads), 9)
-
-
 def _named(what: str, shape: Shape, twist: bool) -> str:
     return f"{what}, {'twisted' if twist else 'plain'} {' x '.join(map(str, shape))}"
 
@@ -55,9 +57,11 @@ def most(shape: Shape, twist: bool = False) -> float:
     return round(max(net(shape, twist).loads(1.0).values()), 9)
 
 
-def mean(shape: Shape, twist: bool = False) -> Quantity:
+@counting(lambda shape, twist: _named("a link's mean", shape, twist))
+def mean(shape: Shape, twist: bool = False) -> float:
     """Messages over a link on average."""
-    return counted(_mean, shape, twist, label=_named("a link's mean", shape, twist))
+    loads = net(shape, twist).loads(1.0).values()
+    return round(sum(loads) / len(loads), 9)
 
 
 @counting(lambda shape, twist: _named("busiest link by paths", shape, twist))
@@ -71,7 +75,7 @@ def by_paths(shape: Shape, twist: bool = False) -> float:
 def hops(shape: Shape, twist: bool = False) -> float:
     """Links on the way of a message, on average."""
     chips = prod(shape)
-    return LINKS * _mean(shape, twist) / (chips - 1)
+    return LINKS * mean(shape, twist).si / (chips - 1)
 
 
 def gain(shape: Shape) -> Quantity:
@@ -218,20 +222,21 @@ def running_drawn(mirrors: bool) -> float:
 # -- the token -------------------------------------------------------------------------
 
 
-def _token(shape: Shape) -> float:
-    """Seconds of a token's exchanges: halving and doubling, an axis at a time."""
+def _exchanges(shape: Shape) -> Quantity:
+    """Time of a token's exchanges: halving and doubling, an axis at a time."""
     box = Topology.torus(shape, link="ici_v7")
     plan = all_reduce(prod(shape), algorithm="halving_doubling")
-    return float(price(plan, box, size=2.0 * WIDTH).time) * LAYERS * PER_LAYER
+    size = chosen(WIDTH, label="values of an activation") * bytes_per_element("bf16")
+    many = chosen(LAYERS, label="layers") * chosen(PER_LAYER, label="exchanges a layer")
+    found: Quantity = price(plan, box, size=size).time * many
+    return found.to("us")
 
 
 def token() -> Quantity:
     """Exchanges of a token on eight chips of a torus."""
-    label = "a token's exchanges, 2 x 2 x 2 torus"
-    return counted(_token, (2, 2, 2), unit="s", label=label).to("us")
+    return _exchanges((2, 2, 2)).named("a token's exchanges, 2 x 2 x 2 torus")
 
 
 def token_line() -> Quantity:
     """The same on eight chips in a ring."""
-    label = "a token's exchanges, ring of eight"
-    return counted(_token, (8, 1, 1), unit="s", label=label).to("us")
+    return _exchanges((8, 1, 1)).named("a token's exchanges, ring of eight")

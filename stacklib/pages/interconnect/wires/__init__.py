@@ -7,18 +7,18 @@ from statistics import median
 from typing import Any
 
 from stacklib import models
-from stacklib.evidence import results, runs
+from stacklib.evidence import results
+from stacklib.evidence.runs import promised
 from stacklib.interconnect import fit_line
 from stacklib.interconnect.schedules.closed import closed_count
 from stacklib.interconnect.selection.line import Line
-from stacklib.pages.figures_of import seen
 from stacklib.quantity import (
     Quantity,
-    Source,
     bytes_per_element,
     chosen,
     counted,
     counting,
+    recorded,
 )
 
 RUN, SMALL, LINKS, BARE = (
@@ -41,31 +41,60 @@ NAMES = {
     "gloo's own": "library",
 }
 SHAPES = ("100 Mbit/s", "1 Gbit/s", "2 ms", "200 Mbit/s, 1 ms")
+FILE = results.file(RUN)
 
 
 # -- alpha and beta --------------------------------------------------------------------
 
 
+def small(world: int) -> list[dict[str, Any]]:
+    """Small rings that were run."""
+    return [row for row in results.need(SMALL)["rows"] if row["world"] == world]
+
+
 @cache
-def step_line(world: int = WORLD) -> Line:
-    """The line through medians of one step of small rings."""
-    rows = [row for row in results.need(SMALL)["rows"] if row["world"] == world]
+def rings(world: int) -> tuple[Quantity, ...]:
+    """Their median times."""
+    file, field = results.file(SMALL), "times_s/median"
+    return tuple(recorded(file, row["id"], field, unit="s") for row in small(world))
+
+
+def step_line(times: tuple[Quantity, ...], world: int = WORLD) -> Line:
+    """The line through such times of one step."""
     steps = closed_count("all_reduce", "ring", world).steps
-    times = [median(row["times_s"]) / steps for row in rows]
-    return fit_line([row["message"] for row in rows], times, level=LEVEL)
+    messages = [row["message"] for row in small(world)]
+    return fit_line(messages, [time.si / steps for time in times], level=LEVEL)
 
 
 def alpha(world: int = WORLD) -> Quantity:
     """What a step costs before its first byte."""
     label = f"alpha of a step, {world} processes"
-    return seen(SMALL, step_line(world).alpha, "s", label).to("µs")
+    return counted(fitted, rings(world), world, "alpha", unit="s", label=label).to("µs")
+
+
+def fitted(times: tuple[Quantity, ...], world: int, what: str) -> float:
+    """A term of that line.
+
+    ``alpha``, half of its interval as ``alpha_error``, or one over ``beta`` and over
+    the ends of its interval as ``rate``, ``low``, ``high``.
+    """
+    line = step_line(times, world)
+    low, high = line.alpha_interval
+    fast, slow = line.beta_interval
+    return {
+        "alpha": line.alpha,
+        "alpha_error": (high - low) / 2,
+        "rate": 1 / line.beta,
+        "low": 1 / slow,
+        "high": 1 / fast,
+    }[what]
 
 
 def alpha_error(world: int = WORLD) -> Quantity:
     """Half of its interval of 95 in 100."""
-    low, high = step_line(world).alpha_interval
     label = f"half of alpha's interval, {world} processes"
-    return seen(SMALL, (high - low) / 2, "s", label).to("µs")
+    found = counted(fitted, rings(world), world, "alpha_error", unit="s", label=label)
+    return found.to("µs")
 
 
 def level() -> Quantity:
@@ -78,11 +107,12 @@ def rate(world: int = WORLD, end: int | None = None) -> Quantity:
 
     One over beta.
     """
-    line = step_line(world)
-    beta = line.beta if end is None else line.beta_interval[1 - end]
-    words = "" if end is None else f", {('low', 'high')[end]} end"
+    what = "rate" if end is None else ("low", "high")[end]
+    words = "" if end is None else f", {what} end"
     label = f"bandwidth of a step, {world} processes{words}"
-    return seen(SMALL, 1 / beta, "B/s", label).to("GB/s")
+    return counted(fitted, rings(world), world, what, unit="B/s", label=label).to(
+        "GB/s"
+    )
 
 
 def longest_message() -> Quantity:
@@ -118,17 +148,19 @@ def name_of(algorithm: str, size: int, collective: str = "all_reduce") -> str:
 
 def timed(algorithm: str, size: int, collective: str = "all_reduce") -> Quantity:
     """Median seconds of a case."""
-    id = name_of(algorithm, size, collective)
-    return seen(RUN, median(cases()[id]["times_s"]), "s", f"sockets, {id}").to("ms")
+    return median_of(name_of(algorithm, size, collective))
+
+
+def median_of(id: str) -> Quantity:
+    """The same by a case's id."""
+    label = f"sockets, {id}"
+    return recorded(FILE, id, "times_s/median", unit="s", label=label).to("ms")
 
 
 def foretold(algorithm: str, size: int, collective: str = "all_reduce") -> Quantity:
     """What was predicted of it before."""
-    id, file = name_of(algorithm, size, collective), results.need(RUN)
-    where = file["prediction"]["file"]
-    source = Source(where, "committed before the run", file["date"], "measured")
-    value = cases()[id]["predicted_s"]
-    return runs.foretold(value, "s", f"predicted, {id}", source).to("ms")
+    id = name_of(algorithm, size, collective)
+    return promised(RUN, id, "predicted_s", "s", f"predicted, {id}").to("ms")
 
 
 def _ratios(world: int) -> list[float]:
@@ -165,15 +197,12 @@ def schedules() -> int:
     return len({(c["world"], c["collective"], c["algorithm"]) for c in ours})
 
 
-def _bytes_ratio(world: int, collective: str, algorithm: str, size: int) -> float:
-    case = cases()[f"w{world}-{collective}-{algorithm}-{size}"]
-    return float(case["carried_bytes"] / case["predicted_bytes"])
-
-
 def carried(algorithm: str, collective: str = "all_reduce") -> Quantity:
     """Bytes that the interface counted, over those of the schedule; large array."""
+    id = name_of(algorithm, LARGE, collective)
+    due = promised(RUN, id, "predicted_bytes", "B", "bytes due")
     label = f"bytes counted over bytes due, {collective}, {algorithm}"
-    return counted(_bytes_ratio, WORLD, collective, algorithm, LARGE, label=label)
+    return (recorded(FILE, id, "carried_bytes", unit="B") / due).named(label)
 
 
 def surplus() -> Quantity:
@@ -217,37 +246,41 @@ def link_rows(name: str) -> list[dict[str, Any]]:
 
 
 @cache
-def link_line(name: str) -> Line:
-    """Alpha and beta found of it."""
-    rows = link_rows(name)
-    return fit_line([r["bytes"] for r in rows], [median(r["times_s"]) for r in rows])
+def link_times(name: str) -> tuple[Quantity, ...]:
+    """Median times of its messages."""
+    file = results.file(BARE if name == "bare" else LINKS)
+    rows = (row["id"] for row in link_rows(name))
+    return tuple(recorded(file, id, "times_s/median", unit="s") for id in rows)
+
+
+def linked(times: tuple[Quantity, ...], name: str, what: str) -> float:
+    """``alpha`` or ``bandwidth`` of the line through such times."""
+    sizes = [row["bytes"] for row in link_rows(name)]
+    return float(getattr(fit_line(sizes, [time.si for time in times]), what))
 
 
 def link_alpha(name: str) -> Quantity:
     """Alpha as found."""
-    stem = BARE if name == "bare" else LINKS
-    return seen(stem, link_line(name).alpha, "s", f"alpha found, {name}").to("µs")
+    label, times = f"alpha found, {name}", link_times(name)
+    return counted(linked, times, name, "alpha", unit="s", label=label).to("µs")
 
 
 def link_rate(name: str) -> Quantity:
     """Bandwidth as found."""
-    stem = BARE if name == "bare" else LINKS
-    return seen(stem, link_line(name).bandwidth, "B/s", f"rate found, {name}").to(
-        "MB/s"
-    )
+    label, times = f"rate found, {name}", link_times(name)
+    found = counted(linked, times, name, "bandwidth", unit="B/s", label=label)
+    return found.to("MB/s")
 
 
 def link_told(name: str, field: str) -> Quantity:
     """Alpha or bandwidth as predicted."""
-    file = results.need(LINKS)
-    row = next(r for r in results.prediction(LINKS)["rows"] if r["link"] == name)
-    where = file["prediction"]["file"]
-    source = Source(where, "committed before the run", file["date"], "measured")
+    rows = results.prediction(LINKS)["rows"]
+    place = next(n for n, row in enumerate(rows) if row["link"] == name)
+    row, label = f"rows/{place}", f"{field} predicted, {name}"
     if field == "alpha":
-        label = f"alpha predicted, {name}"
-        return runs.foretold(row["alpha_s"], "s", label, source).to("µs")
-    label = f"rate predicted, {name}"
-    return runs.foretold(1 / row["beta_s"], "B/s", label, source).to("MB/s")
+        return promised(LINKS, row, "alpha_s", "s", label).to("µs")
+    beta = promised(LINKS, row, "beta_s", "s/B", f"beta predicted, {name}")
+    return (1 / beta).named(label).to("MB/s")
 
 
 def made_by(name: str) -> str:

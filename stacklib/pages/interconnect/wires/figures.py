@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from stacklib.pages.interconnect import wires as page
-from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line
+from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rows
 
 ABOUT = About(device="this_machine")
 ENDS = (0.3, 120.0)  # ms
@@ -20,13 +20,15 @@ def all_spec() -> Spec:
     ]
     for series, (name, size) in enumerate(SIZES.items()):
         mine = [
-            (1e3 * case["predicted_s"], 1e3 * median(case["times_s"]))
+            case
             for case in page.cases().values()
             if case["world"] == page.WORLD
             and case["algorithm"] != "library"
             and abs(case["bytes"] - size) < size / 16
         ]
-        x, y = zip(*sorted(mine), strict=True)
+        mine.sort(key=lambda case: (case["predicted_s"], median(case["times_s"])))
+        x = [1e3 * case["predicted_s"] for case in mine]
+        y = rows([page.median_of(case["id"]) for case in mine], "ms")
         marks.append(dots(x, y, name, "measured", at="key", series=series, **ABOUT))
     return chart(
         "Two numbers predict every schedule over sockets, most of them closely.",

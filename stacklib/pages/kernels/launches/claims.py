@@ -27,7 +27,7 @@ def overhead() -> Finding:
         cost("driver", "low"),
         to=cost("driver", "high"),
         why="A launch, host side. Nothing that is called a launch takes 200 us; an "
-        "operator of an eager framework may take 20 and more, Python included.",
+        "operator of an eager framework takes the low end, from memory alone.",
     )
 
 
