@@ -56,7 +56,8 @@ def wire_length(area: Any) -> Any:
 
     ``area``: of the die, in m2.
     """
-    way = area**0.5 * 5 / 6
+    side = area**0.5
+    way = side / 2 + side / 3
     return way.named("mean way across the die") if isinstance(way, Quantity) else way
 
 

@@ -8,18 +8,18 @@ from stacklib.gpu.issue.hiding import hide
 from stacklib.gpu.issue.sub_core import SubCore, Trace
 from stacklib.gpu.issue.warp_programs import KERNELS, chains
 from stacklib.gpu.issue.warp_scheduler import run
-from stacklib.gpu.tensor.dpx import REPLACES, per_cell
+from stacklib.gpu.tensor.dpx import per_cell
 from stacklib.hardware.warp_rules import rule
 from stacklib.memory.dram.in_flight import saturate
 from stacklib.quantity import (
     Quantity,
-    Source,
     bytes_per_element,
     chosen,
     constant,
     counted,
     minimum,
     one_of,
+    quoted,
 )
 
 DEVICE = "h100-sxm"
@@ -153,14 +153,10 @@ def warp() -> Finding:
 @claim("dpx-single-instr")
 def dpx() -> Finding:
     """Operations that one fused instruction does, counted."""
-    done = len(REPLACES["viaddmax_relu"])
-    source = Source("CUDA Math API", "DPX, __viaddmax_s32_relu", "2026-11-22", "vendor")
     plain = counted(per_cell, False, label="instructions of a cell without DPX")
     fused = counted(per_cell, True, label="with DPX")
     return Finding.true(
-        computed=Quantity(
-            done, label="operations of one instruction", kind="spec", source=source
-        ),
+        computed=quoted("dpx.operations"),
         why=f"Addition, maximum, clamp at zero. A whole cell of Smith-Waterman takes "
         f"{plain} instructions without and {fused} with: {plain / fused:.2} times "
         "fewer, since not all of it fuses.",

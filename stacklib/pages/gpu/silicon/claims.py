@@ -258,7 +258,8 @@ def h100_density() -> Finding:
     )
 
 
-def _line() -> float:
+def line_doubling() -> float:
+    """Years to twice as dense, by a line through NVIDIA's data-centre chips."""
     return cost.clock().doubling
 
 
@@ -268,7 +269,9 @@ def doubling() -> Finding:
     fit = cost.clock()
     return Finding(
         fixed_doubling(_chip("a100_sxm_80gb"), _chip("b200_sxm")),
-        to=counted(_line, unit="year", label="years to twice as dense, by a line"),
+        to=counted(
+            line_doubling, unit="year", label="years to twice as dense, by a line"
+        ),
         why="From A100 to B200. A line through NVIDIA's "
         f"{len(fit.keys)} data-centre chips doubles every {fit.doubling:.1f} years.",
     )

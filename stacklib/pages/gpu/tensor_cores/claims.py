@@ -64,12 +64,7 @@ def instruction_rows() -> Finding:
 
     def rows(key: str) -> Quantity:
         found = gpu.instruction(key)
-        return Quantity(
-            found.rows[-1],
-            label=f"rows of {found.name}",
-            source=found.source,
-            kind="spec",
-        )
+        return found.side("rows", "fp16", f"rows of {found.name}")
 
     hopper = gpu.instruction(H100).shape("fp16")
     return Finding(

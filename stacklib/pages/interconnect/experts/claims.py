@@ -98,7 +98,7 @@ def chosen_experts() -> Finding:
     )
 
 
-def _exponent(grows: bool) -> float:
+def exponent(grows: bool) -> float:
     """Power of the number of experts with which a GPU's copies grow."""
     few, lots = page.EXPERTS, 2 * page.EXPERTS
     top = 2 * page.TOP if grows else page.TOP
@@ -111,10 +111,10 @@ def _exponent(grows: bool) -> float:
 def volume() -> Finding:
     """Copies of a token with the experts doubled."""
     return Finding(
-        counted(_exponent, False, label="exponent at a fixed top-k"),
+        counted(exponent, False, label="exponent at a fixed top-k"),
         why="At a fixed top-k a token has as many copies, however many experts there "
         "are to choose from. Only at a fixed share of them the exponent is "
-        f"{_exponent(True):.2g}, and no model grows so.",
+        f"{exponent(True):.2g}, and no model grows so.",
     )
 
 

@@ -83,7 +83,7 @@ def dearer() -> Finding:
     )
 
 
-def _slope(high: int, over: int) -> float:
+def slope(high: int, over: int) -> float:
     """Exponent of price by switches, from a full tree to one of more levels."""
     hosts, switches = (
         page.size(part, high=over).si / page.size(part, high=high).si
@@ -96,4 +96,4 @@ def _slope(high: int, over: int) -> float:
 @claim("fat-tree-linear-cost")
 def linear() -> Quantity:
     """Price by switches: every one brings as many cables."""
-    return counted(_slope, 2, 4, label="exponent from two levels to four")
+    return counted(slope, 2, 4, label="exponent from two levels to four")

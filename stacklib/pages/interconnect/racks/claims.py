@@ -155,8 +155,9 @@ def latency() -> Finding:
     )
 
 
-def _common(first: int, second: int) -> int:
-    return math.gcd(first, second)
+def even_shares(gpus: int, heads: int) -> int:
+    """The most GPUs that share so many heads evenly."""
+    return math.gcd(gpus, heads)
 
 
 @claim("nvl72-tp72")
@@ -164,7 +165,7 @@ def tp() -> Finding:
     """The most GPUs of 72 that share the heads of a model evenly."""
     heads = models.get("llama-3-70b").heads
     return Finding(
-        counted(_common, int(gpus().si), heads, label="even shares of the heads"),
+        counted(even_shares, int(gpus().si), heads, label="even shares of the heads"),
         why=f"{heads} heads do not divide by 72, nor do 96 or 128. So many do that "
         "divide both; the other GPUs hold other experts, layers or requests.",
     )

@@ -11,14 +11,14 @@ LARGE, SMALL, OTHER = "llama-3.1-405b", "llama-3-70b", "b200_sxm"
 BATCH, PROMPT, WAYS = 128, 2048, 2  # tokens, tokens, chips
 
 
-def _sums() -> int:
+def partial_sums() -> int:
     """Matrices of a block that are split by their inputs: each leaves partial sums."""
     return len(BY_INPUT)
 
 
 def sums_of_a_layer() -> Quantity:
     """All-reduces of a layer, forward."""
-    return counted(_sums, label="matrices of a layer split by their inputs")
+    return counted(partial_sums, label="matrices of a layer split by their inputs")
 
 
 def _size(model: str, field: str) -> Quantity:

@@ -5,7 +5,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.kernels.experts import tiles as tiled
 from stacklib.kernels.experts.rounding import pad_waste, round_tokens, tiny_scores
 from stacklib.models.formulas import Sizes
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, one_of
 
 V2, V3, H100 = "deepseek-v2", "deepseek-v3", "h100_sxm"
 TILE = chosen(128, label="rows of a tile")
@@ -97,15 +97,9 @@ def use_of_cores() -> Finding:
 def tile_height() -> Finding:
     """Rows of the instruction."""
     found = gpu.instruction(H100)
-    rows = Quantity(
-        found.rows[-1],
-        "token",
-        label=f"rows of {found.name}",
-        source=found.source,
-        kind="spec",
-    )
+    rows = found.side("rows", "bf16", f"rows of {found.name}")
     return Finding(
-        rows,
+        (rows * one_of("token")).named("tokens of a tile"),
         why=f"{TILE.si:.0f} is the tile of a block, of two warp groups or two "
         "instructions. Right as the multiple, not as the height of WGMMA.",
     )

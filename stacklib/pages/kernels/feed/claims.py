@@ -2,7 +2,7 @@
 
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity, Source, counted, quoted
+from stacklib.quantity import Quantity, counted, quoted
 
 from ...figures_of import measured
 
@@ -18,11 +18,6 @@ MASK = 0x0800_2000_0000_0000
 def bits(mask: int) -> int:
     """Bits that a mask flips."""
     return mask.bit_count()
-
-
-def _lines(count: int, label: str) -> Quantity:
-    source = Source(FIRST, "include/deep_gemm/fp8_gemm.cuh", "2026-11-25", "vendor")
-    return Quantity(count, label=label, source=source, kind="measured")
 
 
 def share() -> Quantity:
@@ -44,11 +39,9 @@ def speed() -> Finding:
 @claim("deepgemm-lines")
 def lines() -> Finding:
     """Lines of the first release: its core file without blanks, its kernel alone."""
-    body = _lines(273, "lines of the kernel function, blanks left out")
-    file = _lines(386, "lines of its file, blanks left out")
-    kept = (file - _lines(50, "lines of comment in it")).named("lines of code")
+    body = quoted("deepgemm.kernel_lines")
     return Finding(
-        kept,
+        quoted("deepgemm.code_lines"),
         why=f"Of the file; the kernel function has {body.si:.0f} with its comments. "
         f"That is the release with {measured(FIRST_BEST):.4 TFLOP/s}; "
         f"{FAST:.4 TFLOP/s} came after further changes. Two releases in one sentence.",

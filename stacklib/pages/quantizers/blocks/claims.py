@@ -8,27 +8,8 @@ from typing import Any
 import numpy as np
 
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity, Source, counted
+from stacklib.quantity import Quantity, counted, quoted
 from stacklib.quantizers import SCHEMES, Format, dequantize, quantize
-
-V3 = Source(
-    "DeepSeek-V3, README_WEIGHTS.md", "FP8 weight documentation", "2026-11-24", "vendor"
-)
-MXFP8 = Source(
-    "NVIDIA Transformer Engine documentation, MXFP8",
-    "block size",
-    "2026-11-24",
-    "vendor",
-)
-
-
-def _read(value: int, label: str, source: Source) -> Quantity:
-    key = f"{source.title}.{label}"
-    return Quantity(value, label=label, source=source, kind="spec", key=key)
-
-
-def _of_v3(label: str) -> Quantity:
-    return _read(SCHEMES["fp8_1x128"].block, label, V3)
 
 
 def overhead(scheme: str) -> float:
@@ -42,7 +23,7 @@ def overhead(scheme: str) -> float:
 def activation_tile() -> Finding:
     """As DeepSeek documents it: a scale for each token and 128 channels."""
     return Finding(
-        _of_v3("channels that share a scale"),
+        quoted("deepseek_v3_weights.channels"),
         why="A row of one token, in the recipe that DeepGEMM implements. Its scale "
         f"in FP32 adds {overhead('fp8_1x128'):g} bits to each number.",
     )
@@ -52,7 +33,7 @@ def activation_tile() -> Finding:
 def weight_tile() -> Finding:
     """Rows of the documented block, which has as many columns."""
     return Finding(
-        _of_v3("rows of a weight block"),
+        quoted("deepseek_v3_weights.rows"),
         why=f"Its scale in FP32 adds {overhead('fp8_128x128'):.2g} bits to a weight.",
     )
 
@@ -62,7 +43,7 @@ def mx_block() -> Finding:
     """As the format's documentation has it."""
     row = SCHEMES["mxfp8_e4m3"]
     return Finding(
-        _read(row.block, "numbers that share a scale", MXFP8),
+        quoted("transformer_engine.mxfp8_block"),
         why=f"A byte of scale for {row.block} numbers: {row.bits:g} bits each, in "
         f"{row.source}.",
     )

@@ -4,8 +4,7 @@ import math
 
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.tensor.kinds import floats
-from stacklib.pages.quantizers import formats as page
-from stacklib.quantity import counted
+from stacklib.quantity import counted, counting
 from stacklib.quantizers import Format
 
 BLACKWELL = "blackwell"
@@ -25,6 +24,18 @@ def four_bit_layouts(names: tuple[str, ...]) -> list[str]:
     """Floating-point formats of four bits among some names."""
     forms = map(Format, names)
     return [form.name for form in forms if form.bits == 4 and form.row.exponent]
+
+
+@counting("least normal {name}")
+def least_normal(name: str) -> float:
+    """The smallest number with a leading one."""
+    return Format(name).least_normal
+
+
+@counting("largest {name}")
+def largest(name: str) -> float:
+    """The largest number of a format."""
+    return Format(name).largest
 
 
 @claim("fp32-range", "fp32")
@@ -53,8 +64,8 @@ def reach(name: str) -> Finding:
         f"rule the same bits would end at {ieee:g}."
     }
     return Finding(
-        page.least_normal(name),
-        to=page.largest(name),
+        least_normal(name),
+        to=largest(name),
         why=f"Normal numbers; the least of all is {form.smallest:.3g}. The document "
         f"gives the ends as powers of ten.{other.get(name, '')}",
     )
