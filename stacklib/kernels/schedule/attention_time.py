@@ -228,9 +228,7 @@ def _launch(device: Accelerator, repeated: bool, kernels: int) -> float:
     factor = hardware.efficiency
     if not repeated:
         return kernels * factor("launch_kernel")
-    later = device.architecture in ("hopper", "blackwell")
-    first = factor("launch_stream_later" if later else "launch_stream")
-    return first + (kernels - 1) * factor("launch_kernel")
+    return factor("launch_stream") + (kernels - 1) * factor("launch_kernel")
 
 
 def _naive(work: Attention, device: Accelerator, repeated: bool) -> AttentionTime:

@@ -48,8 +48,7 @@ _HALF = "tensor_energy_half"
 _ISSUE = {"NVIDIA": "gemm_issue_nvidia"}
 _VECTOR = ("fp32", "fp64")
 _LANES = 32  # of a warp: one instruction of one scheduler
-# From Hopper on a kernel can begin while the one before it ends.
-_LATER = ("hopper", "blackwell")
+_STEP = 128  # bytes of k that a block loads at a time
 
 Factor = Callable[[str], Any]
 
@@ -71,7 +70,7 @@ class Chip:
     issue: str  # factor for the share of issue slots a library fills
     tiled: bool  # whether thread blocks are scheduled on units, as on GPUs
     doubled: bool
-    later: bool  # whether a kernel may begin before the one before it has ended
+    near: float  # seconds until a load from the L2 is back; 0 where unknown
     lanes: float  # vector instructions that all units issue a second; 0 where unknown
     borrowed: str = ""  # the architecture whose tensor energy stands in
 
@@ -92,7 +91,8 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     micro = hardware.microarchitecture(device)
     units = device.compute_units
     clock = _clock(device, name)
-    width = hardware.level(device, "l2").width
+    l2 = hardware.level(device, "l2")
+    width, latency = l2.width, l2.latency
     l2_rate = None
     if width is not None and clock is not None:
         l2_rate = (width * units * clock).at_clock(clock)
@@ -117,7 +117,7 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
         issue="gemm_issue_vector" if gpu and vector else issue,
         tiled=gpu,
         doubled=name == "tf32",
-        later=device.architecture in _LATER,
+        near=0.0 if latency is None else float(latency.si),
         lanes=_lanes(device, clock),
         borrowed=micro.tensor_energy_of if energy else "",
     )
@@ -137,8 +137,7 @@ def launch_factors(chip: Chip, launch: str) -> tuple[str, ...]:
         return ()
     if launch == "host":  # the call, and the empty kernel that it starts
         return ("launch_host", "launch_kernel")
-    later = launch == "stream" and chip.later
-    return ("launch_stream_later" if later else f"launch_{launch}",)
+    return (f"launch_{launch}",)
 
 
 def power_share(
@@ -246,17 +245,12 @@ class GemmTime:
     tiling: Tiling | None
 
 
-def loop_hits(work: Product, chip: Chip, launch: str, copies: int = 1) -> float:
-    """Share of its operands that a repeated product finds in the L2.
-
-    A benchmark that goes through ``copies`` of the weights keeps fewer of them.
-    """
+def loop_hits(work: Product, chip: Chip, launch: str) -> float:
+    """Share of its operands that a repeated product finds in the L2."""
     if launch != "stream" or chip.l2_rate is None or chip.l2_capacity is None:
         return 0.0
     capacity = getattr(chip.l2_capacity, "si", chip.l2_capacity)
-    weights = work.groups * work.k * work.n * work.right
-    loop = work.bytes + (copies - 1) * weights
-    return float(hierarchy.hit_share(loop, capacity, chip.l2_kept))
+    return float(hierarchy.hit_share(work.bytes, capacity, chip.l2_kept))
 
 
 def _bandwidth(chip: Chip, hits: float, factor: Factor) -> Any:
@@ -280,6 +274,12 @@ def vector_time(work: Product, tiling: Tiling, chip: Chip) -> float:
     sums = work.promote * panels * tiling.rows * work.n * work.k
     served = chip.lanes * min(1.0, tiling.blocks / chip.units)
     return float(work.groups * (weights + sums) / served)
+
+
+def steps_time(work: Product, tiling: Tiling, chip: Chip) -> float:
+    """Seconds of blocks that walk k whole: each step waits for a load from the L2."""
+    waves = math.ceil(tiling.blocks / chip.units)
+    return waves * work.k * work.left / _STEP * chip.near
 
 
 def hold(work: Product, chip: Chip, name: str) -> None:
@@ -313,6 +313,8 @@ def predict(
     best, least = (0.0, 0.0, chosen[0]), math.inf
     for tiling in chosen:
         compute = compute_time(work, tiling, chip.units, wear)
+        if work.whole:
+            compute = max(compute, steps_time(work, tiling, chip))
         if compute >= least:  # joining with the memory's time only adds to it
             continue
         if work.expand or work.promote:

@@ -44,6 +44,7 @@ class Product:
     groups: int = 1  # independent products of this shape in one launch
     expand: float = 0.0  # vector instructions that make a weight ready to multiply
     promote: float = 0.0  # vector instructions a sum needs, for each step of k
+    whole: bool = False  # whether the kernels leave k in one piece
 
     def __post_init__(self) -> None:
         whole(m=self.m, n=self.n, k=self.k, groups=self.groups)
@@ -93,7 +94,7 @@ def tilings(work: Product, units: int) -> tuple[Tiling, ...]:
         for split in _SPLITS:
             # k is split only while the grid stays below two waves.
             deep = work.k // split >= _LEAST_DEPTH and grid * split <= 2 * units
-            if split > 1 and not deep:
+            if split > 1 and (work.whole or not deep):
                 break
             found.append(Tiling(rows, columns, split, grid * split))
     return tuple(found)
