@@ -64,6 +64,9 @@ _FORMATS = {
 }  # fmt: skip
 # Benchmarks that replay graphs of layers, which get 16-bit activations.
 _GRAPHS = ("torch_flow", "(deepgemm)", "vllm", "sglang")
+# TensorRT-LLM's benchmark goes through copies of small weights, so that a loop is as
+# large as the L2, through five at most; the others through more than it holds.
+_COPIES = 5
 # TensorRT-LLM clears the largest, finds it, makes the scale of it, and rounds.
 _PER_TENSOR = ("torch_flow", 4)
 # vLLM's kernel gives each row a block of 1,024 threads, which waits for the memory twice
@@ -72,7 +75,7 @@ _BY_ROWS, _THREADS, _RESIDENT, _WAITS = "cutlassfp8", 1024, 2048, 2
 # Its layers of block scales ran without a graph: calls that Python makes for one.
 _EAGER, _CALLS = re.compile("vllm.*blockscaled"), 5
 # Kernels of CUTLASS and DeepGEMM; none of them splits k.
-_UNSPLIT = ("deepgemm", "cutlass", "flashinfer", "scaled_mm", "cutedsl")
+_UNSPLIT = ("deepgemm", "cutlass", "flashinfer", "scaled_mm", "cutedsl", "smooth_quant")
 
 
 def _format(row: Measurement) -> _Format:
@@ -91,13 +94,24 @@ def _format(row: Measurement) -> _Format:
     return found
 
 
+def _hits(
+    row: Measurement, work: gemm.Product, chip: gemm.Chip, launch: str
+) -> float:
+    """Share of the operands that the row's benchmark finds in the L2."""
+    looped = launch == "kernel" and "tensorrt-llm" in row.software.lower()
+    if not looped or chip.l2_capacity is None:
+        return gemm.loop_hits(work, chip, launch)
+    weights = work.groups * work.k * work.n * work.right
+    copies = max(1, min(_COPIES, math.ceil(chip.l2_capacity / weights)))
+    return gemm.loop_hits(work, chip, "stream", copies)
+
+
 def _launch(row: Measurement) -> str:
     """How the row was timed, by its software."""
     text = f"{row.software} {row.subject}".lower()
     if "mamf" in text or "best of sweep" in text:
         return "sweep"
-    # DeepGEMM's own bench times kernels and flushes caches; engines replay graphs, and
-    # go through weights that no cache holds.
+    # DeepGEMM's own bench times kernels and flushes caches; engines replay graphs.
     if "deepgemm 20" in text or any(word in text for word in _GRAPHS):
         return "kernel"
     if "llmcompass" in text:
@@ -182,7 +196,7 @@ def prepare(row: Measurement) -> Predict:
     except (UnknownSpec, ValueError) as unknown:
         raise Refusal(str(unknown)) from None
     chosen = gemm.tilings(work, max(1, int(chip.units)))
-    hits = gemm.loop_hits(work, chip, launch)
+    hits = _hits(row, work, chip, launch)
     each = 2 * form.reads + form.left  # bytes an activation
     quantized = work.m * work.k * work.groups * each if form.kernels else 0.0
     waits = _waits(row, work, device) if form.kernels else 0.0

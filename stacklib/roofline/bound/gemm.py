@@ -48,7 +48,7 @@ _HALF = "tensor_energy_half"
 _ISSUE = {"NVIDIA": "gemm_issue_nvidia"}
 _VECTOR = ("fp32", "fp64")
 _LANES = 32  # of a warp: one instruction of one scheduler
-_STEP = 128  # bytes of k that a block loads at a time
+_STEP = 128  # columns of k that a block multiplies at a time
 
 Factor = Callable[[str], Any]
 
@@ -70,7 +70,7 @@ class Chip:
     issue: str  # factor for the share of issue slots a library fills
     tiled: bool  # whether thread blocks are scheduled on units, as on GPUs
     doubled: bool
-    near: float  # seconds until a load from the L2 is back; 0 where unknown
+    near: float  # seconds that a block waits for its loads; 0 where unknown
     lanes: float  # vector instructions that all units issue a second; 0 where unknown
     borrowed: str = ""  # the architecture whose tensor energy stands in
 
@@ -92,7 +92,10 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     units = device.compute_units
     clock = _clock(device, name)
     l2 = hardware.level(device, "l2")
-    width, latency = l2.width, l2.latency
+    width = l2.width
+    # Copies that run by themselves come from the L2; a warp's own wait for the memory.
+    by_itself = device.memory_type.upper().startswith("HBM")
+    latency = l2.latency if by_itself else hardware.level(device, "dram").latency
     l2_rate = None
     if width is not None and clock is not None:
         l2_rate = (width * units * clock).at_clock(clock)
@@ -245,12 +248,17 @@ class GemmTime:
     tiling: Tiling | None
 
 
-def loop_hits(work: Product, chip: Chip, launch: str) -> float:
-    """Share of its operands that a repeated product finds in the L2."""
+def loop_hits(work: Product, chip: Chip, launch: str, copies: int = 1) -> float:
+    """Share of its operands that a repeated product finds in the L2.
+
+    A benchmark that goes through ``copies`` of the weights keeps fewer of them.
+    """
     if launch != "stream" or chip.l2_rate is None or chip.l2_capacity is None:
         return 0.0
     capacity = getattr(chip.l2_capacity, "si", chip.l2_capacity)
-    return float(hierarchy.hit_share(work.bytes, capacity, chip.l2_kept))
+    weights = work.groups * work.k * work.n * work.right
+    loop = work.bytes + (copies - 1) * weights
+    return float(hierarchy.hit_share(loop, capacity, chip.l2_kept))
 
 
 def _bandwidth(chip: Chip, hits: float, factor: Factor) -> Any:
@@ -277,9 +285,9 @@ def vector_time(work: Product, tiling: Tiling, chip: Chip) -> float:
 
 
 def steps_time(work: Product, tiling: Tiling, chip: Chip) -> float:
-    """Seconds of blocks that walk k whole: each step waits for a load from the L2."""
+    """Seconds of blocks that walk k whole: each step waits for a load."""
     waves = math.ceil(tiling.blocks / chip.units)
-    return waves * work.k * work.left / _STEP * chip.near
+    return waves * work.k / _STEP * chip.near
 
 
 def hold(work: Product, chip: Chip, name: str) -> None:

@@ -26,7 +26,7 @@ TILES = (
 # a code: 8 of 4 bits take four lop3, a shift, two sub and two fma, 4 of 8 bits two prmt
 # and two sub; then half a multiply by the scale.
 EXPAND = {4: 9 / 8 + 1 / 2, 8: 4 / 4 + 1 / 2}
-_SPLITS = (1, 2, 4, 8, 16)
+_SPLITS = (1, 2, 4, 8, 16, 32, 64)
 _LEAST_DEPTH = 256  # a share of k worth splitting off
 
 
