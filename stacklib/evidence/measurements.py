@@ -277,8 +277,8 @@ def shapes() -> tuple[Measurement, ...]:
 
 
 def fitted() -> tuple[Measurement, ...]:
-    """All that a calibration may see: the public rows and those found since."""
-    return public() + found()
+    """All that a calibration may see: public rows, those found since, other shapes."""
+    return public() + found() + shapes()
 
 
 def left_out() -> tuple[Measurement, ...]:

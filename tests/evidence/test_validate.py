@@ -81,6 +81,8 @@ def test_a_predicted_row_has_the_rows_unit_and_a_ratio(toy):
     assert found.as_dict() == {
         "id": "A-1",
         "predicted": found.predicted,
+        "low": None,
+        "high": None,
         "unit": "ms",
         "bound": "memory",
         "reason": None,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from .problem import Factor, Problem, rounded
+from .problem import Case, Factor, Problem, rounded
 
 SCAN = 7  # points across the range in the first round
 NEAR = 1.15  # ratio to both sides that later rounds search
@@ -73,12 +73,32 @@ def fit(problem: Problem) -> dict[str, float]:
     values = {name: f.begin for name, f in problem.factors.items()}
     for part in problem.stages():
         _settle(part, values)
-        for name in part.factors:
-            values[name] = rounded(values[name])
     return values
 
 
-def _settle(problem: Problem, values: dict[str, float]) -> None:
+def refit(
+    problem: Problem, full: Mapping[str, float], keep: Callable[[Case], bool]
+) -> dict[str, float]:
+    """Values without some of the rows, searched from those of a fit to all.
+
+    Only what the missing rows were fitted with is fitted again. A factor that no
+    remaining row moves goes back to where a fit begins.
+    """
+    values, rest = dict(full), problem.only(keep)
+    less = {name: len(places) for name, places in rest.parts().items()}
+    stages = zip(problem.parts().items(), rest.stages(), strict=True)
+    for (name, places), part in stages:
+        if less[name] == len(places):
+            continue
+        told = part.touched()
+        for factor, held in part.factors.items():
+            if not part.moved(told[factor], values, factor):
+                values[factor] = held.begin
+        _settle(part, values, warm=True)
+    return values
+
+
+def _settle(problem: Problem, values: dict[str, float], warm: bool = False) -> None:
     """Move the factors of a problem until nothing is gained; the others stand."""
     touched = problem.touched()
     free = [n for n, f in problem.factors.items() if not f.fixed and touched[n]]
@@ -87,7 +107,8 @@ def _settle(problem: Problem, values: dict[str, float]) -> None:
     for sweep in range(SWEEPS):
         for name in free:
             factor = problem.factors[name]
-            grid = near(factor, values[name]) if sweep else points(factor)
+            close = warm or sweep > 0
+            grid = near(factor, values[name]) if close else points(factor)
             moved = problem.moved(touched[name], values, name)
             values[name] = _along(problem, values, name, moved, grid)
         with problem.override(values):
@@ -95,6 +116,8 @@ def _settle(problem: Problem, values: dict[str, float]) -> None:
         if before - after < SETTLED * after:
             break
         before = after
+    for name in problem.factors:
+        values[name] = rounded(values[name])
 
 
 def _along(

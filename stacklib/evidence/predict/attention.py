@@ -48,9 +48,9 @@ _SHARE = 0.25  # of FlashAttention-4's exponentials: 10 to 25 % (its section 3)
 _UNSPLIT = ("flash_attn", "fa2", "flash_attention")  # mha_varlen_fwd, flash_api.cpp
 # Timed in graphs, over and over on the same operands.
 _LOOPS = ("tensorrt", "trt-llm", "vllm", "sglang", "flashinfer")
-# Kernels of an engine around those of attention: TensorRT-LLM's attentionOp.cpp calls
-# invokeBuildDecoderInfo and invokeQKVPreprocessing; in others, too, kernels of their own
-# turn by the position, write the cache and share out the work.
+# Kernels of an engine around those of attention. TensorRT-LLM's attentionOp.cpp calls
+# invokeBuildDecoderInfo and invokeQKVPreprocessing; in others, too, other kernels turn
+# by the position, write the cache and share out the work.
 _BEFORE = 3
 _STAGES = ("context", "generation")
 _FORMATS = {
@@ -271,6 +271,16 @@ def _answer(
         moved = work.batch * work.kv_heads * work.kv_bytes
         return lambda t: Forecast(moved / t.time, "B/s", t.bound)
     raise Refusal(f"no attention model for metric {metric!r}")
+
+
+def regime(row: Measurement) -> tuple[str, ...]:
+    """A row's cell: what is run, what limits it, the format, the class of kernel."""
+    name, device = row.subject.lower(), hardware.get(device_of(row.system)[0])
+    software = software_of(row, device)
+    if not set(_KEYS) & set(row.config) or "d_model" in row.config:
+        return "kernel", software
+    work = _held(row, attention_of(row), device)
+    return kernels.cell(work, device, any(s in name for s in _STAGES)) + (software,)
 
 
 def _cache_write(

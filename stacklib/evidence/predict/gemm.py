@@ -69,8 +69,8 @@ _GRAPHS = ("torch_flow", "(deepgemm)", "vllm", "sglang")
 _COPIES = 5
 # TensorRT-LLM clears the largest, finds it, makes the scale of it, and rounds.
 _PER_TENSOR = ("torch_flow", 4)
-# vLLM's kernel gives each row a block of 1,024 threads, which waits for the memory twice
-# (csrc/quantization/w8a8/fp8: the largest, then the rounding).
+# vLLM's kernel gives each row a block of 1,024 threads, which waits for the memory
+# twice (csrc/quantization/w8a8/fp8: the largest, then the rounding).
 _BY_ROWS, _THREADS, _RESIDENT, _WAITS = "cutlassfp8", 1024, 2048, 2
 # Its layers of block scales ran without a graph: calls that Python makes for one.
 _EAGER, _CALLS = re.compile("vllm.*blockscaled"), 5
@@ -220,6 +220,20 @@ def prepare(row: Measurement) -> Predict:
         return Forecast(amount / time, unit, bound)
 
     return forecast
+
+
+def regime(row: Measurement) -> tuple[str, ...]:
+    """A row's cell: the format, what limits it, and how its software calls it."""
+    device = hardware.get(device_of(row.system)[0])
+    form, software = _format(row), row.software.lower()
+    if row.has("sustained") and "m" not in row.config:
+        return f"{min(16, DTYPES[_multiply(form, device)].bits)} bit", "compute"
+    work, _ = product_of(row, device)
+    width, bound = gemm.cell(work, gemm.chip_of(device, work.dtype))
+    width = "8-bit blocks" if form.promote else width
+    engine = any(word in software for word in _GRAPHS)
+    eager = "eager" if _EAGER.match(software) else "engine"
+    return width, bound, eager if engine else "library"
 
 
 def product_of(

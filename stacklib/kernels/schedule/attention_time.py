@@ -172,7 +172,8 @@ def _grid(work: Attention, software: str, units: int) -> _Grid:
     tiles, longest = _tiles(work, rows, COLUMNS, packed)
     blocks = heads * math.ceil(asked / rows)
     splits = 1
-    if asked <= ROWS and not (work.backward or work.whole):  # one block a head: share out the keys
+    shared = not (work.backward or work.whole)
+    if asked <= ROWS and shared:  # one block a head: share out the keys
         splits = max(1, min(longest, units // blocks if blocks < units else 1))
     return _Grid(rows, blocks * splits, heads * tiles, longest / splits, splits)
 
@@ -363,6 +364,24 @@ def predict(found: Plan) -> AttentionTime:
     time = gemm.join(compute / kept, memory) + floor
     bound = max(parts, key=lambda name: parts[name])
     return AttentionTime(float(time), **parts, bound=bound, splits=grid.splits)
+
+
+def cell(
+    work: Attention, device: Accelerator, served: bool = True
+) -> tuple[str, str, str]:
+    """What an attention is like, as its error band is named.
+
+    What is run (a token or a prompt of an engine, or a kernel alone), what limits it,
+    and the format of K and V.
+    """
+    kind = "kernel" if not served else "token" if work.queries == 1 else "prompt"
+    moved = work.batch * work.kv_heads * work.kv_bytes + work.query_bytes
+    compute = work.flops / device.peak(work.dtype).si
+    memory = moved / device.memory_bandwidth.si
+    bound = "compute" if compute > memory else "memory"
+    bits = 8 * bytes_per_element(work.kv_dtype or work.dtype).si
+    width = "16 bit" if bits > 8 else "8 bit"
+    return kind, "launch" if max(compute, memory) < gemm.SMALL else bound, width
 
 
 def attention_time(

@@ -19,7 +19,6 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.hardware.errors import Tested, tested
 from stacklib.quantity import (
     DTYPES,
     Quantity,
@@ -37,7 +36,7 @@ from ..work.fit import Infeasible
 from ..work.products import TILES, Product, Tiling, product, tilings
 from . import hierarchy
 
-WIDE = "A_wide"  # the band of products that rows say little about
+SMALL = 5e-6  # seconds
 LAUNCHES = ("kernel", "stream", "host", "sweep")
 # Twice the area, and half the rim, of the largest tile; whole numbers need no source.
 _AREA, _RIM = 2 * 256 * 128, 256 + 128
@@ -365,17 +364,23 @@ def bytes_moved(work: Product) -> float:
     return work.bytes
 
 
-def band_of(dtype: str, chip: Chip, known: Tested | None = None) -> str:
-    """The family whose error band a product carries.
+def cell(work: Product, chip: Chip) -> tuple[str, str]:
+    """What a product is like, as its error band is named: format, and what limits it.
 
-    ``WIDE`` for a format that one source has measured, and for a board that may draw
-    more power than any of its kind whose rows were seen: whether it sustains that
-    power is not known.
+    Below ``SMALL`` at the roof, the start of its kernels decides.
     """
-    known, energy = known or tested(WIDE), chip.energy[:1]
-    watts = known.watts.get(energy[0], 0.0) if energy else 0.0
-    more = bool(energy and chip.tdp is not None and chip.tdp > watts)
-    return WIDE if more or dtype not in known.formats else "A"
+    compute, memory = work.operations / chip.peak, work.bytes / chip.bandwidth
+    bound = "compute" if compute > memory else "memory"
+    bits = DTYPES[work.dtype].bits
+    form = "vector" if work.dtype in _VECTOR else f"{min(bits, 16)} bit"
+    if work.expand:
+        form = "widened"
+    return form, "launch" if max(compute, memory) < SMALL else bound
+
+
+def band_of(work: Product, chip: Chip, software: str = "library") -> str:
+    """The family and cell whose error band a product carries."""
+    return "/".join(("A", *cell(work, chip), software))
 
 
 def gemm_trace(
@@ -416,11 +421,12 @@ def gemm_trace(
         # Its energy or its power is unknown, so nothing here lowers its clock.
         words = "predicted time, with no limit of power"
         return stamp(total.named(words), "products of chips of unknown power")
-    return stamp(total.named("predicted time"), band_of(work.dtype, plain))
+    return stamp(total.named("predicted time"), band_of(work, plain))
 
 
 __all__ = [
-    "Chip", "GemmTime", "LAUNCHES", "Product", "TILES", "Tiling", "WIDE", "Wear",
-    "band_of", "chip_of", "compute_time", "gemm_time", "gemm_trace", "hold", "join",
+    "Chip", "GemmTime", "LAUNCHES", "Product", "TILES", "Tiling", "Wear",
+    "band_of", "cell", "chip_of", "compute_time", "gemm_time", "gemm_trace", "hold",
+    "join",
     "memory_time", "power_share", "predict", "product", "tilings", "wear_of",
 ]  # fmt: skip
