@@ -86,4 +86,13 @@ def band_text(family: str) -> str:
     if band is None:
         return f"none: {family} is not yet held against published measurements"
     near = f"{band.median:.0%} at the median, {band.p90:.0%} at the 90th percentile"
-    return f"{near} of {band.unseen} rows never seen"
+    return f"{near} of {band.unseen} rows never seen{_ends(band)}"
+
+
+def _ends(band: ErrorBand) -> str:
+    """Where nine in ten measured times lie, and of which cell, where that is known."""
+    if not band.low:
+        return ""
+    cell = band.cell.replace("/", ", ")
+    ends = f"from {band.low:.2f} to {band.high:.2f} of it"
+    return f"; nine in ten measured times lie {ends} ({cell})"

@@ -53,6 +53,8 @@ def test_json_is_as_promised(file, run):
     assert found["rows"][0] == {
         "id": "A-1",
         "predicted": 2.0,
+        "low": None,
+        "high": None,
         "unit": "ms",
         "bound": "memory",
         "reason": None,

@@ -22,9 +22,9 @@ def held_out(
     return by, folds.held_out(public_problem(), by, group, full)
 
 
-def draw(number: int) -> dict[str, float]:
+def draw(number: int, full: Mapping[str, float]) -> dict[str, float]:
     """One bootstrap replicate of the public rows."""
-    return folds.draw(public_problem(), number)
+    return folds.draw(public_problem(), number, full)
 
 
 def cross_validate(
@@ -64,7 +64,7 @@ def calibrate(workers: int, quick: bool) -> dict[str, str]:
     table: dict[str, dict[str, Any]] = efficiency_table()
     draws = []
     if not quick:
-        numbers = [{"number": n} for n in range(folds.DRAWS)]
+        numbers = [{"number": n, "full": values} for n in range(folds.DRAWS)]
         draws = sweep.run(draw, numbers, workers=workers, what="bootstrap")
     spans = folds.spans(values, draws)
     path = files.data_path("efficiency.toml")

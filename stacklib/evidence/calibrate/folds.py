@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..validate import quantile
-from .fit import fit, refit
+from .fit import fit, nearby, refit
 from .problem import Case, Problem
 
 BY = ("source", "device")
@@ -100,7 +100,9 @@ def errors(
     }
 
 
-def draw(problem: Problem, number: int) -> dict[str, float]:
+def draw(
+    problem: Problem, number: int, full: Mapping[str, float] | None = None
+) -> dict[str, float]:
     """Factors fitted to one bootstrap replicate; those it does not touch left out.
 
     Groups (one source on one device) are drawn with repetition, then rows within
@@ -111,7 +113,8 @@ def draw(problem: Problem, number: int) -> dict[str, float]:
         places += _chosen(problem, together, random.Random(SEED + number))
     drawn = problem.drawn(places)
     touched = drawn.touched()
-    return {name: v for name, v in fit(drawn).items() if touched[name]}
+    values = nearby(drawn, full) if full else fit(drawn)
+    return {name: value for name, value in values.items() if touched[name]}
 
 
 def _chosen(

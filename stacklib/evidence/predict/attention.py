@@ -280,7 +280,7 @@ def regime(row: Measurement) -> tuple[str, ...]:
     if not set(_KEYS) & set(row.config) or "d_model" in row.config:
         return "kernel", software
     work = _held(row, attention_of(row), device)
-    return kernels.cell(work, device, any(s in name for s in _STAGES)) + (software,)
+    return (*kernels.cell(work, device, any(s in name for s in _STAGES)), software)
 
 
 def _cache_write(

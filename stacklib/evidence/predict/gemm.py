@@ -267,6 +267,11 @@ def _waits(row: Measurement, work: gemm.Product, device: hardware.Accelerator) -
     return float(_WAITS * math.ceil(turns) * latency.si)
 
 
+def written(row: Measurement) -> str:
+    """The format that a row names, whatever multiplies it."""
+    return _format(row).multiply
+
+
 def multiplied(row: Measurement, device: hardware.Accelerator) -> str:
     """The format in which a device multiplies what a row names."""
     return _multiply(_format(row), device)

@@ -10,11 +10,12 @@ class of the software says how much of that it issues:
 - ``tuned``: products that run by themselves beside the softmax (FlashAttention-3 and 4,
   cuDNN).
 
-Blocks fill waves over the units; a block pays its first load and its last store
-(``attention_fill``). K and V of the heads under way are read again by every block of
-queries unless the L2 holds them. Few queries against many keys are split over keys, so
-that every unit reads; a second kernel merges. FLOPs are halved under a causal mask; the
-backward pass has five products for the forward's two (FlashAttention-2, section 3.1.2).
+Blocks fill waves over the units; a block pays its first loads, which wait for one
+another, and its last store (``attention_fill``). K and V of the heads under way are
+read again by every block of queries unless the L2 holds them. Few queries against many
+keys are split over keys, so that every unit reads; a second kernel merges. FLOPs are
+halved under a causal mask; the backward pass has five products for the forward's two
+(FlashAttention-2, section 3.1.2).
 
 Left out: page tables, masks other than causal, clocks that a cooler holds down.
 """
@@ -39,7 +40,7 @@ SOFTWARE = ("naive", "library", "tuned")
 ROWS, COLUMNS = 128, 128  # of a tile
 _LEAST_ROWS = {"naive": 16, "library": 16, "tuned": 64}  # of a matrix instruction
 _WARP_ROWS = 32  # queries of a warp, of four in a block
-_TRIPS = 4  # page table, queries, keys and values: loads that wait for one another
+_TRIPS = 2  # loads of a block that wait for one another: a page's place, its keys
 _BACKWARD = 5 / 2  # products of the backward pass over those of the forward
 # Instructions for a score beside those of the forward pass: dS = P (dP - D), converted.
 _BACKWARD_OPS = 2.5
@@ -336,10 +337,10 @@ def predict(found: Plan) -> AttentionTime:
     tile, products, softmax = _tile_seconds(
         work, found.rates, grid, found.software, found.at_once
     )
-    fill = factor("attention_fill") / COLUMNS  # tiles that a block waits for
+    fill = factor("attention_fill") / COLUMNS  # tiles that a block loses
     waves = grid.blocks / units
     even = grid.tiles / units
-    fill = max(fill, _TRIPS * found.latency / tile)
+    fill += _TRIPS * found.latency / tile  # and waits for
     if work.causal:  # long blocks first: short ones fill the last wave
         paid = max(even + waves * fill, grid.longest + fill)
     else:

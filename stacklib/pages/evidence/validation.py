@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from stacklib import hardware
 from stacklib.evidence import calibrate, measurements, validate
 from stacklib.hardware.factors import efficiency_names
 from stacklib.quantity import Quantity, Source, counted
-from stacklib.roofline.bound.gemm import WIDE
 
 READ = "2026-11-21"
-BANDS = "stacklib/hardware/data/errors.toml"
 DATA = "stacklib/evidence/data"
 FILES = f"Predicted in {DATA}/held_out.csv, published in {DATA}/measurements.csv"
 
@@ -68,26 +65,6 @@ def errors(family: str, by: str) -> tuple[Quantity, Quantity]:
         _error(found.median_error, f"median error of family {family}", where),
         _error(found.p90_error, f"p90 error of family {family}", where),
     )
-
-
-def wide_band() -> tuple[Quantity, Quantity]:
-    """Median and 90th percentile where rows say little, at the worse end."""
-    band, source = _wide(), Source(BANDS, f"[{WIDE}]", READ, "secondary")
-    return tuple(  # type: ignore[return-value]
-        Quantity(value, label=f"{name} error", source=source, kind="measured")
-        for name, value in (("median", band.median), ("p90", band.p90))
-    )
-
-
-def wide_rows() -> int:
-    return _wide().unseen
-
-
-def _wide() -> hardware.ErrorBand:
-    band = hardware.error_band(WIDE)
-    if band is None:
-        raise ValueError(f"{WIDE} has no band; run the calibration")
-    return band
 
 
 def _error(value: float | None, label: str, where: str) -> Quantity:

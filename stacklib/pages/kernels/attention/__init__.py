@@ -65,7 +65,7 @@ def prompt(software: str, on: str = DEVICE, label: str = "", **how: Any) -> Quan
     """The same as a prediction of the attention model."""
     words = label or f"prompt's attention, {software}"
     found = counted(prompt_seconds, software, on, unit="s", label=words, **how)
-    return stamp(found, "B")
+    return stamp(found, f"B/kernel/compute/16 bit/{software}")
 
 
 def naive() -> Quantity:
