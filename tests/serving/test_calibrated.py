@@ -33,7 +33,7 @@ def test_calibrated_lines_are_those_of_their_families():
     assert found[PRODUCTS].time == pytest.approx(80 * layer)
     families = {line.name: line.family for line in found.lines}
     assert families[PRODUCTS] == families[HEAD] == "A/16 bit/memory/engine"
-    assert families[ATTENTION] == "B/token/memory/16 bit/tuned"
+    assert families[ATTENTION] == "B/token/launch/16 bit/tuned"
     told = account(**CASE, batch=4, mode="calibrated")
     assert seconds(told) == pytest.approx(seconds(found), rel=1e-9)
     assert (
