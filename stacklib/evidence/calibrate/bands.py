@@ -22,10 +22,15 @@ from ..validate import quantile
 from .folds import BY, group_of
 from .problem import Case
 
-ROWS = 19  # of a cell with a band, at the least, of two devices: 1 - 2/20 is the share
+ROWS = 19  # of a cell with a band, at the least: 1 - 2 / (19 + 1) is nine in ten
 TINY = 1e-9  # of a log: an end is itself a row
 LEAST = 0.88
-SHARES = (0.9, 0.92, 0.94, 0.96, 0.98)  # of a cell's rows; the first that is enough
+# Of a cell's rows, and how much wider than these say; the first that is enough.
+TRIED = (
+    *((share, 1.0) for share in (0.9, 0.92, 0.94, 0.96, 0.98)),
+    *((0.98, wider) for wider in (1.25, 1.5, 2.0, 3.0)),
+)
+STRETCHED = 4  # of them
 Ends = tuple[float, float]
 
 
@@ -57,7 +62,7 @@ def misses(
     return found
 
 
-def interval(rows: Sequence[Miss], share: float) -> Ends:
+def interval(rows: Sequence[Miss], share: float, wider: float = 1.0) -> Ends:
     """Factors on a predicted time that hold a share of rows like these.
 
     As many are left beyond each end; of few rows, one of them is the end.
@@ -65,7 +70,8 @@ def interval(rows: Sequence[Miss], share: float) -> Ends:
     beyond = max(1, math.floor((len(rows) + 1) * (1 - share) / 2))
     low = sorted(m.low for m in rows)[beyond - 1]
     high = sorted(m.high for m in rows)[-beyond]
-    return math.exp(low), math.exp(high)
+    more = (wider - 1) * (high - low) / 2
+    return math.exp(low - more), math.exp(high + more)
 
 
 def holds(rows: Sequence[Miss], ends: Ends) -> int:
@@ -74,19 +80,25 @@ def holds(rows: Sequence[Miss], ends: Ends) -> int:
     return sum(low - TINY <= m.low and m.high <= high + TINY for m in rows)
 
 
-def left_out(rows: Sequence[Miss], share: float) -> float:
-    """Share of rows that bands of other sources, or devices, hold: the less."""
+def left_out(rows: Sequence[Miss], share: float, wider: float = 1.0) -> float:
+    """Share of rows that bands of other sources, or devices, hold: the less.
+
+    Groups that leave too few others for a band are no test; nan where none is one.
+    """
     found = []
     for by in BY:
         groups = {group_of(m.case, by) for m in rows}
         if len(groups) < 2:
             continue
-        held = 0
+        held = tested = 0
         for group in groups:
             mine = [m for m in rows if group_of(m.case, by) == group]
             others = [m for m in rows if group_of(m.case, by) != group]
-            held += holds(mine, interval(others, share))
-        found.append(held / len(rows))
+            if len(others) >= ROWS:
+                held += holds(mine, interval(others, share, wider))
+                tested += len(mine)
+        if tested:
+            found.append(held / tested)
     return min(found, default=math.nan)
 
 
@@ -104,16 +116,19 @@ def band_rows(rows: Iterable[Miss]) -> list[tuple[str, ...]]:
     """The file of bands: a line a cell that has enough rows."""
     table = []
     for cell, mine in cells(rows).items():
-        devices = {m.case.device for m in mine}
-        if len(mine) < ROWS or len(devices) < 2:
+        if len(mine) < ROWS:
             continue
-        for share in SHARES:
-            ends, inside = interval(mine, share), left_out(mine, share)
-            if inside >= LEAST:
+        # A family mixes what its cells part: it is no wider than most of its rows.
+        for share, wider in TRIED if "/" in cell else TRIED[:-STRETCHED]:
+            ends, inside = interval(mine, share, wider), left_out(mine, share, wider)
+            if not inside < LEAST:
                 break
+        if math.isnan(inside) and cell.count("/") > 1:
+            continue  # nobody else's rows test it: the wider cell's is taken
         errors = [m.error for m in mine]
         numbers = (*ends, quantile(errors, 0.5), quantile(errors, 0.9))
-        counts = (len(mine), len({m.case.source for m in mine}), len(devices))
+        groups = (len({group_of(m.case, by) for m in mine}) for by in BY)
+        counts = (len(mine), *groups)
         texts = (*(f"{x:.4g}" for x in numbers), *map(str, counts), f"{inside:.3g}")
         table.append((cell, *texts))
     return table

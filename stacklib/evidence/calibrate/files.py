@@ -1,6 +1,6 @@
 """The files a calibration leaves: factors, error quantiles, held-out predictions.
 
-``hardware/data/efficiency.toml``, ``errors.toml`` and ``bands.csv`` lie in a lower room,
+``hardware/data/efficiency.toml``, ``errors.toml``, ``bands.csv`` lie in a lower room,
 where every model can read them; ``evidence/data/held_out.csv`` is for the page that
 shows how the quantiles came about.
 """
