@@ -44,8 +44,10 @@ def test_a_band_is_widened_until_it_holds_sources_it_was_not_made_of():
     chance = random.Random(2)
     rows = []
     for i, source in enumerate("abcdef"):
-        rows += [miss(0.3 * i + chance.gauss(0, 0.02), source, "xy"[i % 2])
-                 for _ in range(20)]  # fmt: skip
+        rows += [
+            miss(0.3 * i + chance.gauss(0, 0.02), source, "xy"[i % 2])
+            for _ in range(20)
+        ]
     plain = bands.interval(rows, 0.9)
     assert bands.left_out(rows, 0.9) < bands.LEAST
     name, low, high, *_, inside = bands.band_rows(rows)[0]
@@ -67,8 +69,11 @@ def test_the_worst_fold_counts_to_both_sides_and_a_rate_is_turned_over():
         Case(id, "A", "a", "x", 2.0, lambda: 1.0, frozenset(), rate=rate)
         for id, rate in (("time", False), ("rate", True))
     ]
-    found = bands.misses(cases, dict.fromkeys(("time", "rate"), 1.0),
-                         dict.fromkeys(("time", "rate"), 4.0))  # fmt: skip
+    found = bands.misses(
+        cases,
+        dict.fromkeys(("time", "rate"), 1.0),
+        dict.fromkeys(("time", "rate"), 4.0),
+    )
     half, twice = math.log(0.5), math.log(2.0)
     assert [(m.low, m.high) for m in found] == [(half, twice)] * 2
     assert [m.error for m in found] == [1.0, 1.0]
@@ -125,10 +130,13 @@ def test_a_row_has_the_band_of_its_cell_in_its_own_unit(monkeypatch):
             "vLLM 0.24.0 (DeepGemmFp8BlockScaledMMKernel)",
             ("8-bit blocks", "compute", "eager"),
         ),
-        ("m=8192;n=8192;k=8192;dtype=int4_wo", "cuBLAS",
-         ("widened", "compute", "library")),
+        (
+            "m=8192;n=8192;k=8192;dtype=int4_wo",
+            "cuBLAS",
+            ("widened", "compute", "library"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_product_is_of_the_cell_of_its_format_limit_and_software(
     config, software, words
 ):

@@ -40,7 +40,10 @@ def predictor(family: str) -> Prepare:
 def regime(row: Measurement) -> tuple[str, ...]:
     """The words of a row's cell, from the broadest on; none in families without."""
     module = sys.modules.get(getattr(PREDICTORS.get(row.family), "__module__", ""))
-    found: tuple[str, ...] = getattr(module, "regime", lambda row: ())(row)
+    try:
+        found: tuple[str, ...] = getattr(module, "regime", lambda row: ())(row)
+    except (Refusal, LookupError, ValueError):
+        return ()  # what is predicted without telling its cell is of its family alone
     return found
 
 
