@@ -101,7 +101,7 @@ def test_the_committed_bands_are_those_of_the_held_out_predictions():
 
 
 def test_bands_hold_what_other_sources_and_devices_measured():
-    """Left out in turn. B as a whole mixes what its cells part, and has none like it."""
+    """Left out in turn; of B as a whole, which mixes what its cells part, too few."""
     with open(errors.PATH, newline="") as lines:
         held = {row["cell"]: float(row["inside"]) for row in csv.DictReader(lines)}
     assert all(held[key] >= 0.88 for key in ("A", "D_large", "D_small", "F"))
