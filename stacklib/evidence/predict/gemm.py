@@ -94,9 +94,7 @@ def _format(row: Measurement) -> _Format:
     return found
 
 
-def _hits(
-    row: Measurement, work: gemm.Product, chip: gemm.Chip, launch: str
-) -> float:
+def _hits(row: Measurement, work: gemm.Product, chip: gemm.Chip, launch: str) -> float:
     """Share of the operands that the row's benchmark finds in the L2."""
     looped = launch == "kernel" and "tensorrt-llm" in row.software.lower()
     if not looped or chip.l2_capacity is None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -48,7 +49,7 @@ def test_one_row_more_never_costs_as_much_as_all_before_it(work, chip):
     if work.dtype not in hardware.get(chip).formats:
         return
     times = [kernel_time(replace(work, m=m), chip) for m in range(1, 33)]
-    pairs = enumerate(zip(times, times[1:], strict=False), 1)
+    pairs = enumerate(pairwise(times), 1)
     assert all(after < before * (1 + 1 / m) for m, (before, after) in pairs)
 
 
