@@ -137,6 +137,12 @@ def error_bar(q: Quantity) -> str:
     widest = max(known, key=lambda band: band.p90)
     half, most = f"{100 * widest.median:.0f} %", f"{100 * widest.p90:.0f} %"
     near = f"half of the predictions are within {half}, nine in ten within {most}"
+    if widest.low:
+        ends = f"{100 * widest.low:.0f} to {100 * widest.high:.0f} %"
+        near = (
+            f"half of the predictions are within {half}, nine in ten measured times "
+            f"are {ends} of the predicted"
+        )
     return f"{near}, of {widest.unseen:,} rows never seen"
 
 

@@ -88,6 +88,8 @@ def _text(report: Validation, worst: int, own: bool) -> Iterator[str]:
     rows = _families(report, own)
     yield (columns([FAMILIES, *rows]) if rows else "no rows") + note
     yield _bands(report)
+    if report.predicted:
+        yield _cells(report)
     for key, found in report.families.items():
         if found.predicted:
             part = report.of(key)
@@ -104,15 +106,31 @@ def _bands(report: Validation) -> str:
     """What the book prints beside its numbers: errors on rows that no fit had seen."""
     from stacklib import hardware
     from stacklib.evidence import validate
-    from stacklib.roofline.bound.gemm import WIDE
 
     rows = [("band that is printed", "rows never seen", "median", "p90", "bar", "met")]
-    for key in (*report.families, WIDE):
+    for key in report.families:
         band, bar = hardware.error_band(key), validate.BARS.get(key)
         if band is not None:
             found = validate.Score(band.unseen, 0, band.median, band.p90, None)
             shown = percent(band.median), percent(band.p90), asked(bar)
             rows.append((key, str(band.unseen), *shown, verdict(found, bar)))
+    return columns(rows)
+
+
+def _cells(report: Validation) -> str:
+    """The 90 % band of each cell that has rows here, and how many lie inside."""
+    from stacklib.hardware.errors import cells
+
+    held: dict[str, list[Outcome]] = {}
+    for found in report.predicted:
+        if found.key is not None:
+            held.setdefault(found.cell or f"{found.key}, no band", []).append(found)
+    rows = [("cell", "rows", "inside", "predicted times", "up to")]
+    for cell, mine in sorted(held.items()):
+        inside = percent(sum(o.inside for o in mine) / len(mine))
+        band = cells().get(cell)
+        ends = (f"{band.low:.2f}", f"{band.high:.2f}") if band else ("–", "–")
+        rows.append((cell, str(len(mine)), inside if band else "–", *ends))
     return columns(rows)
 
 

@@ -268,9 +268,17 @@ def found() -> tuple[Measurement, ...]:
     return _data("measurements_found.csv")
 
 
+def shapes() -> tuple[Measurement, ...]:
+    """Products, attention, collectives of other shapes, formats and engines.
+
+    ``data/measurements_shapes.csv``: grids of one benchmark on seven devices.
+    """
+    return _data("measurements_shapes.csv")
+
+
 def fitted() -> tuple[Measurement, ...]:
-    """All that a calibration may see: the public rows and those found since."""
-    return public() + found()
+    """All that a calibration may see: public rows, those found since, other shapes."""
+    return public() + found() + shapes()
 
 
 def left_out() -> tuple[Measurement, ...]:

@@ -1,58 +1,83 @@
-"""How far predictions of each family were from published measurements."""
+"""How far predictions were from published measurements, by family and by cell.
+
+A cell is what a row is like: its family, then words from the broadest to the finest,
+as ``A/8 bit/launch/engine``. A band is of the rows of a cell, and where they are too
+few, of those of the nearest wider one: ``A/8 bit/launch``, ``A/8 bit``. Of a format or
+a link that no row has there is none.
+"""
 
 from __future__ import annotations
 
+import csv
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-_ERRORS = Path(__file__).parent / "data" / "errors.toml"
+_DATA = Path(__file__).parent / "data"
+PATH = _DATA / "bands.csv"
+BANDS = ("cell", "low", "high", "median", "p90", "rows", "sources", "devices", "inside")
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorBand:
-    """How far predictions of one family were from published measurements.
+    """How far predictions of one family, or of one of its cells, were from measured.
 
     Relative errors ``|predicted / measured - 1|`` at the median and the 90th
-    percentile, of rows whose source, or whose device, the fit had not seen: the larger.
+    percentile, of rows that the fit had not seen, by the worst of its folds; and what
+    a predicted time is multiplied by at both ends of the interval that holds nine in
+    ten measured ones.
     """
 
     median: float
     p90: float
-    unseen: int  # rows that no fold had seen and both could predict
-
-
-def _rows() -> dict[str, dict[str, Any]]:
-    text = _ERRORS.read_text(encoding="utf-8") if _ERRORS.exists() else ""
-    return tomllib.loads(text)
-
-
-def error_band(family: str) -> ErrorBand | None:
-    """Error quantiles of a prediction family, as ``stacklib validate`` left them.
-
-    None until predictions of that family have been held against published
-    measurements.
-    """
-    row = _rows().get(family)
-    return ErrorBand(row["median"], row["p90"], row["unseen"]) if row else None
-
-
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """What the rows of a family reach: the formats, and the power of boards."""
-
-    formats: frozenset[str]  # each measured by two sources
-    watts: Mapping[str, float]  # the most power, by the energy factor of its chip
+    unseen: int  # rows that no fold had seen and each could predict
+    low: float = 0.0
+    high: float = float("inf")
+    cell: str = ""  # whose rows they are
 
 
 @cache
-def tested(family: str) -> Tested:
-    """The reach of a family's rows; nothing where none are known."""
-    row = _rows().get(family, {})
-    return Tested(frozenset(row.get("formats", ())), row.get("watts", {}))
+def _rows() -> dict[str, dict[str, Any]]:
+    path = _DATA / "errors.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+@cache
+def cells() -> dict[str, ErrorBand]:
+    """Every cell that has a band, in the order of the file."""
+    if not PATH.exists():
+        return {}
+    with PATH.open(encoding="utf-8", newline="") as lines:
+        return {
+            row["cell"]: ErrorBand(
+                float(row["median"]),
+                float(row["p90"]),
+                int(row["rows"]),
+                float(row["low"]),
+                float(row["high"]),
+                row["cell"],
+            )
+            for row in csv.DictReader(lines)
+        }
+
+
+def error_band(family: str) -> ErrorBand | None:
+    """Errors of a family's predictions, or of a cell's, as calibration left them.
+
+    None until predictions of that family have been held against published
+    measurements, and for a cell whose first word no row has.
+    """
+    parts, known = family.split("/"), cells()
+    for length in range(len(parts), 1, -1):
+        if found := known.get("/".join(parts[:length])):
+            return found
+    row, whole = _rows().get(family), known.get(family)
+    if row is None:
+        return None
+    found = ErrorBand(row["median"], row["p90"], row["unseen"], cell=family)
+    return replace(found, low=whole.low, high=whole.high) if whole else found
 
 
 def band_text(family: str) -> str:
@@ -61,4 +86,13 @@ def band_text(family: str) -> str:
     if band is None:
         return f"none: {family} is not yet held against published measurements"
     near = f"{band.median:.0%} at the median, {band.p90:.0%} at the 90th percentile"
-    return f"{near} of {band.unseen} rows never seen"
+    return f"{near} of {band.unseen} rows never seen{_ends(band)}"
+
+
+def _ends(band: ErrorBand) -> str:
+    """Where nine in ten measured times lie, and of which cell, where that is known."""
+    if not band.low:
+        return ""
+    cell = band.cell.replace("/", ", ")
+    ends = f"from {band.low:.2f} to {band.high:.2f} of it"
+    return f"; nine in ten measured times lie {ends} ({cell})"

@@ -186,6 +186,12 @@ def test_a_band_goes_with_its_family_and_a_count_has_none(monkeypatch):
         "half of the predictions are within 15 %, nine in ten within 50 %, "
         "of 70 rows never seen"
     )
+    ends = hardware.ErrorBand(0.15, 0.5, 70, 0.8, 1.6, "A")
+    monkeypatch.setattr(hardware, "error_band", {"A": ends}.get)
+    assert said.error_bar(time) == (
+        "half of the predictions are within 15 %, nine in ten measured times are "
+        "80 to 160 % of the predicted, of 70 rows never seen"
+    )
     assert said.error_bar(stamp(time, "X")) == "not yet validated: X"
     assert said.error_bar(stamp(time, "chase")).endswith(": the pointer chase")
     bandwidth = hardware.get("h100-sxm").memory_bandwidth

@@ -18,9 +18,8 @@ from stacklib.evidence.calibrate import (
     Problem,
     files,
     folds,
-    wide,
 )
-from stacklib.evidence.calibrate.fit import fit, minimise, near, points
+from stacklib.evidence.calibrate.fit import fit, minimise, near, points, refit
 from stacklib.evidence.calibrate.problem import CAP, loss, weights
 from stacklib.evidence.calibrate.public import factor_of
 
@@ -223,6 +222,25 @@ def test_a_fit_begins_in_the_middle_of_the_bounds_whatever_was_fitted_before():
         assert factor.fixed or wide >= 2, name
 
 
+def test_a_search_from_the_full_fit_forgets_what_the_missing_rows_said():
+    odd = [case(f"odd-{i}", 1e-3, 1e-6, "d", "x", noise=1.2) for i in range(9)]
+    own = {**FACTORS, "own": Factor(2.0, 1.0, 4.0)}
+    reads = frozenset({"memory", "compute", "launch", "own"})
+
+    def slow():
+        return seconds(1e-3, 1e-6, IN_FORCE.get()) * IN_FORCE.get()["own"]
+
+    mine = Case("own", "A", "d", "x", 4e-3, slow, reads)
+    problem = Problem(own, (*toy().cases, *odd, mine), override)
+    full = fit(problem)
+    assert full["own"] != own["own"].begin
+    warm = refit(problem, full, lambda c: c.source != "d")
+    cold = fit(problem.only(lambda c: c.source != "d"))
+    assert warm["own"] == own["own"].begin == cold["own"]
+    for name in ("memory", "compute", "launch"):
+        assert warm[name] == pytest.approx(cold[name], rel=5e-3), name
+
+
 def test_every_row_is_held_out_once_each_way():
     problem = toy()
     for by in folds.BY:
@@ -290,23 +308,6 @@ def test_a_factor_of_one_source_on_one_device_is_found():
     assert Problem(fixed, problem.cases, override).lonely(TRUE) == {}
 
 
-def test_a_wide_band_is_taken_at_the_worse_end_of_the_energies():
-    factors = {"tensor_energy_x": Factor(1.0, 0.1, 9.0)}
-    problem = Problem(factors, (), override)
-    row = Case(
-        "x",
-        "A",
-        "a",
-        "d",
-        1.0,
-        lambda: IN_FORCE.get()["tensor_energy_x"],
-        frozenset(factors),
-    )
-    with override({"tensor_energy_x": 2.0}):
-        spans = {"tensor_energy_x": (1.0, 5.0)}
-        assert wide.stretch(problem, row, spans) == [0.5, 2.5]
-
-
 # -- files ---------------------------------------------------------------------
 
 
@@ -318,7 +319,6 @@ def test_toml_is_read_back_as_it_was_written():
             "fixed": True,
             "text": 'a "b" \\ µ',
             "in": {"median": 0.1},
-            "formats": ["bf16", "fp8"],
         }
     }
     text = files.tables(rows, "# one\n# two")
@@ -386,9 +386,15 @@ def test_the_band_is_the_larger_of_both_cross_validations():
 
 def test_held_out_predictions_are_written_by_id():
     text = files.held_out_text(
-        {"source": {"A-2": 1.23456, "A-1": 2.0}, "device": {"A-2": 3.0}}
+        {
+            "by_source": {"A-2": 1.23456, "A-1": 2.0},
+            "by_device": {"A-2": 3.0},
+            "least": {"A-2": 1.0},
+            "most": {"A-2": 3.0},
+        }
     )
-    assert text == "id,by_source,by_device\nA-1,2,\nA-2,1.235,3\n"
+    head = "id,by_source,by_device,least,most"
+    assert text == f"{head}\nA-1,2,,,\nA-2,1.235,3,1,3\n"
 
 
 test_bounds_that_contradict_are_refused = refusals(

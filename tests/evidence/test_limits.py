@@ -19,7 +19,10 @@ def test_no_row_beyond_its_device_is_in_the_fit():
     """Nine of the rows found exceed a printed peak; a known clock explains four."""
     impossible = validate.impossible(measurements.fitted())
     assert {b.row.id for b in impossible} >= {"A-F039", "A-F040", "A-F057"}
-    assert all("boost" in b.why for b in impossible)
+    assert all("boost" in b.why for b in impossible if b.row.family == "A")
+    caches = [b for b in impossible if b.row.family == "B"]
+    # caches read faster than the memory gives them, as those that were dropped before
+    assert len(caches) == 5 and {b.device for b in caches} == {"a100_sxm_80gb"}
     fitted = {case.id for case in calibrate.public_problem().cases}
     assert not fitted & {b.row.id for b in impossible}
     assert {"A-F043", "A-F090"} <= fitted  # a 5090 may run at 3.09 GHz, by its driver

@@ -7,7 +7,8 @@ import pytest
 from stacklib import hardware
 from stacklib.evidence import measurements
 from stacklib.evidence.measurements import Refusal
-from stacklib.evidence.predict.gemm import _copies, _shape, product_of
+from stacklib.evidence.predict.gemm import _hits, _shape, product_of
+from stacklib.evidence.systems import device_of
 from stacklib.quantity import Quantity
 from stacklib.roofline.bound import gemm, hierarchy
 
@@ -31,6 +32,7 @@ def test_a_row_is_the_product_it_says():
         ("DeepGEMM 2025-02, NVCC 12.8", "DeepGEMM dense fp8 GEMM", "kernel"),
         ("PyTorch (LLMCompass AE)", "matmul fp16", "host"),
         ("cuBLAS", "GEMM", "stream"),
+        ("vLLM 0.24.0 (torch.nn.functional.linear)", "GEMM", "kernel"),
     ],
 )
 def test_the_software_says_how_it_was_timed(software, subject, launch):
@@ -51,23 +53,71 @@ def test_a_rate_is_work_over_time_and_a_bandwidth_bytes_over_time():
     )
 
 
+FP8 = SHAPE.replace("bf16", "fp8")
+
+
 def test_a_quantizing_layer_pays_for_the_quantization():
-    plain = predict(row("A", SHAPE.replace("bf16", "fp8"))).value
-    layer = predict(row("A", SHAPE.replace("bf16", "fp8"), software="torch_flow")).value
+    """Per tensor TensorRT-LLM takes four kernels for it, block scales take one."""
+    call = hardware.efficiency("launch_kernel")
     extra = 64 * 8192 * (2 + 2 + 1) / (3.35e12 * hardware.efficiency("dram_gemm"))
-    calls = 2 * hardware.efficiency("launch_stream_later")  # the largest, the rounding
-    assert layer - plain == pytest.approx(calls + extra)
+    plain = predict(row("A", FP8, software="DeepGEMM 20", subject="plain")).value
+    layer = predict(row("A", FP8, software="x (torch_flow)")).value
+    work = gemm.product(m=64, n=4096, k=8192, dtype="fp8")
+    alone = gemm.gemm_time(work, "h100-sxm", "kernel").time
+    assert layer - alone == pytest.approx(4 * call + extra)
+    assert plain > alone  # a kernel of DeepGEMM's, with block scales and k in one piece
+
+
+def test_a_row_a_block_waits_for_its_waves_and_an_eager_call_for_python():
+    def time(m, software):
+        config = f"m={m};n=64;k=64;dtype=fp8"
+        return predict(row("A", config, software=software)).value
+
+    rows, other = "vLLM 0.24.0 (CutlassFP8ScaledMMLinearKernel)", "vLLM 0.24.0 (x)"
+    wave = 2 * hardware.level("h100-sxm", "dram").known("latency").si
+    assert time(1, rows) - time(1, other) < 2 * wave
+    assert time(16384, rows) - time(16384, other) > 50 * wave
+    eager = predict(
+        row(
+            "A",
+            "m=1;n=64;k=64;dtype=fp8_block",
+            software="vLLM 0.24.0 (TritonFp8BlockScaledMMKernel)",
+        )
+    )
+    assert eager.value == 5 * hardware.efficiency("launch_host")
+    assert eager.bound == "launch"
+
+
+def test_blocks_of_8_bits_run_at_the_rate_of_16_where_no_kernel_takes_them():
+    config = "m=8192;n=8192;k=8192;dtype=fp8_block"
+    for system, dtype in (("L40S", "bf16"), ("H100 SXM", "fp8"), ("B200", "fp8")):
+        made = row("A", config, system=system, software="x (torch_flow)")
+        work, _ = product_of(made, hardware.get(device_of(system)[0]))
+        assert work.dtype == dtype and work.right < 1.01
+
+
+def test_a_kernel_that_leaves_k_whole_has_few_blocks_that_wait():
+    work = gemm.product(m=16, n=128, k=65536, dtype="fp8")
+    whole = replace(work, whole=True)
+    assert max(t.split for t in gemm.tilings(whole, 132)) == 1
+    assert max(t.split for t in gemm.tilings(work, 132)) > 1
+    split, walked = (gemm.gemm_time(w, "h100-sxm", "kernel") for w in (work, whole))
+    latency = hardware.level("h100-sxm", "l2").known("latency").si
+    assert walked.compute >= 65536 / 128 * latency > split.compute
 
 
 def test_a_loop_over_copies_of_the_weights_is_as_large_as_the_l2():
-    """As the benchmark of the library makes them; other loops repeat one product."""
+    """As the benchmark of TensorRT-LLM makes them; other engines find nothing there."""
     config = "m=1;n=4096;k=4096;dtype=bf16"
     on = {"system": "NVIDIA RTX PRO 6000 Blackwell Server Edition"}
     library = row("A", config, software="TensorRT-LLM 1.3 (torch_flow)", **on)
     device = hardware.get("rtx-pro-6000-server")
     work, _ = product_of(library, device)
-    assert _copies(library, work, device) == 4  # of 32 MiB in 128 MiB
-    assert _copies(row("A", config, **on), work, device) == 1
+    chip = gemm.chip_of(device, "bf16")
+    found = _hits(library, work, chip, "kernel")  # 4 of 32 MiB in 128 MiB
+    assert found == gemm.loop_hits(work, chip, "stream", 4) < 1
+    assert _hits(row("A", config, **on), work, chip, "stream") == 1
+    assert _hits(row("A", config, software="vLLM", **on), work, chip, "kernel") == 0
 
 
 def test_block_scales_are_a_class_of_their_own():

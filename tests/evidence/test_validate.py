@@ -29,6 +29,7 @@ from stacklib.evidence.validate import (
 from stacklib.evidence.validate import units as row_units
 from stacklib.evidence.validate.report import in_unit
 from stacklib.evidence.validate.sources import project
+from stacklib.hardware import error_band
 
 
 def row_of(
@@ -81,6 +82,8 @@ def test_a_predicted_row_has_the_rows_unit_and_a_ratio(toy):
     assert found.as_dict() == {
         "id": "A-1",
         "predicted": found.predicted,
+        "low": pytest.approx(found.predicted * error_band("A").low),
+        "high": pytest.approx(found.predicted * error_band("A").high),
         "unit": "ms",
         "bound": "memory",
         "reason": None,

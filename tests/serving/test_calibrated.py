@@ -32,7 +32,8 @@ def test_calibrated_lines_are_those_of_their_families():
         layer += kernel_time(product(m=4, n=n, k=k), "h100_sxm")
     assert found[PRODUCTS].time == pytest.approx(80 * layer)
     families = {line.name: line.family for line in found.lines}
-    assert families[PRODUCTS] == families[HEAD] == "A" and families[ATTENTION] == "B"
+    assert families[PRODUCTS] == families[HEAD] == "A/16 bit/memory/engine"
+    assert families[ATTENTION] == "B/token/launch/16 bit/tuned"
     told = account(**CASE, batch=4, mode="calibrated")
     assert seconds(told) == pytest.approx(seconds(found), rel=1e-9)
     assert (

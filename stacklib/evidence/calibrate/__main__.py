@@ -9,38 +9,43 @@ from typing import Any
 
 from stacklib import sweep
 from stacklib.hardware.factors import efficiency_table
-from stacklib.roofline.bound.gemm import WIDE
 
-from ..measurements import fitted
-from . import files, folds
+from . import bands, files, folds
 from .fit import fit
 from .public import public_problem
-from .wide import wide_row
 
 
-def held_out(by: str, group: str) -> tuple[str, dict[str, float]]:
+def held_out(
+    by: str, group: str, full: Mapping[str, float]
+) -> tuple[str, dict[str, float]]:
     """One fold of the cross-validation of the public rows."""
-    return by, folds.held_out(public_problem(), by, group)
+    return by, folds.held_out(public_problem(), by, group, full)
 
 
-def draw(number: int) -> dict[str, float]:
+def draw(number: int, full: Mapping[str, float]) -> dict[str, float]:
     """One bootstrap replicate of the public rows."""
-    return folds.draw(public_problem(), number)
+    return folds.draw(public_problem(), number, full)
 
 
-def cross_validate(workers: int) -> dict[str, dict[str, float]]:
-    """Held-out predictions of every public row, by source and by device."""
+def cross_validate(
+    workers: int, full: Mapping[str, float]
+) -> dict[str, dict[str, float]]:
+    """Held-out predictions of every public row, by column of their file and id."""
     problem = public_problem()
     cases = [
-        {"by": by, "group": group}
-        for by in folds.BY
+        {"by": by, "group": group, "full": full}
+        for by in folds.FOLDS
         for group in folds.groups(problem, by)
     ]
-    found: dict[str, dict[str, float]] = {by: {} for by in folds.BY}
+    found: dict[str, dict[str, float]] = {column: {} for column in files.HELD_OUT[1:]}
     for by, predicted in sweep.run(
         held_out, cases, workers=workers, what="left out in turn"
     ):
-        found[by].update(predicted)
+        if by in folds.BY:
+            found[f"by_{by}"].update(predicted)
+        for id, value in predicted.items():
+            found["least"][id] = min(value, found["least"].get(id, value))
+            found["most"][id] = max(value, found["most"].get(id, value))
     return found
 
 
@@ -59,7 +64,7 @@ def calibrate(workers: int, quick: bool) -> dict[str, str]:
     table: dict[str, dict[str, Any]] = efficiency_table()
     draws = []
     if not quick:
-        numbers = [{"number": n} for n in range(folds.DRAWS)]
+        numbers = [{"number": n, "full": values} for n in range(folds.DRAWS)]
         draws = sweep.run(draw, numbers, workers=workers, what="bootstrap")
     spans = folds.spans(values, draws)
     path = files.data_path("efficiency.toml")
@@ -67,18 +72,16 @@ def calibrate(workers: int, quick: bool) -> dict[str, str]:
     rows = files.efficiency_rows(table, problem, values, spans)
     written = {"efficiency.toml": files.tables(rows, head)}
     if not quick:
-        predicted = cross_validate(workers)
+        predicted = cross_validate(workers, values)
         by = {
-            way: folds.errors(problem.cases, predicted[way], unseen=True)
+            way: folds.errors(problem.cases, predicted[f"by_{way}"], unseen=True)
             for way in folds.BY
         }
         errors = files.error_rows(in_sample(values), by)
-        inside = {c.id for c in problem.cases if c.key == "A"}
-        products = {row.id: row for row in fitted() if row.id in inside}
-        with problem.override(values):
-            errors[WIDE] = wide_row(problem, products, predicted, spans)
         written["errors.toml"] = files.tables(errors, files.ERRORS_HEAD)
         written["held_out.csv"] = files.held_out_text(predicted)
+        ends = predicted["least"], predicted["most"]
+        written["bands.csv"] = bands.text(bands.misses(problem.cases, *ends))
     return written
 
 

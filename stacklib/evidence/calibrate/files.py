@@ -1,7 +1,7 @@
 """The files a calibration leaves: factors, error quantiles, held-out predictions.
 
-``hardware/data/efficiency.toml`` and ``errors.toml`` lie in a lower room, where
-every model can read them; ``evidence/data/held_out.csv`` is for the page that
+``hardware/data/efficiency.toml``, ``errors.toml``, ``bands.csv`` lie in a lower room,
+where every model can read them; ``evidence/data/held_out.csv`` is for the page that
 shows how the quantiles came about.
 """
 
@@ -20,7 +20,7 @@ from typing import Any
 from .folds import BY, Errors
 from .problem import Problem
 
-HELD_OUT = ("id", "by_source", "by_device")
+HELD_OUT = ("id", "by_source", "by_device", "least", "most")
 _ORDER = (
     "value",
     "low",
@@ -42,16 +42,14 @@ ERRORS_HEAD = """\
 # n: rows of the family; unseen: those that both could predict. The others are read
 # back from a constant of their own source, or stand on a factor that no row of another
 # group moves.
-# A_wide: products of formats that one source has measured, or on boards of more power
-# than rows have seen; at the worse end of the energies' intervals. formats, watts: what
-# the rows do reach.
+# Bands of cells are in bands.csv.
 # in_sample: the committed factors on the rows they were fitted to.
 """
 
 
 def data_path(name: str) -> Path:
     """A file the calibration writes."""
-    room = "stacklib.evidence" if name.endswith(".csv") else "stacklib.hardware"
+    room = "stacklib.evidence" if name == "held_out.csv" else "stacklib.hardware"
     return Path(str(files(room) / "data" / name))
 
 
@@ -68,8 +66,6 @@ def text_of(value: Any) -> str:
     if isinstance(value, Mapping):
         cells = (f"{k} = {text_of(v)}" for k, v in value.items())
         return f"{{ {', '.join(cells)} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(text_of, value))}]"
     raise TypeError(f"{value!r} has no TOML here")
 
 
@@ -143,22 +139,30 @@ def error_rows(
 
 
 def held_out_text(predicted: Mapping[str, Mapping[str, float]]) -> str:
-    """The held-out predictions as CSV, in the order of the rows' ids."""
+    """The held-out predictions as CSV, in the order of the rows' ids.
+
+    ``predicted``: by column and id.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HELD_OUT)
-    for id in sorted(set().union(*(predicted[way] for way in BY))):
-        cells = (predicted[way].get(id) for way in BY)
+    for id in sorted(set().union(*predicted.values())):
+        cells = (predicted[column].get(id) for column in HELD_OUT[1:])
         writer.writerow([id, *("" if c is None else f"{c:.4g}" for c in cells)])
     return text.getvalue()
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """What factors fitted without a row's source, or its device, predict for it."""
+    """What factors that never saw a row's group predict for it.
+
+    Its source, its device; the least and the most of these and of each of its words.
+    """
 
     by_source: float | None
     by_device: float | None
+    least: float | None = None
+    most: float | None = None
 
 
 @cache

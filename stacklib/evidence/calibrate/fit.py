@@ -9,15 +9,16 @@ moves are computed again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
-from .problem import Factor, Problem, rounded
+from .problem import Case, Factor, Problem, rounded
 
 SCAN = 7  # points across the range in the first round
 NEAR = 1.15  # ratio to both sides that later rounds search
 SECTIONS = 5  # golden sections: 9 % of the bracket
 SWEEPS = 5  # rounds at most
 SETTLED = 1e-3  # share of the cost: a round that gains less ends the fit
+NEARLY, FEWER = 4e-3, 2  # the same two for a search that begins near its end
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -34,7 +35,10 @@ def near(factor: Factor, now: float) -> list[float]:
 
 
 def minimise(
-    cost: Callable[[float], float], grid: Sequence[float], now: float
+    cost: Callable[[float], float],
+    grid: Sequence[float],
+    now: float,
+    sections: int = SECTIONS,
 ) -> float:
     """The best value along one factor; ``now`` where none is better."""
     costs = {x: cost(x) for x in sorted({*grid, now})}
@@ -53,7 +57,7 @@ def minimise(
 
     left, right = 0.0, 1.0
     a, b = at(1 - _GOLDEN), at(_GOLDEN)
-    for _ in range(SECTIONS):
+    for _ in range(sections):
         if a[1] <= b[1]:
             right, b = b[0], a
             a = at(right - _GOLDEN * (right - left))
@@ -73,28 +77,84 @@ def fit(problem: Problem) -> dict[str, float]:
     values = {name: f.begin for name, f in problem.factors.items()}
     for part in problem.stages():
         _settle(part, values)
-        for name in part.factors:
-            values[name] = rounded(values[name])
     return values
 
 
-def _settle(problem: Problem, values: dict[str, float]) -> None:
-    """Move the factors of a problem until nothing is gained; the others stand."""
+def refit(
+    problem: Problem, full: Mapping[str, float], keep: Callable[[Case], bool]
+) -> dict[str, float]:
+    """Values without some of the rows, searched from those of a fit to all.
+
+    What the missing rows had moved is searched again. Of that, a factor which no
+    remaining row moves goes back to where a fit begins.
+    """
+    values = dict(full)
+    gone = [i for i, case in enumerate(problem.cases) if not keep(case)]
+    spoken = {name for name in problem.factors if problem.moved(gone, full, name)}
+    for part in problem.only(keep).stages():
+        rows = _moved(part, values, spoken)
+        for name, moved in rows.items():
+            if not moved:
+                values[name] = part.factors[name].begin
+        _settle(part, values, rows)
+    return values
+
+
+def _moved(
+    problem: Problem, values: Mapping[str, float], names: Container[str]
+) -> dict[str, list[int]]:
+    """Rows that each of some factors moves."""
+    touched = problem.touched()
+    return {
+        name: problem.moved(touched[name], values, name)
+        for name, factor in problem.factors.items()
+        if name in names and not factor.fixed
+    }
+
+
+def nearby(problem: Problem, full: Mapping[str, float]) -> dict[str, float]:
+    """Values of all factors, searched from those of a fit to rows much like these."""
+    values = dict(full)
+    for part in problem.stages():
+        _settle(part, values, _moved(part, values, part.factors))
+    return values
+
+
+def _settle(
+    problem: Problem,
+    values: dict[str, float],
+    warm: Mapping[str, Sequence[int]] | None = None,
+) -> None:
+    """Move the factors of a problem until nothing is gained; the others stand.
+
+    ``warm``: the rows of those that are to move, from where they are.
+    """
     touched = problem.touched()
     free = [n for n, f in problem.factors.items() if not f.fixed and touched[n]]
+    if warm is not None:
+        free = [name for name in free if warm.get(name)]
     everyone = range(len(problem.cases))
     before = math.inf
-    for sweep in range(SWEEPS):
+    if warm is not None:
+        with problem.override(values):
+            before = problem.cost(everyone)
+    for sweep in range(SWEEPS if free else 0):
         for name in free:
             factor = problem.factors[name]
-            grid = near(factor, values[name]) if sweep else points(factor)
-            moved = problem.moved(touched[name], values, name)
-            values[name] = _along(problem, values, name, moved, grid)
+            if warm is not None:
+                grid, moved = near(factor, values[name]), warm[name]
+            else:
+                grid = near(factor, values[name]) if sweep else points(factor)
+                moved = problem.moved(touched[name], values, name)
+            sections = SECTIONS if warm is None else FEWER
+            values[name] = _along(problem, values, name, moved, grid, sections)
         with problem.override(values):
             after = problem.cost(everyone)
-        if before - after < SETTLED * after:
+        if before - after < (SETTLED if warm is None else NEARLY) * after:
             break
         before = after
+    for name in problem.factors:
+        values[name] = rounded(values[name])
 
 
 def _along(
@@ -103,9 +163,12 @@ def _along(
     name: str,
     places: Sequence[int],
     grid: Sequence[float],
+    sections: int,
 ) -> float:
     def cost(x: float) -> float:
         with problem.override({**values, name: x}):
             return problem.cost(places)
 
-    return minimise(cost, grid, values[name]) if places else values[name]
+    if not places:
+        return values[name]
+    return minimise(cost, grid, values[name], sections)

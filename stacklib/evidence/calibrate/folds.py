@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..validate import quantile
-from .fit import fit
+from .fit import fit, nearby, refit
 from .problem import Case, Problem
 
 BY = ("source", "device")
+FOLDS = (*BY, "word")  # words of a cell: shape, format, software, link, nodes
+FEW = 12  # rows of a word, at the least
 DRAWS = 12  # bootstrap replicates
 SEED = 20261121
 SPAN = (0.05, 0.95)  # the interval that is stored
@@ -32,22 +35,47 @@ def group_of(case: Case, by: str) -> str:
     return case.source if by == "source" else case.device
 
 
+def words_of(case: Case) -> set[str]:
+    """What it is left out with: its family and each word of its cell, its engine."""
+    return {f"{case.family}/{w}" for w in (*case.words, case.software) if w}
+
+
+def inside(case: Case, by: str, group: str) -> bool:
+    """Whether a row is of a group: of a source, of a device, or of a ``word``."""
+    return group in words_of(case) if by == "word" else group_of(case, by) == group
+
+
 def groups(problem: Problem, by: str) -> list[str]:
-    """The groups that are left out in turn, in a fixed order."""
-    return sorted({group_of(case, by) for case in problem.cases})
+    """The groups that are left out in turn, in a fixed order.
+
+    Words of a few rows alone are left to the folds of their source and device.
+    """
+    if by != "word":
+        return sorted({group_of(case, by) for case in problem.cases})
+    found = Counter(word for case in problem.cases for word in words_of(case))
+    all_of = Counter(case.family for case in problem.cases)
+    some = {w: n for w, n in found.items() if n < all_of[w.split("/")[0]]}
+    return sorted(word for word, n in some.items() if n >= FEW)
 
 
-def held_out(problem: Problem, by: str, group: str) -> dict[str, float]:
+def held_out(
+    problem: Problem, by: str, group: str, full: Mapping[str, float] | None = None
+) -> dict[str, float]:
     """Predictions of a group's rows by factors fitted without that group.
 
     A factor that no row of the others has moved stands where the fit began. A row
-    that it decides is not predicted: there is nothing to predict it with.
+    that it decides is not predicted: there is nothing to predict it with. With the
+    values of a ``full`` fit the search begins there.
     """
-    values = fit(problem.only(lambda case: group_of(case, by) != group))
+
+    def keep(case: Case) -> bool:
+        return not inside(case, by, group)
+
+    values = refit(problem, full, keep) if full else fit(problem.only(keep))
     still = [
         n for n, f in problem.factors.items() if not f.fixed and f.begin == values[n]
     ]
-    mine = [i for i, c in enumerate(problem.cases) if group_of(c, by) == group]
+    mine = [i for i, c in enumerate(problem.cases) if not keep(c)]
     decided = {i for name in still for i in problem.moved(mine, values, name)}
     with problem.override(values):
         return {
@@ -72,7 +100,9 @@ def errors(
     }
 
 
-def draw(problem: Problem, number: int) -> dict[str, float]:
+def draw(
+    problem: Problem, number: int, full: Mapping[str, float] | None = None
+) -> dict[str, float]:
     """Factors fitted to one bootstrap replicate; those it does not touch left out.
 
     Groups (one source on one device) are drawn with repetition, then rows within
@@ -83,7 +113,8 @@ def draw(problem: Problem, number: int) -> dict[str, float]:
         places += _chosen(problem, together, random.Random(SEED + number))
     drawn = problem.drawn(places)
     touched = drawn.touched()
-    return {name: v for name, v in fit(drawn).items() if touched[name]}
+    values = nearby(drawn, full) if full else fit(drawn)
+    return {name: value for name, value in values.items() if touched[name]}
 
 
 def _chosen(

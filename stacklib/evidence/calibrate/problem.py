@@ -42,11 +42,24 @@ class Case:
     predict: Callable[[], float]
     reads: frozenset[str]  # names of the factors it reads
     read_back: bool = False
+    words: tuple[str, ...] = ()  # its cell, from the broadest to the finest
+    software: str = ""  # whose kernels ran
+    rate: bool = False  # whether more is faster
 
     @property
     def miss(self) -> float:
         """Log of predicted over measured, with the factors in force."""
         return math.log(self.predict() / self.measured)
+
+    @property
+    def family(self) -> str:
+        """The letter of its key: D_large and D_small share theirs."""
+        return self.key.split("_")[0]
+
+    @property
+    def cell(self) -> str:
+        """Its family and its words, as a band is named."""
+        return "/".join((self.key, *self.words))
 
 
 def rounded(value: float) -> float:
@@ -112,8 +125,7 @@ class Problem:
         own = dict.fromkeys(f.family for f in self.factors.values() if f.family)
         found: dict[str, list[int]] = {"": [], **{family: [] for family in own}}
         for i, case in enumerate(self.cases):
-            family = case.key.split("_")[0]  # D_large and D_small share theirs
-            found[family if family in own else ""].append(i)
+            found[case.family if case.family in own else ""].append(i)
         return found
 
     def stages(self) -> list[Problem]:

@@ -11,9 +11,9 @@ from stacklib import hardware
 from stacklib.hardware.factors import efficiency_recorded, efficiency_table
 
 from ..measurements import Measurement, fitted
-from ..predict import Predict, predictor
+from ..predict import Predict, predictor, regime
 from ..validate import beyond, device_name, key_of, read_back, source_of
-from ..validate.report import ANSWERS, in_unit
+from ..validate.report import ANSWERS, in_unit, is_time
 from .problem import Case, Factor, Problem
 
 
@@ -63,7 +63,7 @@ def case_of(row: Measurement) -> Case | None:
         prepared = predictor(row.family)(row)
         predict = _in_rows_unit(prepared, row.unit)
         with efficiency_recorded() as read:
-            bound = prepared().bound
+            first = prepared()
             predict()
     except ANSWERS:
         return None
@@ -75,7 +75,10 @@ def case_of(row: Measurement) -> Case | None:
         row.value,
         predict,
         frozenset(read),
-        read_back(row, bound),
+        read_back(row, first.bound),
+        regime(row),
+        row.software.partition(" ")[0],
+        not is_time(first.unit),
     )
 
 

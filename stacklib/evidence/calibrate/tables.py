@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from stacklib.hardware.errors import cells as known_cells
 from stacklib.hardware.factors import efficiency_table
 from stacklib.quantity import Quantity, counted
 
@@ -72,6 +73,22 @@ def groups(report: validate.Validation, key: str, by: str) -> list[Row]:
         }
         for group, s in unseen(report, by).of(key).by(name).items()
         if fitted[group].predicted
+    ]
+
+
+def cells(family: str) -> list[Row]:
+    """One row a cell of a family: its band, and the rows that it stands on."""
+    found = [b for name, b in known_cells().items() if name.startswith(f"{family}/")]
+    return [
+        {
+            "cell": band.cell.partition("/")[2].replace("/", ", "),
+            "rows": band.unseen,
+            "median": share(band.median),
+            "p90": share(band.p90),
+            "time from": band.low,
+            "time to": band.high,
+        }
+        for band in found
     ]
 
 

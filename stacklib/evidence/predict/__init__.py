@@ -8,6 +8,7 @@ with other efficiency factors, so it reads them when called.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -36,6 +37,16 @@ def predictor(family: str) -> Prepare:
     return PREDICTORS[family]
 
 
+def regime(row: Measurement) -> tuple[str, ...]:
+    """The words of a row's cell, from the broadest on; none in families without."""
+    module = sys.modules.get(getattr(PREDICTORS.get(row.family), "__module__", ""))
+    try:
+        found: tuple[str, ...] = getattr(module, "regime", lambda row: ())(row)
+    except (Refusal, LookupError, ValueError):
+        return ()  # what is predicted without telling its cell is of its family alone
+    return found
+
+
 __all__ = [
     "Forecast",
     "Measurement",
@@ -44,6 +55,7 @@ __all__ = [
     "Prepare",
     "Refusal",
     "predictor",
+    "regime",
 ]
 
 from . import attention, collectives, gemm, memory, training  # noqa: E402, F401

@@ -45,11 +45,14 @@ _TUNED = (
 _WARP_LEVEL = ("flashattention-2", "flash-attn-2", "fa2", "xformers", "pytorch", "sdpa")
 _SOFTWARE_EXP = ("flashattention-4", "fa4")
 _SHARE = 0.25  # of FlashAttention-4's exponentials: 10 to 25 % (its section 3)
+_UNSPLIT = ("flash_attn", "fa2", "flash_attention")  # mha_varlen_fwd, flash_api.cpp
 # Timed in graphs, over and over on the same operands.
 _LOOPS = ("tensorrt", "trt-llm", "vllm", "sglang", "flashinfer")
-# Kernels of an engine before those of a prompt's attention: TensorRT-LLM,
-# common/attentionOp.cpp, invokeBuildDecoderInfo and invokeQKVPreprocessing.
-_BEFORE = 2
+# Kernels of an engine around those of attention. TensorRT-LLM's attentionOp.cpp calls
+# invokeBuildDecoderInfo and invokeQKVPreprocessing; in others, too, other kernels turn
+# by the position, write the cache and share out the work.
+_BEFORE = 3
+_STAGES = ("context", "generation")
 _FORMATS = {
     "bfloat16": "bf16",
     "float16": "fp16",
@@ -85,12 +88,20 @@ _KEYS = (
 _HEAD_DIM = ("head_dim", "head_dim_k", "d", "hdim", "headdim", "d_head")
 
 
+def _kernel(row: Measurement) -> str:
+    """The kernel that an engine was told to take, the last word of such a source."""
+    engine = any(word in row.software.lower() for word in ("vllm", "sglang"))
+    return row.source.lower().rpartition(" ")[2] if engine else ""
+
+
 def software_of(row: Measurement, device: Accelerator) -> str:
     """The class of attention kernel that a row's software is of."""
     text = f"{row.software} {row.subject}".lower()
     if any(word in text for word in _NAIVE):
         return "naive"
     modern = newest(device) != "mma.sync"  # a matrix instruction that runs by itself
+    if "triton" in _kernel(row):
+        return "library"
     return "tuned" if modern and any(w in text for w in _TUNED) else "library"
 
 
@@ -137,9 +148,8 @@ def attention_of(row: Measurement) -> kernels.Attention:
     kv = _format(row, "kv_dtype", "attn_dtype", "dtype", default="bf16")
     dtype = _format(row, "attn_dtype", "dtype", default=kv if not decode else "bf16")
     causal = bool(row.integer("causal", 1 if "prefill" in name else 0, least=0))
-    if "window" in row.config and (window := row.integer("window", least=0)):
-        if not decode and window < keys:
-            raise Refusal(f"window = {window}: no model of a prompt under a window")
+    window = row.integer("window", 0, least=0) or None
+    if decode and window:
         keys = min(keys, window)
     return kernels.Attention(
         _size(row, *_BATCH, default=1),
@@ -153,6 +163,7 @@ def attention_of(row: Measurement) -> kernels.Attention:
         _size(row, "head_dim_v", default=value),
         kv,
         _passes(row)[-1],
+        window=None if decode else window,
     )
 
 
@@ -165,6 +176,8 @@ def _held(
         work,
         warp_level=any(word in text for word in _WARP_LEVEL),
         software_exp=_SHARE if any(w in text for w in _SOFTWARE_EXP) else 0.0,
+        # FlashAttention-2 splits keys for heads that share them, and for no others.
+        whole=work.heads == work.kv_heads and _kernel(row).endswith(_UNSPLIT),
     )
     if work.dtype == "bf16" and "bf16" not in device.formats:
         return replace(work, dtype="fp16")
@@ -260,6 +273,16 @@ def _answer(
     raise Refusal(f"no attention model for metric {metric!r}")
 
 
+def regime(row: Measurement) -> tuple[str, ...]:
+    """A row's cell: what is run, what limits it, the format, the class of kernel."""
+    name, device = row.subject.lower(), hardware.get(device_of(row.system)[0])
+    software = software_of(row, device)
+    if not set(_KEYS) & set(row.config) or "d_model" in row.config:
+        return "kernel", software
+    work = _held(row, attention_of(row), device)
+    return (*kernels.cell(work, device, any(s in name for s in _STAGES)), software)
+
+
 def _cache_write(
     row: Measurement, work: kernels.Attention, device: Accelerator
 ) -> Callable[[], float] | None:
@@ -269,13 +292,14 @@ def _cache_write(
     their positions, and writes queries and the cache. None where the row times
     attention alone.
     """
-    if "context" not in row.subject.lower():
+    if not any(word in row.subject.lower() for word in _STAGES):
         return None
     size = bytes_per_element("bf16").si
     rows = work.batch * work.queries * work.head_dim
     read = rows * (work.heads + 2 * work.kv_heads) * size
     query = rows * work.heads * bytes_per_element(work.dtype).si
-    moved = read + query + work.batch * work.kv_heads * work.kv_bytes
+    kept = work.kv_bytes * work.queries / work.keys
+    moved = read + query + work.batch * work.kv_heads * kept
     return lambda: (
         moved / hierarchy.stream_rate(device, "mixed", None).rate
         + _BEFORE * hardware.efficiency("launch_kernel")

@@ -7,10 +7,12 @@ else of the row is used: an unseen device is predicted from its specs alone.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 
 from stacklib import hardware, models
 from stacklib.hardware import UnknownSpec
+from stacklib.kernels.schedule.rates import newest
 from stacklib.quantity import DTYPES, UnknownName
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.work.products import EXPAND
@@ -33,9 +35,9 @@ class _Format:
     reads: int = 0  # how often they read them
 
 
-# A layer that gets 16-bit activations quantizes them. Per tensor the largest is looked
-# for first, in a kernel of its own; block scales need one kernel.
-_16, _8 = _Format("bf16", 2, 2), _Format("fp8", 1, 1, kernels=2, reads=2)
+# A layer that gets 16-bit activations quantizes them, in one kernel; per tensor the
+# largest is looked for first.
+_16, _8 = _Format("bf16", 2, 2), _Format("fp8", 1, 1, kernels=1, reads=2)
 # Scales of 4 bytes for 1 x 128 activations and 128 x 128 weights. Where the tensor
 # instruction takes no scales, two instructions bring each sum of 128 up to date.
 _BLOCK = _Format("fp8", 1 + 4 / 128, 1 + 4 / 128**2, 0, 2 / 128, 1, 1)
@@ -51,7 +53,7 @@ _FORMATS = {
     "fp16": replace(_16, multiply="fp16"), "float16": replace(_16, multiply="fp16"),
     "half": replace(_16, multiply="fp16"),
     "fp8": _8, "fp8_e4m3": _8, "fp8_e5m2": _8, "float8": _8, "e4m3": _8,
-    "fp8_static": replace(_8, kernels=1, reads=1), "fp8_block": _BLOCK,
+    "fp8_static": replace(_8, reads=1), "fp8_block": _BLOCK,
     "mxfp8": _Format("fp8", 1 + 1 / 32, 1 + 1 / 32, kernels=1, reads=1),
     "nvfp4": _SCALED_4, "fp4": _SCALED_4,
     "mxfp4": replace(_SCALED_4, left=0.5 + 1 / 32, right=0.5 + 1 / 32),
@@ -60,11 +62,20 @@ _FORMATS = {
     "int8_wo": _INT8, "w8a16": _INT8,
     "int4_wo": _INT4, "w4a16": _INT4, "w4a16_awq": _INT4,
 }  # fmt: skip
-# Layers of these libraries get 16-bit activations, and the timed call quantizes them.
-_LAYERS = ("torch_flow", "(deepgemm)")
-# Their benchmark goes through copies of small weights, so that a loop is as large as
-# the L2, through five at most.
+# Benchmarks that replay graphs of layers, which get 16-bit activations.
+_GRAPHS = ("torch_flow", "(deepgemm)", "vllm", "sglang")
+# TensorRT-LLM's benchmark goes through copies of small weights, so that a loop is as
+# large as the L2, through five at most; the others through more than it holds.
 _COPIES = 5
+# TensorRT-LLM clears the largest, finds it, makes the scale of it, and rounds.
+_PER_TENSOR = ("torch_flow", 4)
+# vLLM's kernel gives each row a block of 1,024 threads, which waits for the memory
+# twice (csrc/quantization/w8a8/fp8: the largest, then the rounding).
+_BY_ROWS, _THREADS, _RESIDENT, _WAITS = "cutlassfp8", 1024, 2048, 2
+# Its layers of block scales ran without a graph: calls that Python makes for one.
+_EAGER, _CALLS = re.compile("vllm.*blockscaled"), 5
+# Kernels of CUTLASS and DeepGEMM; none of them splits k.
+_UNSPLIT = ("deepgemm", "cutlass", "flashinfer", "scaled_mm", "cutedsl", "smooth_quant")
 
 
 def _format(row: Measurement) -> _Format:
@@ -75,18 +86,22 @@ def _format(row: Measurement) -> _Format:
     block = "scaling" in row.config or "deepgemm" in row.software.lower()
     if found.multiply == "fp8" and block:
         found = _BLOCK
-    if not any(word in row.software for word in _LAYERS):
-        found = replace(found, kernels=0, reads=0)
+    software = row.software.lower()
+    if not any(word in software for word in _GRAPHS):
+        return replace(found, kernels=0, reads=0)
+    if found.reads == 2 and _PER_TENSOR[0] in software:
+        return replace(found, kernels=_PER_TENSOR[1])
     return found
 
 
-def _copies(row: Measurement, work: gemm.Product, device: hardware.Accelerator) -> int:
-    """Copies of the weights that the row's benchmark goes through."""
-    capacity = device.fields["l2_capacity"]
-    if "tensorrt-llm" not in row.software.lower() or capacity is None:
-        return 1
+def _hits(row: Measurement, work: gemm.Product, chip: gemm.Chip, launch: str) -> float:
+    """Share of the operands that the row's benchmark finds in the L2."""
+    looped = launch == "kernel" and "tensorrt-llm" in row.software.lower()
+    if not looped or chip.l2_capacity is None:
+        return gemm.loop_hits(work, chip, launch)
     weights = work.groups * work.k * work.n * work.right
-    return max(1, min(_COPIES, math.ceil(capacity.si / weights)))
+    copies = max(1, min(_COPIES, math.ceil(chip.l2_capacity / weights)))
+    return gemm.loop_hits(work, chip, "stream", copies)
 
 
 def _launch(row: Measurement) -> str:
@@ -94,7 +109,8 @@ def _launch(row: Measurement) -> str:
     text = f"{row.software} {row.subject}".lower()
     if "mamf" in text or "best of sweep" in text:
         return "sweep"
-    if "deepgemm 20" in text:  # its own bench: kernel time, caches flushed
+    # DeepGEMM's own bench times kernels and flushes caches; engines replay graphs.
+    if "deepgemm 20" in text or any(word in text for word in _GRAPHS):
         return "kernel"
     if "llmcompass" in text:
         return "host"
@@ -178,9 +194,11 @@ def prepare(row: Measurement) -> Predict:
     except (UnknownSpec, ValueError) as unknown:
         raise Refusal(str(unknown)) from None
     chosen = gemm.tilings(work, max(1, int(chip.units)))
-    hits = gemm.loop_hits(work, chip, launch, _copies(row, work, device))
+    hits = _hits(row, work, chip, launch)
     each = 2 * form.reads + form.left  # bytes an activation
     quantized = work.m * work.k * work.groups * each if form.kernels else 0.0
+    waits = _waits(row, work, device) if form.kernels else 0.0
+    calls = _CALLS if _EAGER.match(row.software.lower()) else 0
     unit = _UNITS.get(row.metric, "s")
     if unit == "FLOP/s":
         unit = f"{DTYPES[work.dtype].operation}/s"
@@ -188,13 +206,32 @@ def prepare(row: Measurement) -> Predict:
     def forecast() -> Forecast:
         found = gemm.predict(work, chip, launch, chosen, hits)
         time = kernels * found.time + form.kernels * found.launch
-        time += quantized / (chip.bandwidth * hardware.efficiency("dram_gemm"))
+        time += max(
+            waits, quantized / (chip.bandwidth * hardware.efficiency("dram_gemm"))
+        )
+        host = calls * hardware.efficiency("launch_host")
+        bound = found.bound if time > host else "launch"
+        time = max(time, host)
         if unit == "s":
-            return Forecast(time, unit, found.bound)
+            return Forecast(time, unit, bound)
         amount = kernels * (work.bytes if unit == "B/s" else work.operations)
-        return Forecast(amount / time, unit, found.bound)
+        return Forecast(amount / time, unit, bound)
 
     return forecast
+
+
+def regime(row: Measurement) -> tuple[str, ...]:
+    """A row's cell: the format, what limits it, and how its software calls it."""
+    device = hardware.get(device_of(row.system)[0])
+    form, software = _format(row), row.software.lower()
+    if row.has("sustained") and "m" not in row.config:
+        return f"{min(16, DTYPES[_multiply(form, device)].bits)} bit", "compute"
+    work, _ = product_of(row, device)
+    width, bound = gemm.cell(work, gemm.chip_of(device, work.dtype))
+    width = "8-bit blocks" if form.promote else width
+    engine = any(word in software for word in _GRAPHS)
+    eager = "eager" if _EAGER.match(software) else "engine"
+    return width, bound, eager if engine else "library"
 
 
 def product_of(
@@ -203,12 +240,34 @@ def product_of(
     """The product that a row names, and how many of it follow one another."""
     form = _format(row)
     groups, m, n, k, kernels = _shape(row)
-    takes = device.architecture == _TAKES_SCALES
+    dtype = _multiply(form, device)
+    software = row.software.lower()
+    whole = dtype != "bf16" and any(word in software for word in _UNSPLIT)
     work = gemm.Product(
-        m, n, k, _multiply(form, device), form.left, form.right, 2.0, groups,
-        form.expand, 0.0 if takes else form.promote,
+        m, n, k, dtype, form.left, form.right, 2.0, groups, form.expand,
+        form.promote if dtype == "fp8" and _sums(device) else 0.0,
+        whole or form.multiply == "fp4",
     )  # fmt: skip
     return work, kernels
+
+
+def _sums(device: hardware.Accelerator) -> bool:
+    """Whether sums of block scales are brought up to date by the vector units."""
+    return device.architecture != _TAKES_SCALES
+
+
+def _waits(row: Measurement, work: gemm.Product, device: hardware.Accelerator) -> float:
+    """Seconds of a quantization whose blocks each do a row; 0 for others."""
+    latency = hardware.level(device, "dram").latency
+    if _BY_ROWS not in row.software.lower() or latency is None:
+        return 0.0
+    turns = work.m / (device.compute_units.si * _RESIDENT / _THREADS)
+    return float(_WAITS * math.ceil(turns) * latency.si)
+
+
+def written(row: Measurement) -> str:
+    """The format that a row names, whatever multiplies it."""
+    return _format(row).multiply
 
 
 def multiplied(row: Measurement, device: hardware.Accelerator) -> str:
@@ -218,6 +277,9 @@ def multiplied(row: Measurement, device: hardware.Accelerator) -> str:
 
 def _multiply(form: _Format, device: hardware.Accelerator) -> str:
     """The format in which a device multiplies what the row names."""
+    blocks = form.multiply == "fp8" and form.promote
+    if blocks and newest(device) == "mma.sync":  # no kernel of 8 bits was written
+        return "bf16"
     lacks = form.multiply == "bf16" and "bf16" not in device.formats
     return "fp16" if lacks else form.multiply
 

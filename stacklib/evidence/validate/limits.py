@@ -18,7 +18,8 @@ from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.roofline.bound.hierarchy import PASSES
 
 from ..measurements import Measurement, Refusal
-from ..predict.gemm import multiplied, product_of
+from ..predict.attention import attention_of
+from ..predict.gemm import multiplied, product_of, written
 from ..predict.memory import level_of, row_bytes, row_elements, stream_of
 from ..systems import device_of
 from . import units
@@ -75,6 +76,8 @@ def _times(row: Measurement, device: Accelerator, many: int) -> tuple[float, str
         return _product(row, device)
     if row.family == "C":
         return _memory(row, device)
+    if row.family == "B" and row.metric.startswith("latency"):
+        return _attention(row, device)
     if row.metric == "busbw":
         rate = row.value / units.factor("B/s", row.unit)
         # Switches that reduce on the way halve what a device sends.
@@ -94,7 +97,8 @@ def _product(row: Measurement, device: Accelerator) -> tuple[float, str]:
         dtype, moved = work.dtype, kernels * work.bytes
         operations = kernels * work.operations
         seconds = _seconds(row, operations, moved, dtype)
-    peak = device.peak(dtype).si * faster(device, dtype)
+    formats = [f for f in (dtype, written(row)) if f in device.peaks]
+    peak = max(device.peak(f).si * faster(device, f) for f in formats)
     times = operations / seconds / peak
     if moved:
         times = max(times, moved / seconds / _loads(device, moved))
@@ -106,6 +110,18 @@ def _product(row: Measurement, device: Accelerator) -> tuple[float, str]:
         if known
         else "a boost above the printed clock"
     )
+
+
+def _attention(row: Measurement, device: Accelerator) -> tuple[float, str]:
+    """An attention against the peak, and its cache against the memory's rate."""
+    work, l2 = attention_of(row), device.fields["l2_capacity"]
+    seconds = row.value / units.factor("s", row.unit)
+    peak = max(device.peaks[f].rate.si * faster(device, f) for f in device.formats)
+    times = work.flops / seconds / peak
+    moved = work.batch * work.kv_heads * work.kv_bytes
+    if l2 is not None:  # what the cache may hold of it is not read again
+        times = max(times, (moved - l2.si) / seconds / device.memory_bandwidth.si)
+    return times, "not this attention: a cache that is shorter, or read once for many"
 
 
 def _per_second(dtype: str) -> str:

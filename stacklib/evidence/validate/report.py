@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.hardware import UnknownSpec
+from stacklib.hardware.errors import error_band
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal
-from ..predict import Forecast, predictor
+from ..predict import Forecast, predictor, regime
 from ..systems import DeviceRefusal, device_of
 from . import units
 from .limits import beyond
@@ -29,6 +30,11 @@ def in_unit(forecast: Forecast, unit: str) -> float:
     if not 0 < value < math.inf:
         raise Refusal(f"the model gives {forecast.value!r} {forecast.unit}")
     return value
+
+
+def is_time(unit: str) -> bool:
+    """Whether less of a forecast is faster."""
+    return unit in ("s", "h", "cycle")
 
 
 def reason_of(wrong: BaseException) -> str:
@@ -51,9 +57,16 @@ def outcome(
     try:
         forecast = by(row) if by else predictor(row.family)(row)()
         value = in_unit(forecast, row.unit)
+        band = error_band("/".join((str(key), *regime(row))))
     except ANSWERS as wrong:
         return Outcome(row, key, reason=reason_of(wrong))
-    return Outcome(row, key, value, forecast.bound)
+    if band is None or not band.low:
+        return Outcome(row, key, value, forecast.bound)
+    ends = band.low, band.high
+    if not is_time(forecast.unit):
+        ends = 1 / band.high, 1 / band.low
+    low, high = (value * end for end in ends)
+    return Outcome(row, key, value, forecast.bound, low=low, high=high, cell=band.cell)
 
 
 @dataclass(frozen=True)

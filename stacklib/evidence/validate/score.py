@@ -121,6 +121,9 @@ class Outcome:
     predicted: float | None = None  # in the row's unit
     bound: str | None = None  # what the model says limits it
     reason: str | None = None  # why it is refused; None when predicted
+    low: float | None = None  # ends of the band that holds nine in ten; None without
+    high: float | None = None
+    cell: str = ""  # whose band it is
 
     @property
     def ratio(self) -> float:
@@ -132,11 +135,20 @@ class Outcome:
         """``|predicted / measured - 1|``."""
         return abs(self.ratio - 1)
 
+    @property
+    def inside(self) -> bool:
+        """Whether the measured value lies in the band; False without one."""
+        if self.low is None or self.high is None:
+            return False
+        return self.low <= self.row.value <= self.high
+
     def as_dict(self) -> dict[str, Any]:
         """The promised fields, JSON-able."""
         return {
             "id": self.row.id,
             "predicted": self.predicted,
+            "low": self.low,
+            "high": self.high,
             "unit": self.row.unit,
             "bound": self.bound,
             "reason": self.reason,

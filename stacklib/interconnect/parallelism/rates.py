@@ -172,9 +172,7 @@ def rates_of(
         attention,
         factor("attention_fill"),
         chip.bandwidth * factor("dram_mixed") * share,
-        factor("launch_stream_later" if device.later else "launch_kernel")
-        if plain.tiled
-        else 0.0 * factor("launch_kernel"),
+        factor("launch_kernel") * (1.0 if plain.tiled else 0.0),
         chip.tiled,
     )
 

@@ -10,11 +10,12 @@ class of the software says how much of that it issues:
 - ``tuned``: products that run by themselves beside the softmax (FlashAttention-3 and 4,
   cuDNN).
 
-Blocks fill waves over the units; a block pays its first load and its last store
-(``attention_fill``). K and V of the heads under way are read again by every block of
-queries unless the L2 holds them. Few queries against many keys are split over keys, so
-that every unit reads; a second kernel merges. FLOPs are halved under a causal mask; the
-backward pass has five products for the forward's two (FlashAttention-2, section 3.1.2).
+Blocks fill waves over the units; a block pays its first loads, which wait for one
+another, and its last store (``attention_fill``). K and V of the heads under way are
+read again by every block of queries unless the L2 holds them. Few queries against many
+keys are split over keys, so that every unit reads; a second kernel merges. FLOPs are
+halved under a causal mask; the backward pass has five products for the forward's two
+(FlashAttention-2, section 3.1.2).
 
 Left out: page tables, masks other than causal, clocks that a cooler holds down.
 """
@@ -39,6 +40,7 @@ SOFTWARE = ("naive", "library", "tuned")
 ROWS, COLUMNS = 128, 128  # of a tile
 _LEAST_ROWS = {"naive": 16, "library": 16, "tuned": 64}  # of a matrix instruction
 _WARP_ROWS = 32  # queries of a warp, of four in a block
+_TRIPS = 2  # loads of a block that wait for one another: a page's place, its keys
 _BACKWARD = 5 / 2  # products of the backward pass over those of the forward
 # Instructions for a score beside those of the forward pass: dS = P (dP - D), converted.
 _BACKWARD_OPS = 2.5
@@ -63,6 +65,8 @@ class Attention:
     backward: bool = False
     warp_level: bool = False  # multiplied by mma.sync, also where something newer is
     software_exp: float = 0.0  # share of the exponentials made by multiply-adds
+    window: int | None = None  # keys that a query sees, itself included
+    whole: bool = False  # whether the keys of a head are left to one block
 
     @property
     def wide(self) -> int:
@@ -72,9 +76,14 @@ class Attention:
     @property
     def flops(self) -> float:
         """Operations as papers count them: halved under a causal mask."""
-        pairs = self.batch * self.heads * self.queries * self.keys
-        once = 2.0 * pairs * (self.head_dim + self.wide)
-        once *= 0.5 if self.causal and self.queries == self.keys else 1.0
+        pairs = float(self.queries * self.keys)
+        if self.causal and self.window is not None and self.window < self.keys:
+            later = self.window - 1 - (self.keys - self.queries)
+            short = max(0, min(self.queries, later))  # queries that see fewer
+            pairs = self.queries * self.window - short * (later - (short - 1) / 2)
+        elif self.causal and self.queries == self.keys:
+            pairs /= 2
+        once = 2.0 * self.batch * self.heads * pairs * (self.head_dim + self.wide)
         return once * (_BACKWARD if self.backward else 1.0)
 
     @property
@@ -134,11 +143,12 @@ def _tiles(work: Attention, rows: int, columns: int, group: int) -> tuple[float,
         each = math.ceil(work.keys / columns)
         return float(blocks * each), each
     skipped = work.keys - work.queries
-    ends = (
-        min(work.keys, skipped + math.ceil((i + 1) * rows / group))
-        for i in range(blocks)
-    )
-    walked = [math.ceil(end / columns) for end in ends]
+    window = work.keys if work.window is None else work.window
+    walked = []
+    for i in range(blocks):
+        end = min(work.keys, skipped + math.ceil((i + 1) * rows / group))
+        first = max(0, skipped + i * rows // group - window + 1)
+        walked.append(math.ceil(end / columns) - first // columns)
     return float(sum(walked)), max(walked)
 
 
@@ -163,7 +173,8 @@ def _grid(work: Attention, software: str, units: int) -> _Grid:
     tiles, longest = _tiles(work, rows, COLUMNS, packed)
     blocks = heads * math.ceil(asked / rows)
     splits = 1
-    if asked <= ROWS and not work.backward:  # one block a head: share out the keys
+    shared = not (work.backward or work.whole)
+    if asked <= ROWS and shared:  # one block a head: share out the keys
         splits = max(1, min(longest, units // blocks if blocks < units else 1))
     return _Grid(rows, blocks * splits, heads * tiles, longest / splits, splits)
 
@@ -225,12 +236,7 @@ def _tile_seconds(
 
 
 def _launch(device: Accelerator, repeated: bool, kernels: int) -> float:
-    factor = hardware.efficiency
-    if not repeated:
-        return kernels * factor("launch_kernel")
-    later = device.architecture in ("hopper", "blackwell")
-    first = factor("launch_stream_later" if later else "launch_stream")
-    return first + (kernels - 1) * factor("launch_kernel")
+    return kernels * hardware.efficiency("launch_kernel")
 
 
 def _naive(work: Attention, device: Accelerator, repeated: bool) -> AttentionTime:
@@ -283,6 +289,7 @@ class Plan:
     moved: float  # bytes from the memory
     hits: float  # share of them that the L2 keeps from one run to the next
     at_once: int  # rows of one matrix instruction
+    latency: float  # seconds until a load from memory is back; 0 where unknown
 
 
 def plan(
@@ -305,6 +312,7 @@ def plan(
     chip = gemm.chip_of(device, find_dtype(work.dtype).name)
     grid = _grid(work, software, max(1, int(rates.units)))
     moved, hits = _memory(work, device, repeated)
+    latency = hardware.level(device, "dram").latency
     return Plan(
         work,
         device,
@@ -316,6 +324,7 @@ def plan(
         moved,
         hits,
         _rows_at_once(device),
+        0.0 if latency is None else float(latency.si),
     )
 
 
@@ -328,9 +337,10 @@ def predict(found: Plan) -> AttentionTime:
     tile, products, softmax = _tile_seconds(
         work, found.rates, grid, found.software, found.at_once
     )
-    fill = factor("attention_fill") / COLUMNS  # tiles that a block waits for
+    fill = factor("attention_fill") / COLUMNS  # tiles that a block loses
     waves = grid.blocks / units
     even = grid.tiles / units
+    fill += _TRIPS * found.latency / tile  # and waits for
     if work.causal:  # long blocks first: short ones fill the last wave
         paid = max(even + waves * fill, grid.longest + fill)
     else:
@@ -355,6 +365,24 @@ def predict(found: Plan) -> AttentionTime:
     time = gemm.join(compute / kept, memory) + floor
     bound = max(parts, key=lambda name: parts[name])
     return AttentionTime(float(time), **parts, bound=bound, splits=grid.splits)
+
+
+def cell(
+    work: Attention, device: Accelerator, served: bool = True
+) -> tuple[str, str, str]:
+    """What an attention is like, as its error band is named.
+
+    What is run (a token or a prompt of an engine, or a kernel alone), what limits it,
+    and the format of K and V.
+    """
+    kind = "kernel" if not served else "token" if work.queries == 1 else "prompt"
+    moved = work.batch * work.kv_heads * work.kv_bytes + work.query_bytes
+    compute = work.flops / device.peak(work.dtype).si
+    memory = moved / device.memory_bandwidth.si
+    bound = "compute" if compute > memory else "memory"
+    bits = 8 * bytes_per_element(work.kv_dtype or work.dtype).si
+    width = "16 bit" if bits > 8 else "8 bit"
+    return kind, "launch" if max(compute, memory) < gemm.SMALL else bound, width
 
 
 def attention_time(

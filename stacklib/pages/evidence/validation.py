@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from stacklib import hardware
 from stacklib.evidence import calibrate, measurements, validate
 from stacklib.hardware.factors import efficiency_names
-from stacklib.quantity import Quantity, Source, counted
-from stacklib.roofline.bound.gemm import WIDE
+from stacklib.quantity import Quantity, counted
 
 READ = "2026-11-21"
-BANDS = "stacklib/hardware/data/errors.toml"
 
 
 @cache
@@ -76,23 +73,3 @@ def error(family: str, by: str, which: str = "median") -> float:
             "calibration"
         )
     return value
-
-
-def wide_band() -> tuple[Quantity, Quantity]:
-    """Median and 90th percentile where rows say little, at the worse end."""
-    band, source = _wide(), Source(BANDS, f"[{WIDE}]", READ, "secondary")
-    return tuple(  # type: ignore[return-value]
-        Quantity(value, label=f"{name} error", source=source, kind="measured")
-        for name, value in (("median", band.median), ("p90", band.p90))
-    )
-
-
-def wide_rows() -> int:
-    return _wide().unseen
-
-
-def _wide() -> hardware.ErrorBand:
-    band = hardware.error_band(WIDE)
-    if band is None:
-        raise ValueError(f"{WIDE} has no band; run the calibration")
-    return band

@@ -2,7 +2,8 @@
 
 A tile of the matrix units has 16 rows at the least, so that one token costs as much as
 16; ``gemm`` has no kernel but those. Libraries keep others for few rows: each weight is
-read once, made ready to multiply once, and multiplied by every row that there is.
+read once, made ready to multiply once, and multiplied by every row that there is. From
+which number of rows on tiles are faster is asked of both.
 """
 
 from __future__ import annotations
@@ -14,12 +15,9 @@ from stacklib.hardware import Accelerator
 from stacklib.quantity import DTYPES
 
 from ..work.bounds import device_of
-from ..work.products import Product
+from ..work.products import EXPAND, Product
 from . import gemm
 
-# llama.cpp's last number of rows before it turns to tiles, on NVIDIA and Apple alike:
-# ggml-cuda/mmvq.cuh MMVQ_MAX_BATCH_SIZE, ggml-metal-ops.cpp ne11_mm_min.
-FEW = 8
 _LANES = "fp32"  # in which lanes multiply what has 16 bits or is widened to them
 
 
@@ -32,17 +30,19 @@ def kernel_time(work: Product, on: str | Accelerator) -> float:
 def few_rows_time(work: Product, on: str | Accelerator) -> float:
     """Seconds of a product by vector instructions, without its start.
 
-    Infinite where no such kernel is known: for more than ``FEW`` rows, for formats that
-    only matrix units multiply, and on chips that are no GPU or print no rate of fp32.
+    Operands of 8 bits or less are first made ready. Infinite on chips that are no GPU
+    or print no rate of fp32.
     """
     device = device_of(on)
-    narrow = DTYPES[work.dtype].bits < 16 or work.promote > 0
-    if work.m > FEW or narrow or device.peaks.get(_LANES) is None:
+    if work.promote > 0 or device.peaks.get(_LANES) is None:
         return math.inf
+    expand = work.expand
+    if not expand and (bits := DTYPES[work.dtype].bits) < 16:
+        expand = EXPAND[min(8, max(4, bits))]
     chip, factor = gemm.chip_of(device, _LANES), hardware.efficiency
     if not chip.tiled:
         return math.inf
-    instructions = (work.m + work.expand) * work.n * work.k * work.groups
+    instructions = (work.m + expand) * work.n * work.k * work.groups
     arithmetic = 2 * instructions / (chip.peak * factor(chip.issue))
     moving = work.bytes / (chip.bandwidth * factor("dram_gemm"))
     return float(gemm.join(arithmetic, moving))

@@ -19,7 +19,6 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.hardware.errors import Tested, tested
 from stacklib.quantity import (
     DTYPES,
     Quantity,
@@ -37,7 +36,7 @@ from ..work.fit import Infeasible
 from ..work.products import TILES, Product, Tiling, product, tilings
 from . import hierarchy
 
-WIDE = "A_wide"  # the band of products that rows say little about
+SMALL = 5e-6  # seconds
 LAUNCHES = ("kernel", "stream", "host", "sweep")
 # Twice the area, and half the rim, of the largest tile; whole numbers need no source.
 _AREA, _RIM = 2 * 256 * 128, 256 + 128
@@ -48,8 +47,7 @@ _HALF = "tensor_energy_half"
 _ISSUE = {"NVIDIA": "gemm_issue_nvidia"}
 _VECTOR = ("fp32", "fp64")
 _LANES = 32  # of a warp: one instruction of one scheduler
-# From Hopper on a kernel can begin while the one before it ends.
-_LATER = ("hopper", "blackwell")
+_STEP = 128  # columns of k that a block multiplies at a time
 
 Factor = Callable[[str], Any]
 
@@ -71,7 +69,7 @@ class Chip:
     issue: str  # factor for the share of issue slots a library fills
     tiled: bool  # whether thread blocks are scheduled on units, as on GPUs
     doubled: bool
-    later: bool  # whether a kernel may begin before the one before it has ended
+    near: float  # seconds that a block waits for its loads; 0 where unknown
     lanes: float  # vector instructions that all units issue a second; 0 where unknown
     borrowed: str = ""  # the architecture whose tensor energy stands in
 
@@ -92,7 +90,11 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     micro = hardware.microarchitecture(device)
     units = device.compute_units
     clock = _clock(device, name)
-    width = hardware.level(device, "l2").width
+    l2 = hardware.level(device, "l2")
+    width = l2.width
+    # Copies that run by themselves come from the L2; a warp's own wait for the memory.
+    by_itself = device.memory_type.upper().startswith("HBM")
+    latency = l2.latency if by_itself else hardware.level(device, "dram").latency
     l2_rate = None
     if width is not None and clock is not None:
         l2_rate = (width * units * clock).at_clock(clock)
@@ -117,7 +119,7 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
         issue="gemm_issue_vector" if gpu and vector else issue,
         tiled=gpu,
         doubled=name == "tf32",
-        later=device.architecture in _LATER,
+        near=0.0 if latency is None else float(latency.si),
         lanes=_lanes(device, clock),
         borrowed=micro.tensor_energy_of if energy else "",
     )
@@ -137,8 +139,7 @@ def launch_factors(chip: Chip, launch: str) -> tuple[str, ...]:
         return ()
     if launch == "host":  # the call, and the empty kernel that it starts
         return ("launch_host", "launch_kernel")
-    later = launch == "stream" and chip.later
-    return ("launch_stream_later" if later else f"launch_{launch}",)
+    return (f"launch_{launch}",)
 
 
 def power_share(
@@ -282,6 +283,12 @@ def vector_time(work: Product, tiling: Tiling, chip: Chip) -> float:
     return float(work.groups * (weights + sums) / served)
 
 
+def steps_time(work: Product, tiling: Tiling, chip: Chip) -> float:
+    """Seconds of blocks that walk k whole: each step waits for a load."""
+    waves = math.ceil(tiling.blocks / chip.units)
+    return waves * work.k / _STEP * chip.near
+
+
 def hold(work: Product, chip: Chip, name: str) -> None:
     """Check that a product's operands and result fit a device's memory."""
     if chip.capacity is not None and work.bytes > chip.capacity:
@@ -313,6 +320,8 @@ def predict(
     best, least = (0.0, 0.0, chosen[0]), math.inf
     for tiling in chosen:
         compute = compute_time(work, tiling, chip.units, wear)
+        if work.whole:
+            compute = max(compute, steps_time(work, tiling, chip))
         if compute >= least:  # joining with the memory's time only adds to it
             continue
         if work.expand or work.promote:
@@ -355,17 +364,23 @@ def bytes_moved(work: Product) -> float:
     return work.bytes
 
 
-def band_of(dtype: str, chip: Chip, known: Tested | None = None) -> str:
-    """The family whose error band a product carries.
+def cell(work: Product, chip: Chip) -> tuple[str, str]:
+    """What a product is like, as its error band is named: format, and what limits it.
 
-    ``WIDE`` for a format that one source has measured, and for a board that may draw
-    more power than any of its kind whose rows were seen: whether it sustains that
-    power is not known.
+    Below ``SMALL`` at the roof, the start of its kernels decides.
     """
-    known, energy = known or tested(WIDE), chip.energy[:1]
-    watts = known.watts.get(energy[0], 0.0) if energy else 0.0
-    more = bool(energy and chip.tdp is not None and chip.tdp > watts)
-    return WIDE if more or dtype not in known.formats else "A"
+    compute, memory = work.operations / chip.peak, work.bytes / chip.bandwidth
+    bound = "compute" if compute > memory else "memory"
+    bits = DTYPES[work.dtype].bits
+    form = "vector" if work.dtype in _VECTOR else f"{min(bits, 16)} bit"
+    if work.expand:
+        form = "widened"
+    return form, "launch" if max(compute, memory) < SMALL else bound
+
+
+def band_of(work: Product, chip: Chip, software: str = "library") -> str:
+    """The family and cell whose error band a product carries."""
+    return "/".join(("A", *cell(work, chip), software))
 
 
 def gemm_trace(
@@ -406,11 +421,12 @@ def gemm_trace(
         # Its energy or its power is unknown, so nothing here lowers its clock.
         words = "predicted time, with no limit of power"
         return stamp(total.named(words), "products of chips of unknown power")
-    return stamp(total.named("predicted time"), band_of(work.dtype, plain))
+    return stamp(total.named("predicted time"), band_of(work, plain))
 
 
 __all__ = [
-    "Chip", "GemmTime", "LAUNCHES", "Product", "TILES", "Tiling", "WIDE", "Wear",
-    "band_of", "chip_of", "compute_time", "gemm_time", "gemm_trace", "hold", "join",
+    "Chip", "GemmTime", "LAUNCHES", "Product", "TILES", "Tiling", "Wear",
+    "band_of", "cell", "chip_of", "compute_time", "gemm_time", "gemm_trace", "hold",
+    "join",
     "memory_time", "power_share", "predict", "product", "tilings", "wear_of",
 ]  # fmt: skip

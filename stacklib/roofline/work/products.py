@@ -26,7 +26,7 @@ TILES = (
 # a code: 8 of 4 bits take four lop3, a shift, two sub and two fma, 4 of 8 bits two prmt
 # and two sub; then half a multiply by the scale.
 EXPAND = {4: 9 / 8 + 1 / 2, 8: 4 / 4 + 1 / 2}
-_SPLITS = (1, 2, 4, 8, 16)
+_SPLITS = (1, 2, 4, 8, 16, 32, 64)
 _LEAST_DEPTH = 256  # a share of k worth splitting off
 
 
@@ -44,6 +44,7 @@ class Product:
     groups: int = 1  # independent products of this shape in one launch
     expand: float = 0.0  # vector instructions that make a weight ready to multiply
     promote: float = 0.0  # vector instructions a sum needs, for each step of k
+    whole: bool = False  # whether the kernels leave k in one piece
 
     def __post_init__(self) -> None:
         whole(m=self.m, n=self.n, k=self.k, groups=self.groups)
@@ -93,7 +94,7 @@ def tilings(work: Product, units: int) -> tuple[Tiling, ...]:
         for split in _SPLITS:
             # k is split only while the grid stays below two waves.
             deep = work.k // split >= _LEAST_DEPTH and grid * split <= 2 * units
-            if split > 1 and not deep:
+            if split > 1 and (work.whole or not deep):
                 break
             found.append(Tiling(rows, columns, split, grid * split))
     return tuple(found)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from stacklib.kernels.schedule.attention_time import attention_time
+from stacklib.kernels.schedule import attention_time as kernels
 from stacklib.models import Attention, Experts, LatentAttention, Matrix
 from stacklib.quantity import Quantity, stamp
 from stacklib.quantity.dtypes import DTYPES
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .account import Case
 
 BACK = ("o", "down", "expert down", "shared down")  # whose rows chips share
+_SOFTWARE = "tuned"  # an engine's kernels of attention
 _HALF = 2.0  # bytes of an activation
 
 
@@ -41,15 +42,16 @@ def line(case: Case, found: Line, told: Callable[[Case, str], Quantity]) -> Line
     if getattr(case.rows, "shape", ()) or getattr(case.context, "shape", ()):
         raise ValueError("mode = 'calibrated': one case at a time, not a sweep")
     if found.name in (PRODUCTS, HEAD):
-        family = gemm.band_of(
-            case.frame.runs_in, gemm.chip_of(case.frame.device, case.frame.runs_in)
-        )
-        by = products_time
+        # The largest of its products says what the line is like.
+        every = (work for _, work in products_of(case, found.name))
+        largest = max(every, key=lambda work: work.bytes)
+        chip = gemm.chip_of(case.frame.device, case.frame.runs_in)
+        family, by = gemm.band_of(largest, chip, "engine"), products_time
     elif found.name == ATTENTION:
         kinds = (a for _, a in case.frame.shape.attention)
         if not all(map(_predicted, kinds)):
             return replace(found, note="at its limit: no family predicts its kernels")
-        family, by = "B", cache_time
+        family, by = cell(case), cache_time
     else:
         return found
     time: Any = (
@@ -139,36 +141,49 @@ def _experts(case: Case, listed: list[Matrix], kind: int, mlp: Experts) -> Produ
 
 def cache_time(case: Case, name: str) -> float:
     """Seconds of attention in all layers, on each chip, without its starts."""
-    batch = max(1, round(case.batch / case.frame.ep))
-    found = 0.0
+    total = 0.0
     for layers, a in case.frame.shape.attention:
-        found += layers * _layer(case, a, batch)
-    return found
+        found = kernels.predict(
+            kernels.plan(_layer(case, a), case.frame.device, _SOFTWARE)
+        )
+        total += layers * float(found.time - found.launch)
+    return total
 
 
-def _layer(case: Case, a: Any, batch: int) -> float:
-    queries, keys = 1, int(case.context) + 1
+def cell(case: Case) -> str:
+    """The family and cell of the layers' attention: that which most of them are of."""
+    _, a = max(case.frame.shape.attention, key=lambda kind: kind[0])
+    words = kernels.cell(_layer(case, a), case.frame.device)
+    return "/".join(("B", *words, _SOFTWARE))
+
+
+def _layer(case: Case, a: Any) -> kernels.Attention:
+    """The attention of one layer on one chip."""
+    batch = max(1, round(case.batch / case.frame.ep))
+    queries, keys, window = 1, int(case.context) + 1, None
     if case.prompt is not None:
         queries = keys = case.prompt
     absorbed = isinstance(a, LatentAttention) and case.prompt is None
-    sizes: dict[str, Any] = {"kv_heads": a.kv_heads, "head_dim": a.head_dim}
+    kv_heads, head_dim, wide = a.kv_heads, a.head_dim, None
     if isinstance(a, LatentAttention):
-        sizes["value_dim"] = a.v_head_dim
+        wide = a.v_head_dim
         if absorbed:
-            wide = a.kv_lora_rank + a.rope_head_dim
-            sizes = {"kv_heads": 1, "head_dim": wide, "value_dim": a.kv_lora_rank}
+            kv_heads, wide = 1, a.kv_lora_rank
+            head_dim = a.kv_lora_rank + a.rope_head_dim
     elif a.window and case.prompt is None:
         keys = min(keys, a.window)
-    sizes["kv_heads"] = max(1, sizes["kv_heads"] // case.frame.tp)
-    found = attention_time(
-        case.frame.device,
-        batch=batch,
-        heads=a.heads // case.frame.tp,
-        queries=queries,
-        keys=keys,
-        dtype=products("", case.frame.device.formats).name,
-        causal=case.prompt is not None,
-        kv_dtype=Quantity(8 * case.frame.shape.number, "bit"),
-        **sizes,
+    elif a.window:
+        window = a.window
+    return kernels.Attention(
+        batch,
+        a.heads // case.frame.tp,
+        max(1, kv_heads // case.frame.tp),
+        queries,
+        keys,
+        head_dim,
+        products("", case.frame.device.formats).name,
+        case.prompt is not None,
+        wide,
+        Quantity(8 * case.frame.shape.number, "bit"),
+        window=window,
     )
-    return float(found.time - found.launch)

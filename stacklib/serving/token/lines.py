@@ -203,25 +203,26 @@ class Account:
     def band(self) -> Band:
         """The band of the total: lines of one family err together, families apart.
 
-        Half of the printed 90 % band of each family, weighed by its seconds; the
-        families' shares are added as squares, those of one family as they are.
+        Both ends of the printed 90 % band of each line's cell, weighed by its seconds;
+        the families' shares are added as squares, those of one family as they are.
         """
-        total, shares = _plain(self.total()), dict[str, float]()
+        total, silent = _plain(self.total()), set[str]()
+        below, above = dict[str, float](), dict[str, float]()
         for line in self.lines:
-            if line.time is not None and line.family:
-                shares.setdefault(line.family, 0.0)
-                shares[line.family] += _plain(line.time) / total
-        known = {f: error_band(f) for f in shares}
-        half = sum(
-            (share * band.p90) ** 2
-            for family, share in shares.items()
-            if (band := known[family])
-        )
-        silent = [f for f, band in known.items() if band is None]
+            if line.time is None or not line.family:
+                continue
+            band, letter = error_band(line.family), line.family[0]
+            if band is None or not band.low:
+                silent.add(line.family)
+                continue
+            share = _plain(line.time) / total
+            below[letter] = below.get(letter, 0.0) + share * (1 - band.low)
+            above[letter] = above.get(letter, 0.0) + share * (band.high - 1)
         words = "lines of one family err together, families apart"
         if silent:
             words += f"; no band for {', '.join(sorted(silent))}"
-        return Band(1 - half**0.5, 1 + half**0.5, words)
+        low, high = (sum(x * x for x in e.values()) ** 0.5 for e in (below, above))
+        return Band(1 - low, 1 + high, words)
 
     def rows(self) -> list[dict[str, Any]]:
         """A row a line: seconds, what binds it, bytes, operations, whose it is."""

@@ -161,3 +161,25 @@ test_bad_input_is_refused = refusals(
 def test_what_does_not_fit_is_infeasible_and_no_time():
     with pytest.raises(Infeasible, match="does not fit"):
         attention_time("l4", **DECODE | {"batch": 4096})
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(1, 200), st.integers(0, 200), st.integers(1, 400), st.integers(1, 90)
+)
+def test_a_window_leaves_out_pairs_and_tiles(queries, before, window, rows):
+    """Counted pair by pair, and tile by tile."""
+    keys = queries + before
+    work = Attention(2, 3, 3, queries, keys, 64, causal=True, window=window)
+    seen = [
+        [k for k in range(keys) if before + q - window < k <= before + q]
+        for q in range(queries)
+    ]
+    each = 4.0 * work.batch * work.heads * work.head_dim
+    if window < keys:
+        assert work.flops == each * sum(map(len, seen))
+    tiles = [
+        len({k // 64 for q in range(at, min(queries, at + rows)) for k in seen[q]})
+        for at in range(0, queries, rows)
+    ]
+    assert _tiles(work, rows, 64, 1) == (sum(tiles), max(tiles))

@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from stacklib import hardware
-from stacklib.roofline.bound.few_rows import FEW, few_rows_time, kernel_time
+from stacklib.roofline.bound.few_rows import few_rows_time, kernel_time
 from stacklib.roofline.bound.gemm import gemm_time
 from stacklib.roofline.work.products import EXPAND, product
 
@@ -23,18 +24,15 @@ def test_a_token_costs_no_16_where_arithmetic_is_dear():
     last = replace(CODES, m=16)
     assert tiled(CODES, "m4-max") == pytest.approx(tiled(last, "m4-max"), rel=0.01)
     assert kernel_time(CODES, "m4-max") < tiled(CODES, "m4-max") / 5
-    assert kernel_time(last, "m4-max") == tiled(last, "m4-max")
+    assert kernel_time(last, "m4-max") <= tiled(last, "m4-max")
     # tensor cores have arithmetic to spare: eight rows are tiles there
-    full = replace(ONE, m=FEW)
+    full = replace(ONE, m=8)
     assert kernel_time(full, "a100-sxm-80gb") == tiled(full, "a100-sxm-80gb")
 
 
 @pytest.mark.rows(
     "work, chip",
     [
-        (replace(ONE, m=FEW + 1), "m4-max"),
-        (replace(ONE, dtype="fp8"), "h100-sxm"),
-        (replace(ONE, dtype="int8"), "h100-sxm"),
         (replace(ONE, promote=0.5), "h100-sxm"),
         (ONE, "b100-sxm"),  # prints no rate of fp32
         (replace(ONE, dtype="fp32"), "xeon-6980p"),
@@ -44,10 +42,21 @@ def test_elsewhere_no_such_kernel_is_known(work, chip):
     assert few_rows_time(work, chip) == math.inf
 
 
+@pytest.mark.parametrize("chip", ["m4-max", "rtx-4090"])
+@pytest.mark.parametrize("work", [CODES, replace(ONE, dtype="int8", left=1, right=1)])
+def test_one_row_more_never_costs_as_much_as_all_before_it(work, chip):
+    """M4 Max: nine rows in 4 bits took twice the time of eight."""
+    if work.dtype not in hardware.get(chip).formats:
+        return
+    times = [kernel_time(replace(work, m=m), chip) for m in range(1, 33)]
+    pairs = enumerate(pairwise(times), 1)
+    assert all(after < before * (1 + 1 / m) for m, (before, after) in pairs)
+
+
 @pytest.mark.rows("chip", ["m1-max", "rtx-3090", "mi300x", "h100-sxm", "dgx-spark"])
 def test_it_takes_no_less_than_its_bytes_and_its_multiply_adds(chip):
     device, before = hardware.get(chip), 0.0
-    for m in range(1, FEW + 1):
+    for m in range(1, 9):
         for work in (replace(ONE, m=m, dtype="fp32"), replace(CODES, m=m)):
             time = few_rows_time(work, chip)
             assert time > work.bytes / device.memory_bandwidth.si

@@ -71,7 +71,8 @@ def prompt_seconds(
 def prompt(software: str, on: str = DEVICE, label: str = "", **how: Any) -> Quantity:
     """The same as a prediction of the attention model."""
     words = label or f"prompt's attention, {software}"
-    told = {"unit": "s", "label": words, "family": "B"}
+    cell = f"B/kernel/compute/16 bit/{software}"
+    told = {"unit": "s", "label": words, "family": cell}
     return counted(prompt_seconds, software, on, **how, **told)
 
 

@@ -1,0 +1,169 @@
+"""Bands of cells: they hold what they say, of whoever measured, in the row's unit."""
+
+import math
+import random
+
+import pytest
+
+from stacklib.evidence.calibrate import Case, bands
+from stacklib.evidence.predict import regime
+from stacklib.evidence.validate import outcome
+from stacklib.hardware import errors
+from stacklib.hardware.errors import ErrorBand, error_band
+
+from .made_row import row
+
+
+def miss(log, source="a", device="x", cell=("8 bit",), rate=False):
+    made = Case("r", "A", source, device, 1.0, lambda: 1.0, frozenset(), words=cell)
+    return bands.Miss(made, log, log)
+
+
+def draws(count, chance, shift=0.0, **more):
+    """Skewed logs: many a little slow, few much slower."""
+    return [miss(shift + chance.expovariate(3.0), **more) for _ in range(count)]
+
+
+@pytest.mark.parametrize("count", [19, 40, 200])
+def test_an_interval_holds_nine_in_ten_of_rows_like_those_it_was_made_of(count):
+    """S. S. Wilks 1941: on average over the draws, whatever the distribution."""
+    chance, held = random.Random(5), []
+    for _ in range(200):
+        ends = bands.interval(draws(count, chance), 0.9)
+        held.append(bands.holds(draws(50, chance), ends) / 50)
+    assert 0.89 <= sum(held) / len(held) <= 0.92
+
+
+def test_skew_is_kept():
+    chance = random.Random(1)
+    low, high = bands.interval(draws(300, chance), 0.9)
+    assert 0.95 < low < 1.1 and high > 2
+
+
+def test_a_band_is_widened_until_it_holds_sources_it_was_not_made_of():
+    chance = random.Random(2)
+    rows = []
+    for i, source in enumerate("abcdef"):
+        rows += [
+            miss(0.3 * i + chance.gauss(0, 0.02), source, "xy"[i % 2])
+            for _ in range(20)
+        ]
+    plain = bands.interval(rows, 0.9)
+    assert bands.left_out(rows, 0.9) < bands.LEAST
+    name, low, high, *_, inside = bands.band_rows(rows)[0]
+    assert name == "A" and float(low) < plain[0] and float(high) > plain[1]
+    assert float(inside) > bands.left_out(rows, 0.9)
+
+
+def test_few_rows_have_no_band_and_one_device_tests_none():
+    chance = random.Random(3)
+    few = draws(18, chance)
+    enough = draws(19, chance, cell=("4 bit",))
+    lines = bands.band_rows(few + enough)
+    assert [line[0] for line in lines] == ["A", "A/4 bit"]
+    assert lines[1][-1] == "nan"
+
+
+def test_the_worst_fold_counts_to_both_sides_and_a_rate_is_turned_over():
+    cases = [
+        Case(id, "A", "a", "x", 2.0, lambda: 1.0, frozenset(), rate=rate)
+        for id, rate in (("time", False), ("rate", True))
+    ]
+    found = bands.misses(
+        cases,
+        dict.fromkeys(("time", "rate"), 1.0),
+        dict.fromkeys(("time", "rate"), 4.0),
+    )
+    half, twice = math.log(0.5), math.log(2.0)
+    assert [(m.low, m.high) for m in found] == [(half, twice)] * 2
+    assert [m.error for m in found] == [1.0, 1.0]
+
+
+KNOWN = {
+    name: ErrorBand(0.1, 0.3, 50, 0.5, 1.25, name)
+    for name in ("A", "A/16 bit", "A/16 bit/launch", "D_large/nvlink")
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "cell"),
+    [
+        ("A/16 bit/launch/engine", "A/16 bit/launch"),
+        ("A/16 bit/compute/engine", "A/16 bit"),
+        ("A/3 bit/launch/engine", None),
+        ("D_large/token ring/large", None),
+        ("Z", None),
+    ],
+)
+def test_a_cell_takes_its_own_band_or_a_wider_ones_or_none(monkeypatch, asked, cell):
+    monkeypatch.setattr(errors, "cells", lambda: KNOWN)
+    found = error_band(asked)
+    assert (found and found.cell) == cell
+
+
+SHAPE = "m=64;n=4096;k=8192;dtype=bf16"
+
+
+def test_a_row_has_the_band_of_its_cell_in_its_own_unit(monkeypatch):
+    monkeypatch.setattr(errors, "cells", lambda: KNOWN)
+    time = outcome(row("A", SHAPE))
+    assert (time.low, time.high) == pytest.approx(
+        (0.5 * time.predicted, 1.25 * time.predicted)
+    )
+    rate = outcome(row("A", SHAPE, metric="throughput", unit="TFLOPS"))
+    assert (rate.low, rate.high) == pytest.approx(
+        (rate.predicted / 1.25, 2 * rate.predicted)
+    )
+    assert time.as_dict()["low"] == time.low
+    none = outcome(row("A", SHAPE.replace("bf16", "nvfp4"), system="NVIDIA B200"))
+    assert none.predicted and none.low is none.high is none.as_dict()["high"] is None
+
+
+@pytest.mark.parametrize(
+    ("config", "software", "words"),
+    [
+        (SHAPE, "cuBLAS", ("16 bit", "memory", "library")),
+        (SHAPE, "vLLM 0.24.0 (x)", ("16 bit", "memory", "engine")),
+        ("m=1;n=64;k=64;dtype=fp8", "cuBLAS", ("8 bit", "launch", "library")),
+        (
+            "m=8192;n=8192;k=8192;dtype=fp8_block",
+            "vLLM 0.24.0 (DeepGemmFp8BlockScaledMMKernel)",
+            ("8-bit blocks", "compute", "eager"),
+        ),
+        (
+            "m=8192;n=8192;k=8192;dtype=int4_wo",
+            "cuBLAS",
+            ("widened", "compute", "library"),
+        ),
+    ],
+)
+def test_a_product_is_of_the_cell_of_its_format_limit_and_software(
+    config, software, words
+):
+    assert regime(row("A", config, software=software)) == words
+
+
+@pytest.mark.parametrize(
+    ("subject", "config", "words"),
+    [
+        (
+            "generation (decode) attention",
+            "batch=64;kv_len=8192;heads=32;kv_heads=8;head_dim=128;kv_dtype=fp8",
+            ("token", "memory", "8 bit", "tuned"),
+        ),
+        (
+            "context (prefill) attention",
+            "batch=1;seq=64;heads=1;kv_heads=1;head_dim=64;causal=1",
+            ("prompt", "launch", "16 bit", "tuned"),
+        ),
+        (
+            "attention fwd",
+            "batch=4;seq=8192;heads=32;kv_heads=32;head_dim=128;dtype=fp16",
+            ("kernel", "compute", "16 bit", "library"),
+        ),
+    ],
+)
+def test_an_attention_is_of_the_cell_of_what_runs_and_its_limit(subject, config, words):
+    software = "FlashAttention-2" if "fwd" in subject else "TensorRT-LLM 1.3"
+    made = row("B", config, subject=subject, software=software)
+    assert regime(made) == words
