@@ -46,8 +46,7 @@ def foretold(stem: str, value: float, unit: str, label: str) -> Quantity:
 @cache
 def row(id: str) -> measurements.Measurement:
     """A row of the published measurements."""
-    every = (*measurements.public(), *measurements.series())
-    return next(found for found in every if found.id == id)
+    return next(found for found in measurements.public() if found.id == id)
 
 
 def measured(id: str) -> Quantity:
