@@ -35,7 +35,7 @@ FIELDS = {
     "margin_v": ("", "least signal on the bitline (V)"),
     "weak": ("", "cells that are weak"),
     "weak_of": ("", "cells among which they were counted"),
-    "weak_ms": ("", "time that a weak cell does not last (ms)"),
+    "weak_ms": ("ms", "time that a weak cell does not last"),
 }
 
 

@@ -15,15 +15,7 @@ from stacklib.cost.wafers import Wafer, dies_less_edge
 from stacklib.evidence import ledger as claims
 from stacklib.memory.ladder.energy import wire_energy, wire_length
 from stacklib.pages.gpu import journey
-from stacklib.quantity import (
-    Quantity,
-    assumed,
-    chosen,
-    constant,
-    counted,
-    counting,
-    one_of,
-)
+from stacklib.quantity import Quantity, chosen, constant, counted, counting, one_of
 
 WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it
 
@@ -163,8 +155,7 @@ def late_doubling() -> Quantity:
 
 def wafer() -> Quantity:
     """Diameter of a wafer."""
-    size, why = 1000 * Wafer().diameter, "The largest that is made, since 2001."
-    return assumed(size, "mm", label="diameter of a wafer", why=why)
+    return chosen(1000 * Wafer().diameter, "mm", label="diameter of a wafer")
 
 
 def doubling(growth: str) -> float:

@@ -51,8 +51,7 @@ def weakest() -> float:
     """Seconds that the weakest of very many cells lasts, by a count of weak ones."""
     facts = {name: q.si for name, q in cells.cell_facts().items()}
     typical, many = CELL.retention(), facts["weak_of"]
-    within = facts["weak_ms"] / 1e3
-    width = cells.spread(typical, facts["weak"], many, within)
+    width = cells.spread(typical, facts["weak"], many, facts["weak_ms"])
     return cells.weakest(typical, width, many)
 
 
