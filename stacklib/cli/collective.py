@@ -85,8 +85,9 @@ def predict(args: argparse.Namespace) -> Timed:
 def as_json(found: Timed) -> dict[str, Any]:
     """The answer as one object; times in seconds, rates in bytes a second."""
     from stacklib import hardware
+    from stacklib.interconnect.selection.timed import family
 
-    band = hardware.error_band(family(found.size))
+    band = hardware.error_band(family(found.size, found.fabric))
     rows = found.choice.table if found.choice else ()
     return {
         "collective": found.collective,
@@ -114,14 +115,10 @@ def as_json(found: Timed) -> dict[str, Any]:
     }
 
 
-def family(size_bytes: float) -> str:
-    """The key under which such a prediction is scored."""
-    return "D_large" if size_bytes >= 1e6 else "D_small"
-
-
 def run(args: argparse.Namespace) -> int:
     """Print the time and what it is made of."""
     from stacklib.hardware.errors import band_text
+    from stacklib.interconnect.selection.timed import family
 
     found = predict(args)
     if args.json:
@@ -136,7 +133,7 @@ def run(args: argparse.Namespace) -> int:
         ("beta", f"{found.beta * 1e12:.4g} us per MB"),
         ("pipeline fills", f"{found.fill * 1e6:.4g} us"),
         ("bus bandwidth", f"{found.bus / 1e9:.4g} GB/s"),
-        ("error bar", band_text(family(found.size))),
+        ("error bar", band_text(family(found.size, on))),
     ]
     if not as_table(args):
         boxes = "one node" if on.nodes == 1 else f"{on.nodes} nodes"

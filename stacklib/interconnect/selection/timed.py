@@ -24,6 +24,7 @@ from stacklib import hardware
 from stacklib.quantity import quoted, resolve
 from stacklib.quantity.bounds import at_least
 
+from ..networks.price import family as half
 from . import constants as c
 from .machine import Fabric
 from .model import GB, US
@@ -32,7 +33,6 @@ from .select import Choice, select
 SENDS = ("all_to_all", "send_recv", "gather", "scatter")
 COLLECTIVES = (*c.COLLECTIVES, *SENDS)
 GATHERS = ("all_gather", "reduce_scatter", "all_to_all")
-LARGE = 1e6  # bytes from which the bands of large messages hold
 # Kernels of an engine up to so many bytes, after which engines call NCCL: chosen, the
 # least of what vLLM (.25 to 64 MB) and TensorRT-LLM (.5 and 1 MB) ship, rounded; for a
 # pair TensorRT-LLM's workspace.
@@ -79,7 +79,12 @@ def cell(
     software = "eager" if host else "engine" if direct else "library"
     ranks = next((f"to {n} ranks" for n in (2, 4, 8) if on.ranks <= n), "more ranks")
     nodes = {1: "one node", 2: "two nodes"}.get(on.nodes, "nodes")
-    return link, "large" if size >= LARGE else "small", software, ranks, nodes
+    return link, half(size).removeprefix("D_"), software, ranks, nodes
+
+
+def family(size: float, on: Fabric, *, direct: bool = False, host: bool = False) -> str:
+    """Half and cell of family D whose band such a collective carries."""
+    return "/".join((half(size), *cell(size, on, direct=direct, host=host)))
 
 
 def collective_time(

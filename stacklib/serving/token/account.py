@@ -366,7 +366,7 @@ def _exchanges(case: Case) -> Line:
         return Line(EXCHANGES, SECTIONS[EXCHANGES], note="one chip")
     given = (frame.device.key, frame.tp, frame.ep)
     size = case.rows * frame.model.hidden * work.ACTIVATION
-    family = family_of(size)
+    family = family_of(size, given[0], max(given[1:]), frame.software)
     time: Any
     if case.traced:
         asked = (frame.model, *given, case.rows, frame.software)

@@ -7,7 +7,7 @@ from typing import Any
 
 from stacklib.interconnect.experts.dispatch import dispatch_bytes
 from stacklib.interconnect.selection.machine import Fabric, fabric
-from stacklib.interconnect.selection.timed import LARGE, collective_time
+from stacklib.interconnect.selection.timed import collective_time, family
 from stacklib.kernels.rows.sampling_time import (
     FLASH_LAUNCHES,
     GATHER_S,
@@ -66,10 +66,10 @@ def exchange_time(
     return found
 
 
-def family_of(size: Any) -> str:
-    """Large and small messages have bands of their own, split at 1 MB."""
+def family_of(size: Any, device: str, ranks: int, software: str) -> str:
+    """Whose band the exchanges carry: by size, links, software and ranks."""
     most = size.max() if getattr(size, "shape", ()) else size
-    return "D_large" if most >= LARGE else "D_small"
+    return family(most, _fabric(device, ranks), direct=software == "engine")
 
 
 def sampling_time(batch: Any, ranks: int, link: float) -> Any:

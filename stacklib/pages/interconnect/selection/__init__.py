@@ -11,12 +11,16 @@ from stacklib.evidence.calibrate.left_out import unseen
 from stacklib.evidence.predict.collectives import collective_of, fabric_of, size_of
 from stacklib.evidence.validate import Validation, validate
 from stacklib.evidence.validate.score import LARGE as LARGE_FROM
-from stacklib.interconnect.networks.price import family
 from stacklib.interconnect.networks.read_topo import read_topo, topo_sample
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.machine import Fabric, fabric
 from stacklib.interconnect.selection.select import Choice, select
-from stacklib.interconnect.selection.timed import Timed, bus_factor, collective_time
+from stacklib.interconnect.selection.timed import (
+    Timed,
+    bus_factor,
+    collective_time,
+    family,
+)
 from stacklib.interconnect.selection.topo import choices
 from stacklib.pages.figures_of import measured, row
 from stacklib.pages.interconnect.selection import claims
@@ -104,7 +108,7 @@ def candidate(what: str, name: Candidate, of: Quantity | None = None) -> Quantit
     of = size() if of is None else of
     unit = "B/s" if what == "rate" else "s"
     label = f"{what} of {' '.join(name)}" + (f", {of.text()}" if what == "time" else "")
-    band = family(of.si)
+    band = family(of.si, machine())
     found = counted(part_of, what, of, name, unit=unit, label=label, family=band)
     return found.to("GB/s" if what == "rate" else "us")
 
@@ -141,7 +145,7 @@ def time(
     of = size() if of is None else of
     short = hardware.get(device).short
     label = f"{what} of an all-reduce of {of.text()}, {ranks} x {short}"
-    band, asked = family(of.si), (of, device, ranks, what)
+    band, asked = family(of.si, machine(device, ranks)), (of, device, ranks, what)
     return counted(seconds, *asked, unit="s", label=label, family=band).to("us")
 
 
@@ -188,7 +192,7 @@ def on_cards(of: Quantity) -> float:
 def cards() -> Quantity:
     """The prompt's exchange on four cards that only PCI Express joins."""
     label, of = "64 MiB over four cards", size(TOKENS)
-    band = family(of.si)
+    band = "D_large/pcie/large"
     return counted(on_cards, of, unit="s", label=label, family=band).to("us")
 
 
@@ -252,7 +256,7 @@ def ratio_of(id: str) -> float:
 def foretold(id: str) -> Quantity:
     """The same predicted by a fit that has not seen its source."""
     over = counted(ratio_of, id, label=f"predicted over measured, {id}")
-    told = stamp(run(id) * over, family(size_of(row(id))))
+    told = stamp(run(id) * over, family(size_of(row(id)), fabric_of(row(id))))
     return told.named(f"predicted time of {id}, source unseen").to("us")
 
 
