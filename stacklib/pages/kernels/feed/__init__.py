@@ -122,12 +122,6 @@ def deepgemm(consumers: int) -> Promoted:
     return promoted_of("h800_sxm", consumers=consumers)
 
 
-@counting("DeepGEMM's buffers")
-def deepgemm_buffers() -> int:
-    """Buffers that fit beside the places for its results."""
-    return deepgemm(2).feed.buffers
-
-
 def deepgemm_share(consumers: int = 2) -> float:
     """Share of the FP8 peak that its pace allows."""
     loop = deepgemm(consumers)
