@@ -11,7 +11,7 @@ from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from stacklib.quantity import Quantity, Source, resolve
+from stacklib.quantity import Quantity, Source
 
 if TYPE_CHECKING:
     from stacklib.evidence.kernel_series import Line, Summary
@@ -48,6 +48,8 @@ def by_clock(name: str, kernel: str) -> float:
 
     - raises ``UnknownName`` for one that has no time; lists those that have.
     """
+    from stacklib.quantity import resolve
+
     rates = {
         one.kernel: one.predicted
         for one in lines()
