@@ -130,12 +130,13 @@ def dots(
     """One point or several, each drawn as ``spec.KEY`` has its evidence.
 
     A number as ``x`` and ``y`` is one point; ``spread`` is low and high end of each y.
-    What is ``measured`` takes ``rows`` as y. ``name``, ``evidence``, ``at``, ``series``
-    and ``about`` are as for ``line``.
+    What is ``measured`` takes ``rows`` as y, or as x in a row of its own, whose number
+    y is. ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
     """
     ends = None if spread is None else [list(pair) for pair in spread]
     places = {"x": _listed(x), "y": _listed(y), "spread": ends}
-    if evidence == "measured" and not isinstance(y, Rows):
+    in_a_row = isinstance(x, Rows) and isinstance(y, int)
+    if evidence == "measured" and not (isinstance(y, Rows) or in_a_row):
         _refuse_typed(name, sys._getframe(1).f_globals.get("__name__", ""))
     return _mark("dots", name, evidence, at, about, series=series, **places)
 

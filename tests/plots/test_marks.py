@@ -44,6 +44,7 @@ def test_a_mark_is_the_dict_of_the_grammar():
     assert diamonds(3, 4, "said") == dots([3], [4], "said", "claimed")
     pairs = dots([1], SEEN, "m", "measured", spread=[(1, 3)])["spread"]
     assert pairs == [[1, 3]]
+    assert dots(SEEN, 4, "m", "measured")["y"] == [4]
     row = bar(0, 2.5, 7, "load", "simulated", layer=2)
     assert (row["kind"], row["x"], row["y"]) == ("bar", [0, 2.5], [7, 7])
 
@@ -98,6 +99,8 @@ test_what_the_grammar_does_not_know_is_refused = refusals(
     (lambda: line([], [], "a", "predicted"), "needs x"),
     (lambda: line([1], [2], "a", "predicted", hue=3), "line 'a' takes no 'hue'"),
     (lambda: dots([1], SEEN, "a", "measured", spread=[]), "spread pair"),
+    (lambda: dots(SEEN, [2 * 0.99], "a", "measured"), "typed numbers are not"),
+    (lambda: dots(SEEN, 2 * 0.99, "a", "measured"), "typed numbers are not"),
     (lambda: bar(1, float("inf"), 0, "a", "simulated"), "inf"),
     (lambda: places([1, 2], 0, "a", to=[1]), "1 to and 2 y"),
     (lambda: places(1, 0, "a", to=float("nan")), "nan"),

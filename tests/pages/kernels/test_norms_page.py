@@ -3,8 +3,10 @@
 import pytest
 
 from stacklib.kernels.rows.norms import layernorm_bytes, unmasked_variance
+from stacklib.pages.gpu.simt import series
 from stacklib.pages.kernels import norms as page
 from stacklib.pages.kernels.norms import calls, claims, drawings, live
+from stacklib.quantity import UnknownName
 
 from ...programs import loop_of
 
@@ -79,3 +81,9 @@ def test_the_live_figure_is_the_page():
     assert "its start" in narrow["title"]
     said = {r["name"]: r["text"] for r in narrow["readouts"]}
     assert (said["idle"], said["variance"]) == ("25 %", "1.333")
+
+
+def test_a_kernel_that_was_not_timed_has_no_rate_by_the_clock():
+    assert page.clock("rms_naive").kind == "counted"
+    with pytest.raises(UnknownName, match="did you mean: rms_naive"):
+        series.by_clock(page.ONE_ROW, "rms_naiv")

@@ -46,12 +46,16 @@ def of_kind(kind: str) -> list[Line]:
 def by_clock(name: str, kernel: str) -> float:
     """Rate of a kernel of a series by the machine's clock: FLOP or bytes a second.
 
-    - raises ``LookupError`` for one that has no time.
+    - raises ``UnknownName`` for one that has no time; lists those that have.
     """
-    for one in lines():
-        if (one.series, one.kernel) == (name, kernel) and one.predicted:
-            return one.predicted
-    raise LookupError(f"{name}, {kernel}: no time by the clock")
+    from stacklib.quantity import resolve
+
+    rates = {
+        one.kernel: one.predicted
+        for one in lines()
+        if one.series == name and one.predicted
+    }
+    return rates[resolve(kernel, rates, f"timed kernel of {name}", exact=True)]
 
 
 def summaries() -> list[Summary]:

@@ -186,7 +186,8 @@ def exponent_of_head() -> float:
 
 def chip() -> Quantity:
     """Shared memory of an SM."""
-    return hardware.get(DEVICE).shared_per_unit.across(1)
+    shared: Quantity = hardware.get(DEVICE).shared_per_unit.across(1)
+    return shared.named("shared memory of an SM").to("B")
 
 
 def fitting(*, as_rows: bool) -> Quantity:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.kernels import feed as page
-from stacklib.plots.marks import Mark, Spec, axis, chart, dots
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, rows
 
 
 def ladder_spec() -> Spec:
@@ -11,7 +11,8 @@ def ladder_spec() -> Spec:
     found = sorted(page.versions(), key=lambda name: page.rate(name).si)
     marks: list[Mark] = []
     for at, name in enumerate(found):
-        told, clock = page.rate(name).value, page.rate(name, by_clock=True).value
+        told = rows([page.rate(name)], "TFLOP/s")
+        clock = page.rate(name, by_clock=True).value
         marks += [
             dots(told, at, "published", "measured", at="key", series=0),
             dots(clock, at, "the machine's clock", "predicted", at="key", series=1),

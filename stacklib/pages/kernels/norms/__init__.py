@@ -31,9 +31,9 @@ def width() -> int:
     return int(models.get(MODEL).hidden)
 
 
-def hidden(words: str) -> Quantity:
-    """The same as a size of the model, named."""
-    return models.get(MODEL).size("hidden", "hidden size").named(words)
+def hidden(words: str, model: str = MODEL) -> Quantity:
+    """The same as a size of a model, named."""
+    return models.get(model).size("hidden", "hidden size").named(words)
 
 
 def bandwidth() -> Quantity:
