@@ -41,8 +41,8 @@ WIDE = {  # the row in sixteen bits of the same source
 
 def published(id: str) -> Quantity:
     """A published perplexity."""
-    row = figures_of.row(id)
-    return figures_of.measured(id).named(f"{row.subject}, {row.text('quant')}")
+    found = figures_of.row(id)
+    return figures_of.measured(id).named(f"{found.subject}, {found.text('quant')}")
 
 
 def rise(id: str, source: str) -> Quantity:
