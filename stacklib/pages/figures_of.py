@@ -68,9 +68,10 @@ def measured(id: str) -> Quantity:
     """What a row of the published measurements says."""
     found = row(id)
     source = Source(found.source, found.id, "2026-11-21", "secondary")
+    plain = found.unit.startswith("ppl")  # a perplexity, and of which text
     return Quantity(
         found.value,
-        UNITS.get(found.unit, found.unit),
+        "" if plain else UNITS.get(found.unit, found.unit),
         label=f"{found.software}, {found.id}",
         source=source,
         kind="measured",

@@ -31,7 +31,7 @@ def test_the_loop_is_the_page():
 
 def test_a_published_loss_is_of_the_model_and_of_the_file_that_is_read():
     for name, id in page.FILES.items():
-        row = ladders._published()[id]
+        row = ladders.figures_of.row(id)
         assert (row.subject, row.text("quant")) == ("Llama-3-70B", name)
         size = models.get(page.MODEL).weight_bytes(name.lower()).si / 2**30
         assert float(row.text("size_GiB")) == pytest.approx(size, rel=0.005)

@@ -104,7 +104,7 @@ def test_every_rung_is_published_under_the_scheme_it_stands_for():
     alike = {"int8_channel": "int8wo", page.COARSE: "int4wo"}
     for source, ladder in ladders.LADDERS.items():
         for id, (scheme, method) in ladder.items():
-            quant = ladders._published()[id].text("quant").lower()
+            quant = ladders.figures_of.row(id).text("quant").lower()
             assert quant.startswith(alike.get(scheme, scheme)), id
             assert ("gptq" in quant) == (method == "gptq")
             assert ladders.rise(id, source).si > -0.001

@@ -4,7 +4,7 @@ import json
 from statistics import median
 
 import pytest
-from _tools import said
+from _tools import leaves, said
 
 from stacklib.pages import figures_of
 from stacklib.pages.quantizers import (
@@ -17,6 +17,7 @@ from stacklib.pages.quantizers import (
     weights,
 )
 from stacklib.pages.quantizers.files import runs
+from stacklib.pages.quantizers.quality import ladders
 from stacklib.quantity.files import PACKAGE
 from stacklib.quantity.told import told
 
@@ -124,6 +125,10 @@ MEASURED = {
         lambda: formats.encoded()[0]["codes that differ"],
         lambda: figures_of.rows("every_number")[0]["differ"],
     ),
+    "perplexity": (
+        lambda: ladders.rise("G-0063", "llama.cpp, Llama-3-70B"),
+        lambda: figures_of.row("G-0063").value / figures_of.row("G-0069").value - 1,
+    ),
     "product": (
         lambda: decode.published("int4_wo", 1).to("ms"),
         lambda: decode.row("int4_wo", 1).value,
@@ -136,5 +141,7 @@ def test_what_was_measured_says_so_and_where(name):
     """A stored loss is measured: its file, row and field are the leaf's key."""
     shown, by_hand = (make() for make in MEASURED[name])
     assert told(shown) == "measured"
-    assert all(leaf.key for leaf in shown.leaves() if leaf.kind == "measured")
+    for leaf in shown.leaves():
+        if leaf.kind == "measured":
+            assert leaves.current(leaf.key) == pytest.approx(leaf.si, rel=1e-9)
     assert shown.value == pytest.approx(by_hand, rel=1e-9)

@@ -12,7 +12,7 @@ from stacklib import gpu, models
 from stacklib.models.weights.kept import numbers_in
 from stacklib.pages.quantizers import steps
 from stacklib.pages.quantizers.steps import CHIP, CHIPS, MODEL
-from stacklib.quantity import Quantity, chosen, counted, stamp
+from stacklib.quantity import Quantity, chosen, counted, recorded, stamp
 from stacklib.roofline import Work, bound_on, fit_memory, matmul
 from stacklib.roofline.bound.decode import FAMILY, decode_work
 from stacklib.roofline.work.bounds import Bound
@@ -174,6 +174,12 @@ def ran(rows: int = 16_384) -> list[Run]:
 def run_of(kernel: str, rows: int = 16_384) -> Run:
     """One of them."""
     return next(run for run in ran(rows) if run.case["kernel"] == kernel)
+
+
+def columns(run: Run) -> Quantity:
+    """Columns of its matrix."""
+    file = "benchmarks/results/quantized_gemv.json"
+    return recorded(file, run.id, "cols", label="columns")
 
 
 def faster(by: str, kind: str) -> Quantity:

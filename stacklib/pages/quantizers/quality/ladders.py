@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from stacklib.evidence import measurements
-from stacklib.quantity import Quantity, Source, counted, counting
+from stacklib.pages import figures_of
+from stacklib.quantity import Quantity, counted, counting
 
 from . import COARSE, row, statistics
 
@@ -41,17 +39,10 @@ WIDE = {  # the row in sixteen bits of the same source
 }
 
 
-@cache
-def _published() -> dict[str, measurements.Measurement]:
-    return {found.id: found for found in measurements.public()}
-
-
 def published(id: str) -> Quantity:
     """A published perplexity."""
-    found = _published()[id]
-    source = Source(found.source, found.id, "2026-11-24", "secondary")
-    label = f"{found.subject}, {found.text('quant')}"
-    return Quantity(found.value, label=label, source=source, kind="measured", key=id)
+    found = figures_of.row(id)
+    return figures_of.measured(id).named(f"{found.subject}, {found.text('quant')}")
 
 
 def rise(id: str, source: str) -> Quantity:
@@ -63,7 +54,7 @@ def rise(id: str, source: str) -> Quantity:
 def order(source: str) -> float:
     """Rank correlation of a published ladder with the small model's losses."""
     ladder = LADDERS[source]
-    theirs = [_published()[id].value for id in ladder]
+    theirs = [published(id).si for id in ladder]
     ours = [row(*scheme).loss.value for scheme in ladder.values()]
     return statistics.spearman(theirs, ours)
 
@@ -72,7 +63,7 @@ def order(source: str) -> float:
 def by_bits(source: str) -> float:
     """The same if bits of a weight alone had made the order."""
     ladder = LADDERS[source]
-    theirs = [_published()[id].value for id in ladder]
+    theirs = [published(id).si for id in ladder]
     return statistics.spearman(theirs, [-row(*s).bits for s in ladder.values()])
 
 
