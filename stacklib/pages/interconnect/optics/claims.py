@@ -156,7 +156,8 @@ def fleet() -> Quantity:
     return counted(failures_a_day, ports, fit, label="failures a day")
 
 
-def _some(mean: float) -> float:
+def with_one(mean: float) -> float:
+    """Share of days with a failure, of so many a day in the mean."""
     return -math.expm1(-mean)
 
 
@@ -169,7 +170,7 @@ def daily() -> Finding:
     return Finding(
         fleet(),
         why="So many switches are a fleet far larger than one cluster's.",
-        then=counted(_some, fleet(), label="share of days with a failure"),
+        then=counted(with_one, fleet(), label="share of days with a failure"),
     )
 
 

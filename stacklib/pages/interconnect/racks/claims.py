@@ -159,7 +159,8 @@ def latency() -> Finding:
     )
 
 
-def _common(first: int, second: int) -> int:
+def even_shares(first: int, second: int) -> int:
+    """The most GPUs of a rack that share so many heads evenly."""
     return math.gcd(first, second)
 
 
@@ -168,7 +169,7 @@ def tp() -> Finding:
     """The most GPUs of 72 that share the heads of a model evenly."""
     heads = models.get("llama-3-70b").heads
     return Finding(
-        counted(_common, int(gpus().si), heads, label="even shares of the heads"),
+        counted(even_shares, int(gpus().si), heads, label="even shares of the heads"),
         why=f"{heads} heads do not divide by 72, nor do 96 or 128. So many do that "
         "divide both; the other GPUs hold other experts, layers or requests.",
     )
