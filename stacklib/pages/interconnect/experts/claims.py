@@ -96,7 +96,7 @@ def chosen_experts() -> Finding:
     )
 
 
-def grown(grows: bool) -> float:
+def _exponent(grows: bool) -> float:
     """Power of the number of experts with which a GPU's copies grow."""
     few, lots = page.EXPERTS, 2 * page.EXPERTS
     top = 2 * page.TOP if grows else page.TOP
@@ -109,8 +109,8 @@ def grown(grows: bool) -> float:
 def volume() -> Finding:
     """Copies of a token with the experts doubled."""
     return Finding(
-        counted(grown, False, label="exponent at a fixed top-k"),
-        then=counted(grown, True, label="exponent at a fixed share"),
+        counted(_exponent, False, label="exponent at a fixed top-k"),
+        then=counted(_exponent, True, label="exponent at a fixed share"),
         why="At a fixed top-k a token has as many copies, however many experts there "
         "are to choose from. It has more when it takes more of them.",
     )

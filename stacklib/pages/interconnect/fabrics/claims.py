@@ -85,7 +85,7 @@ def dearer() -> Finding:
     )
 
 
-def price_exponent(high: int, over: int) -> float:
+def _slope(high: int, over: int) -> float:
     """Exponent of price by GPUs, from a full tree to one of more levels."""
     first, last = (page.size("hosts", high=n).si for n in (high, over))
     dear = page.network(high=over).si / page.network(high=high).si
@@ -95,4 +95,4 @@ def price_exponent(high: int, over: int) -> float:
 @claim("fat-tree-linear-cost")
 def linear() -> Quantity:
     """Price grows with the GPUs, and by a step with each level."""
-    return counted(price_exponent, 2, 4, label="exponent from two levels to four")
+    return counted(_slope, 2, 4, label="exponent from two levels to four")

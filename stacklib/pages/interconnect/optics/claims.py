@@ -156,8 +156,7 @@ def fleet() -> Quantity:
     return counted(failures_a_day, ports, fit, label="failures a day")
 
 
-def with_one(mean: float) -> float:
-    """Share of days with a failure, of so many a day in the mean."""
+def _some(mean: float) -> float:
     return -math.expm1(-mean)
 
 
@@ -170,7 +169,7 @@ def daily() -> Finding:
     return Finding(
         fleet(),
         why="So many switches are a fleet far larger than one cluster's.",
-        then=counted(with_one, fleet(), label="share of days with a failure"),
+        then=counted(_some, fleet(), label="share of days with a failure"),
     )
 
 
