@@ -148,9 +148,9 @@ def test_claims_are_filtered_counted_and_explained(run):
     own = [c for c in ledger.load() if c.chapter == 1]
     assert len(found["claims"]) == sum(found["counts"].values()) == len(own)
     _, out, _ = run("claims", "decode-wait-share")
-    assert "reproduced" in out and "H200" in out and "[1]" in out
+    assert "close" in out and "H200" in out and "[1]" in out
     _, out, _ = run("claims", "decode-wait-share", "--json")
-    assert json.loads(out)["verdict"] == "reproduced"
+    assert json.loads(out)["verdict"] == "close"
 
 
 def test_doctor_says_what_each_piece_is_for(run):

@@ -11,14 +11,9 @@ LARGE, SMALL, OTHER = "llama-3.1-405b", "llama-3-70b", "b200_sxm"
 BATCH, PROMPT, WAYS = 128, 2048, 2  # tokens, tokens, chips
 
 
-def partial_sums() -> int:
-    """Matrices of a block that are split by their inputs: each leaves partial sums."""
-    return len(BY_INPUT)
-
-
 def sums_of_a_layer() -> Quantity:
-    """All-reduces of a layer, forward."""
-    return counted(partial_sums, label="matrices of a layer split by their inputs")
+    """All-reduces of a layer, forward: matrices that leave partial sums."""
+    return counted(len, BY_INPUT, label="matrices of a layer split by their inputs")
 
 
 def _size(model: str, field: str) -> Quantity:
