@@ -7,6 +7,7 @@ result file is stale when the file is not the one that was read.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -16,12 +17,16 @@ import stacklib
 from _tools.said import Cell
 from stacklib import hardware, models
 from stacklib.cost import data, making
+from stacklib.evidence import ledger
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import constants
 from stacklib.hardware.sourced import read_toml
 from stacklib.hardware.stacks import accesses, base_dies, via_counts
 from stacklib.hardware.warp_rules import KNOWN, rule
+from stacklib.interconnect.failures.cluster import CAUSES
 from stacklib.interconnect.selection import constants as nccl
+from stacklib.kernels.plan.published import GAINS
+from stacklib.kernels.schedule.generations import RULES
 from stacklib.memory.dram.cell import cell_facts
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
@@ -60,6 +65,8 @@ def current(key: str) -> float:
     head, slash, place = key.partition("/")
     if key in CONSTANTS:
         return constant(key).si
+    if head == "claims":
+        return ledger.get(place).quantity().si
     if head == "factors":
         return hardware.efficiency_quantity(place).si
     if head == "rows":
@@ -141,7 +148,17 @@ def _records() -> dict[str, float]:
         (nccl.constant(*place) for place in nccl.places()),
         *([count.a_die, count.a_stack] for count in via_counts()),
     ]
-    return {q.key: q.si for table in tables for q in table if q is not None}
+    gains = {
+        f"gains/{name}/{end}": getattr(gain, end)
+        for name, gain in GAINS.items()
+        for end in ("low", "high")
+    }
+    rules = {f"generations/{n}/published": r.published for n, r in RULES.items()}
+    causes = Counter[str]()
+    for cause in CAUSES:
+        causes[f"causes/{cause.part}"] += cause.count
+    found = {q.key: q.si for table in tables for q in table if q is not None}
+    return {**found, **gains, **rules, **causes}
 
 
 def _split(key: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from stacklib.quantity import Quantity, Source, counted
+from stacklib.quantity import Quantity, counted
 
 from . import measurements
 from .measurements import Measurement
@@ -21,13 +21,6 @@ from .validate import Outcome, key_of, quantile, read_back
 
 COLUMNS = ("id", "estimated", "bound", "by_source", "by_device", "reason")
 FILE = Path(str(files("stacklib.evidence") / "data" / "kernel_times.csv"))
-
-SOURCE = Source(
-    "kernels of family C run on the machine, against the published numbers",
-    "stacklib/evidence/data/kernel_times.csv",
-    "2026-11-22",
-    "measured",
-)
 
 
 @cache
@@ -77,14 +70,10 @@ def quantiles(column: str) -> tuple[Quantity, Quantity]:
     """Median and 90th percentile of `errors`."""
     found = errors(column)
     middle, high = (
-        read(quantile(found, share), "error on rows never seen") for share in (0.5, 0.9)
+        counted(quantile, found, share, label="error on rows never seen")
+        for share in (0.5, 0.9)
     )
     return middle, high
-
-
-def read(value: float, label: str) -> Quantity:
-    """A number of the stored estimates."""
-    return Quantity(value, label=label, source=SOURCE, kind="measured")
 
 
 def kernel_rows() -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from stacklib.quantity import Quantity, UnitError
 
 from . import ground
 from .judge import Judgement
-from .ledger import Claim
+from .ledger import CLAIMS, Claim
 
 TYPED = ("chosen", "assumed", "constant")
 ALLOWED = ("spec", "config", "measured", "counted", *TYPED)
@@ -40,13 +40,19 @@ def _is_own_claim(leaf: Quantity, claimed: Quantity) -> bool:
         return False
 
 
+def _is_quote(leaf: Quantity) -> bool:
+    """Whether it is a quote that our records keep, and no claim's own value."""
+    quoted = leaf.kind == "claimed" and leaf.key
+    return bool(quoted) and not leaf.key.startswith(CLAIMS)
+
+
 def _name(leaf: Quantity) -> str:
     return leaf.label or leaf.text(digits=6)
 
 
 def _fault(leaf: Quantity, claimed: Quantity | None) -> str | None:
     name = _name(leaf)
-    record = leaf.kind == "claimed" and leaf.key  # a quote that our database keeps
+    record = _is_quote(leaf)
     if leaf.kind not in ALLOWED and not record:
         return f"leaf {name} is {leaf.kind}, not one of {', '.join(ALLOWED)}"
     if leaf.kind in TYPED and leaf.kind != "constant" and not leaf.label:
@@ -62,7 +68,7 @@ def _fault(leaf: Quantity, claimed: Quantity | None) -> str | None:
 
 
 def _is_fact(leaf: Quantity) -> bool:
-    record = leaf.kind == "claimed" and leaf.key
+    record = _is_quote(leaf)
     return leaf.kind in ("spec", "config", "measured", "counted") or bool(record)
 
 

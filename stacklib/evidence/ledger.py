@@ -115,6 +115,7 @@ _WORDS = (
 _MEANT = re.compile(r"\s*\(value (?:1 )?= ([^)]*)\)")
 ABOUT = re.compile(r"\b(about|some|roughly|nearly|around)\b", re.IGNORECASE)
 _SAME = re.compile(r"\bdup-of:([a-z0-9-]+)")
+CLAIMS = "claims/"  # how the key of a claimed value begins
 READ = "2026-11-21"  # when the documents were read
 
 
@@ -188,7 +189,8 @@ class Claim:
         scale, unit = _SCALED.get(self.unit, (1, _UNITS.get(self.unit, self.unit)))
         source = Source(self.document, f"claim {self.id}", READ, "secondary")
         value = (self.value if value is None else value) * scale
-        return Quantity(value, unit, label=self.id, source=source, kind="claimed")
+        made = {"label": self.id, "source": source, "key": f"{CLAIMS}{self.id}"}
+        return Quantity(value, unit, kind="claimed", **made)  # type: ignore[arg-type]
 
     def number(self, end: float) -> Number:
         """A claimed end with the digits it is printed to: the zeros of 300 are none.

@@ -60,9 +60,17 @@ def rows() -> dict[str, tuple[Second, ...]]:
                 told["seen"].isoformat(),
                 told["confidence"],
             )
+            place = f"second_sources/{row['device']}/{row['source']}"
             seconds = (
                 Second(
-                    field, Quantity(float(row[field]), unit, source=source, kind="spec")
+                    field,
+                    Quantity(
+                        float(row[field]),
+                        unit,
+                        source=source,
+                        kind="spec",
+                        key=f"{place}/{field}",
+                    ),
                 )
                 for field, unit in UNITS.items()
                 if row[field]

@@ -19,27 +19,16 @@ UNITS = {
 
 
 def published(
-    value: float, unit: str, label: str, title: str, *, where: str = ""
+    value: float, unit: str, label: str, title: str, key: str, *, where: str = ""
 ) -> Quantity:
-    """A figure quoted from a document, under a key of its own."""
+    """A figure of a table of the package that quotes a document; ``key``: its place."""
     source = Source(title, where or label, "2026-11-25", "secondary")
-    key = f"{title}.{label}"
     return Quantity(value, unit, label=label, source=source, kind="claimed", key=key)
 
 
 def claimed(id: str) -> Quantity:
     """What a source document says, by the id of the claim."""
     return ledger.get(id).quantity()
-
-
-def seen(
-    stem: str, value: float, unit: str, label: str, *, where: str = ""
-) -> Quantity:
-    """A number of ``benchmarks/results/<stem>.json``, as its device measured it."""
-    file = results.need(stem)
-    place = where or file["device"]
-    source = Source(f"benchmarks/results/{stem}.json", place, file["date"], "measured")
-    return Quantity(value, unit, label=label, source=source, kind="measured")
 
 
 def foretold(stem: str, value: float, unit: str, label: str) -> Quantity:

@@ -7,12 +7,10 @@ browser.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
 from stacklib.quantity import Quantity
-from stacklib.quantity.source import owes
 from stacklib.quantity.told import refuse_bare
 
 from .layout import byte_text, byte_ticks
@@ -137,16 +135,11 @@ def dots(
     places = {"x": _listed(x), "y": _listed(y), "spread": ends}
     in_a_row = isinstance(x, Rows) and isinstance(y, int)
     if evidence == "measured" and not (isinstance(y, Rows) or in_a_row):
-        _refuse_typed(name, sys._getframe(1).f_globals.get("__name__", ""))
-    return _mark("dots", name, evidence, at, about, series=series, **places)
-
-
-def _refuse_typed(name: str, module: str) -> None:
-    if not owes(module):
         raise SpecError(
             f"dots {name!r}: typed numbers are not measured; give rows of a record, "
             "y=rows(quantities, unit)"
         )
+    return _mark("dots", name, evidence, at, about, series=series, **places)
 
 
 def diamonds(

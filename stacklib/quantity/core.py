@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from .arithmetic import finite, product, raised, total
 from .meeting import Comparison, cross_factor, on_basis, same_basis, with_clock
-from .source import Source, owes
+from .source import Source
 from .units import (
     Unit,
     UnitError,
@@ -331,7 +330,7 @@ def _witnessed(value: object, unit: str, kind: str, key: str) -> None:
         raise UnitError(f"unknown kind {kind!r}: use one of {', '.join(KINDS)}")
     if kind in MAKERS:
         raise UnitError(f"{told}: a {kind} number is made by {MAKERS[kind]}")
-    if not key and not owes(sys._getframe(2).f_globals.get("__name__", "")):
+    if not key:
         raise UnitError(
             f"{told}: it names no record; take it from one (recorded(), quoted(), a "
             "spec's field, a row), or say chosen() or assumed(why=)"

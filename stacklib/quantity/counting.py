@@ -9,7 +9,6 @@ from inspect import signature, unwrap
 from typing import Any, ParamSpec
 
 from .core import Quantity, _fill, _make
-from .source import owes
 from .told import bare, families
 from .units import UnitError, parse
 
@@ -155,12 +154,12 @@ def typed(function: Callable[..., Any], args: Iterable[Any] = ()) -> str:
     top = module.partition(".")[0]
     if top == OURS:
         path = _path(unwrap(run), module, name)
-        if not path and not owes(module):
+        if not path:
             raise UnitError(
                 f"counted({name}, ...): no reader can type {module}.{name}; give the "
                 "function a public name in its module, with @counting(label) above it"
             )
-        return path or name
+        return path
     if module == PAGE or not _foreign(top):
         if name.startswith("_") or "<lambda>" in name:
             raise UnitError(

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
-from functools import cache
-
-from .files import PACKAGE
 
 CONFIDENCE = ("vendor", "measured", "secondary", "recalled", "announced")
 
@@ -51,20 +47,3 @@ class Source:
             raise ValueError("a source needs a title")
         if not re.fullmatch(r"\d{4}-\d\d-\d\d", self.seen):
             raise ValueError(f"source seen {self.seen!r}: write the date as 2026-11-21")
-
-
-@cache
-def owed() -> tuple[str, ...]:
-    """Modules whose numbers do not all have a witness yet: a list that only shrinks.
-
-    In them a leaf that was read may still name no record, a private function may still
-    stand behind a count, and typed dots be called measured. Everywhere else that is
-    refused where it is made.
-    """
-    path = PACKAGE / "quantity" / "data" / "owed.toml"
-    return tuple(tomllib.loads(path.read_text("utf-8"))["modules"])
-
-
-def owes(module: str) -> bool:
-    """Whether a module, or the package it stands in, is in that list."""
-    return any(f"{module}.".startswith(f"{name}.") for name in owed())

@@ -26,7 +26,6 @@ from stacklib.quantity import (
 from stacklib.quantity.core import MAKERS, SOURCED
 from stacklib.quantity.counting import typed
 from stacklib.quantity.records import QUOTED, quotes
-from stacklib.quantity.source import owed, owes
 from stacklib.quantity.told import families, told
 
 ROW = ("gemv-fp32-8192x8192", "times_s/median")
@@ -173,8 +172,3 @@ def test_the_file_of_quotes_is_whole():
     assert len(set(places)) == len(places) and [*quotes()] == sorted(quotes())
     with pytest.raises(UnknownName, match=r"llama3\.storage"):
         quoted("llama3.storag")
-
-
-def test_the_list_of_what_is_owed_names_modules_once():
-    assert sorted(set(owed())) == list(owed())
-    assert not owes("tests.quantity") and all(map(owes, owed()))

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from stacklib.hardware.errors import cells as known_cells
+from stacklib.hardware.errors import error_band
 from stacklib.hardware.factors import efficiency_table
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity, chosen, counted
 
 from .. import validate
 from ..measurements import Measurement
@@ -17,18 +18,27 @@ from .left_out import unseen
 Row = dict[str, Any]
 
 
-def share(value: float | None) -> Quantity | None:
-    """A share as a quantity a table can print in per cent; None stays None."""
-    return None if value is None else counted(sum, [value])
+MEDIAN, TAIL = 0.5, 0.9
+
+
+def error(report: validate.Validation, share: float) -> Quantity | None:
+    """A quantile of the errors of what was predicted; None where nothing was."""
+    found = [abs(o.ratio - 1) for o in report.outcomes if o.predicted is not None]
+    label = "median error" if share == MEDIAN else "90th percentile of the errors"
+    return counted(validate.quantile, found, share, label=label) if found else None
+
+
+def _larger(found: Iterable[Quantity | None]) -> Quantity | None:
+    return max(filter(None, found), key=lambda q: q.si, default=None)
 
 
 def families(report: validate.Validation) -> list[Row]:
     """One row a family: counts, errors on fitted and on unseen rows, the bars."""
-    held = {by: unseen(report, by).families for by in BY}
+    held = {by: unseen(report, by) for by in BY}
     rows = []
     for key, found in report.families.items():
-        new = {by: held[by][key] for by in BY}
-        tails = [s.p90_error for s in new.values() if s.p90_error is not None]
+        new = {by: held[by].families[key] for by in BY}
+        own = {by: held[by].of(key) for by in BY}
         bar = validate.BARS.get(key)
         rows.append(
             {
@@ -36,12 +46,12 @@ def families(report: validate.Validation) -> list[Row]:
                 "rows": found.predicted,
                 "refused": found.refused,
                 "tests": min(s.predicted for s in new.values()) or None,
-                "fitted": share(found.median_error),
-                "new source": share(new["source"].median_error),
-                "new device": share(new["device"].median_error),
-                "bar": share(bar.median if bar else None),
-                "p90": share(max(tails, default=None)),
-                "p90 bar": share(bar.p90 if bar else None),
+                "fitted": error(report.of(key), MEDIAN),
+                "new source": error(own["source"], MEDIAN),
+                "new device": error(own["device"], MEDIAN),
+                "bar": chosen(bar.median, label="bar") if bar else None,
+                "p90": _larger(error(own[by], TAIL) for by in BY),
+                "p90 bar": chosen(bar.p90, label="bar") if bar else None,
                 "bars": _met(list(new.values()), bar),
             }
         )
@@ -60,19 +70,25 @@ def _met(new: list[validate.Score], bar: validate.Bar | None) -> str | None:
 def groups(report: validate.Validation, key: str, by: str) -> list[Row]:
     """One row a source or device of a family, predicted without itself in the fit."""
     name = validate.source_of if by == "source" else validate.device_name
-    fitted = report.of(key).by(name)
+    fitted, held = report.of(key), unseen(report, by).of(key)
+    scores = fitted.by(name)
+
+    def part(whole: validate.Validation, group: str) -> validate.Validation:
+        rows = (o for o in whole.outcomes if name(o.row) == group)
+        return validate.Validation(tuple(rows))
+
     return [
         {
             by: group,
-            "rows": fitted[group].predicted,
+            "rows": scores[group].predicted,
             "tests": s.predicted or None,
-            "fitted": share(fitted[group].median_error),
-            "never seen": share(s.median_error),
-            "p90": share(s.p90_error),
+            "fitted": error(part(fitted, group), MEDIAN),
+            "never seen": error(part(held, group), MEDIAN),
+            "p90": error(part(held, group), TAIL),
             "predicted / measured": None if s.bias is None else 1 + s.bias,
         }
-        for group, s in unseen(report, by).of(key).by(name).items()
-        if fitted[group].predicted
+        for group, s in held.by(name).items()
+        if scores[group].predicted
     ]
 
 
@@ -83,8 +99,8 @@ def cells(family: str) -> list[Row]:
         {
             "cell": band.cell.partition("/")[2].replace("/", ", "),
             "rows": band.unseen,
-            "median": share(band.median),
-            "p90": share(band.p90),
+            "median": counted(error_band, band.cell, take="median", label="median"),
+            "p90": counted(error_band, band.cell, take="p90", label="p90"),
             "time from": band.low,
             "time to": band.high,
         }
@@ -162,13 +178,18 @@ def impossible_rows(rows: Iterable[Measurement]) -> list[Row]:
 
 def left_out_rows(report: validate.Validation) -> list[Row]:
     """One row a device of rows that no fit has seen."""
+
+    def of_device(name: str) -> validate.Validation:
+        rows = (o for o in report.outcomes if validate.device_name(o.row) == name)
+        return validate.Validation(tuple(rows))
+
     return [
         {
             "device": name,
             "rows": s.predicted,
             "refused": s.refused,
-            "median": share(s.median_error),
-            "p90": share(s.p90_error),
+            "median": error(of_device(name), MEDIAN),
+            "p90": error(of_device(name), TAIL),
             "predicted / measured": None if s.bias is None else 1 + s.bias,
         }
         for name, s in report.by(validate.device_name).items()

@@ -52,7 +52,8 @@ def between(number: int = 0) -> Quantity:
 def causes_of(part: str) -> Quantity:
     """Interruptions whose cause was a part of this kind, published."""
     found = sum(cause.count for cause in cluster.CAUSES if cause.part == part)
-    return published(found, "", f"interruptions, {part}", HERD, where="table 5")
+    label, key = f"interruptions, {part}", f"causes/{part}"
+    return published(found, "", label, HERD, key, where="table 5")
 
 
 def share_of(part: str) -> Quantity:

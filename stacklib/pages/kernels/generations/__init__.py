@@ -117,8 +117,7 @@ def later_share() -> Quantity:
 def said(name: str) -> Quantity:
     """The published share of the dense peak."""
     rule = g.RULES[name]
-    speed = published(rule.published / 1e12, "TFLOP/s", name, rule.source)
-    return claims.of_peak(speed, rule.on, rule.dtype)
+    return claims.of_peak(speed(name), rule.on, rule.dtype)
 
 
 def claimed() -> Quantity:
@@ -129,7 +128,8 @@ def claimed() -> Quantity:
 def speed(name: str) -> Quantity:
     """The published rate."""
     rule = g.RULES[name]
-    return published(rule.published / 1e12, "TFLOP/s", name, rule.source)
+    key = f"generations/{name}/published"
+    return published(rule.published / 1e12, "TFLOP/s", name, rule.source, key)
 
 
 def taken(name: str, what: str) -> Quantity:
@@ -211,7 +211,8 @@ def ahead(name: str) -> Quantity:
     """A published lead, at most, as a share."""
     row = gain(name)
     label = f"{row.what} over {row.over}, up to"
-    return published(row.high, "", label, row.source, where=row.where)
+    key = f"gains/{name}/high"
+    return published(row.high, "", label, row.source, key, where=row.where)
 
 
 def implied() -> Quantity:

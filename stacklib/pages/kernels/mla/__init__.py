@@ -292,7 +292,8 @@ def framework_rows() -> list[dict[str, Any]]:
 
 def _share(one: Gain, end: str) -> Quantity:
     label = f"{one.what} over {one.over}, {end}"
-    return published(getattr(one, end), "", label, one.source)
+    name = next(name for name, known in GAINS.items() if known is one)
+    return published(getattr(one, end), "", label, one.source, f"gains/{name}/{end}")
 
 
 def sooner() -> Quantity:
