@@ -59,7 +59,7 @@ def test_formula_count_and_processes_agree():
 def test_what_volume_grows_with():
     assert page.copies(experts=1024).si == page.copies().si
     assert page.copies(experts=512, top=16).si == 2 * page.copies().si
-    assert claims._exponent(False) == 0 and claims._exponent(True) == 1
+    assert claims.exponent(False) == 0 and claims.exponent(True) == 1
     assert page.messages(together=False).si == 8 * page.messages(together=True).si
     assert page.port_bytes(together=False).si == page.port_bytes(together=True).si
     limited = page.copies(ranks=64, once="node", limit=4).si
