@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from stacklib import hardware, models
 from stacklib.interconnect.selection.machine import fabric
-from stacklib.interconnect.selection.timed import collective_time
+from stacklib.interconnect.selection.timed import collective_time, family
 from stacklib.kernels.launch.launches import cost, replay_time
 from stacklib.kernels.rows.sampling_time import GATHER_S, LAUNCH_S, flash_time
 from stacklib.models import operations
@@ -185,7 +185,9 @@ def test_exchanges_are_two_sums_a_layer(software: str):
     once = collective_time("all_reduce", 8192 * 2, on, direct=direct)
     line = account(**CASE, software=software)[EXCHANGES]
     assert line.time.si == pytest.approx(160 * once.time)
-    assert (line.family, line.beside) == ("D_small", 8192 * 2)
+    told = family(8192 * 2, on, direct=direct)
+    assert (line.family, line.beside) == (told, 8192 * 2)
+    assert told.startswith("D_small/nvlink/small")
     alone = account("llama-3-8b", "h100_sxm")[EXCHANGES]
     assert alone.time is None and alone.beside == 0.0
 
