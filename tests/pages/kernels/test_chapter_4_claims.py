@@ -9,7 +9,6 @@ from stacklib import hardware, models
 from stacklib.evidence import measurements
 from stacklib.kernels.launch.launches import cost
 from stacklib.kernels.rows import norm_tiles
-from stacklib.kernels.scaled import fused_quantization
 from stacklib.pages.kernels.attention import claims as attention
 from stacklib.pages.kernels.choose import claims as choose
 from stacklib.pages.kernels.experts import claims as experts
@@ -128,12 +127,9 @@ def test_a_masked_sample_would_be_right(monkeypatch):
     norms.run.cache_clear()
 
 
-def test_another_published_time_changes_its_gain(monkeypatch):
-    row = fused_quantization.Published("forward", 20.0, 10.0, "ms")
+def test_gains_are_of_the_posts_own_times():
     assert scaled.times_faster("forward").si == pytest.approx(25.96 / 9.45)
-    monkeypatch.setitem(fused_quantization.PUBLISHED, "forward", row)
-    assert scaled.times_faster("forward").si == 2
-    assert scaled.combined().si == pytest.approx((20 + 59.17) / (10 + 17.04))
+    assert scaled.combined().si == pytest.approx((25.96 + 59.17) / (9.45 + 17.04))
 
 
 def test_experts_are_three_matrices_and_whole_tiles():
