@@ -130,6 +130,11 @@ def dots(
     A number as ``x`` and ``y`` is one point; ``spread`` is low and high end of each y.
     What is ``measured`` takes ``rows`` as y, or as x in a row of its own, whose number
     y is. ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
+
+    Raises
+    ------
+    SpecError
+        For typed numbers that are called measured.
     """
     ends = None if spread is None else [list(pair) for pair in spread]
     places = {"x": _listed(x), "y": _listed(y), "spread": ends}

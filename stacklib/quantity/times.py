@@ -15,23 +15,11 @@ LONG = "times as long|the same time|times as fast"
 def in_times(ratio: float, words: str = LONG, digits: int = 2) -> str:
     """A ratio as a reader says it.
 
-    Parameters
-    ----------
-    ratio : float
-        Above zero.
-    words : str
-        What stands behind a ratio above one, what instead of one near one, and what
-        behind the inverse of one below, parted by ``|``.
-    digits : int
-        Significant digits.
+    - ``ratio``: above zero
+    - ``words``: what stands behind a ratio above one, what instead of one near one, and
+      what behind the inverse of one below, parted by ``|``
+    - raises ``ValueError`` for a ratio that is not above zero, for words not three
 
-    Raises
-    ------
-    ValueError
-        For a ratio that is not above zero, and for words that are not three.
-
-    Examples
-    --------
     >>> in_times(1.5), in_times(1.04), in_times(0.5)
     ('1.5 times as long', 'the same time', '2 times as fast')
     """

@@ -329,13 +329,7 @@ def readable(si: float, unit: Unit, exact: bool = False) -> Unit:
 
 
 def format_number(value: float, digits: int = 3) -> str:
-    """A number for a reader: thousands separated, no trailing zeros.
-
-    Parameters
-    ----------
-    value : float
-        Finite.
-    """
+    """A finite number for a reader: thousands separated, no trailing zeros."""
     if value == 0:
         return "0"
     exponent = math.floor(math.log10(abs(value)))

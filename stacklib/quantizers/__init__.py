@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .layouts import pack, unpack
     from .log_grid import LogFormat, byte_split
     from .quantizing import dequantize, quantize
-    from .scheme import SCHEMES, Quantized, Scheme, schemes
+    from .scheme import SCHEMES, Quantized, Scheme, fact, schemes
     from .weight_methods import awq, hessian, outlier_split, smoothquant
 else:
     __all__, __getattr__, __dir__ = offer(__name__)

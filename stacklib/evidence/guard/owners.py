@@ -28,7 +28,13 @@ _TOLD = re.compile(r"\(([^()]+)\)\s*$|(\S+/s)\s*$")
 
 
 def records(q: Quantity) -> set[str]:
-    """The records that a number stands on: ``h100-sxm``, ``scaleup/nvlink4``."""
+    """The records that a number stands on: ``h100-sxm``, ``scaleup/nvlink4``.
+
+    Parameters
+    ----------
+    q : Quantity
+        The number.
+    """
     seen: set[int] = set()
     found: set[str] = set()
 

@@ -199,7 +199,17 @@ class HostRoofline:
         return (work / self._read(*least, point.id, "times_s/least")).named(label)
 
     def reported(self, field: str, value: float, unit: str, label: str) -> Quantity:
-        """What the system said of the machine, at a place under ``machine``."""
+        """What the system said of the machine.
+
+        Parameters
+        ----------
+        field : str
+            The place under ``machine``.
+        value : float
+            What stands there.
+        unit, label : str
+            As ``Quantity`` takes them.
+        """
         return self._read(value, unit, label, "machine", field)
 
     def _read(
