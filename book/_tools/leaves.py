@@ -83,6 +83,13 @@ def current(key: str) -> float:
     return _config(*_split(key))
 
 
+def ends(key: str) -> list[float]:
+    """Both ends of a claim that is a range, which have one key; else nothing."""
+    head, _, place = key.partition("/")
+    claim = ledger.get(place) if head == "claims" else None
+    return [claim.quantity(end).si for end in claim.ends or ()] if claim else []
+
+
 def _measured(id: str) -> float:
     """A row of the published measurements."""
     try:
@@ -117,9 +124,9 @@ def _device(device: str, field: str) -> float:
 
 @cache
 def _points() -> dict[str, float]:
-    """Every point of a published curve by its key, in the unit of its file."""
+    """Every point of a published curve by its key, which names no unit."""
     points = (*published.rates(), *chases.points())
-    return {point.key: point.value for point in points}
+    return {point.key: point.si for point in points}
 
 
 @cache
@@ -232,8 +239,6 @@ def _fault(node: dict[str, Any]) -> str:
         return ""  # a quoted figure is under a key of its own, and in no table
     try:
         now = current(key)
-        if key.count(MARK) == 2:  # the key of the file's value names no unit
-            now *= parse(node["unit"]).factor
     except (LookupError, ValueError) as error:
         return f"{label!r}: {error}"
     if abs(now - node["si"]) <= SAME * abs(now):

@@ -69,7 +69,7 @@ def _differs(node: dict) -> bool:
 def _now(key: str, old: float) -> float:
     """The present value of a record; the old one where there is none any more."""
     try:
-        return leaves.current(key)
+        return old if old in leaves.ends(key) else leaves.current(key)
     except (LookupError, ValueError):
         return old
 
