@@ -18,7 +18,7 @@ STEP = "h100-sxm --model llama-3-70b --tp 2"
 NEW = "new device my-gpu --name 'My GPU' --vendor Acme --year 2025 --kind gpu"
 CLAIM = (
     "new claim two-readers-slower --chapter 1 --page roofline/decode --document 001 "
-    "--text 'Two take twice as long' --value 2 --unit ratio"
+    "--text 'Two take twice as long' --value 2 --unit ratio --rule quantity"
 )
 
 

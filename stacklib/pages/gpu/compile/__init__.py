@@ -6,8 +6,15 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
-from stacklib import gpu
-from stacklib.quantity import Quantity, counted, counting, one_of, recorded
+from stacklib import gpu, hardware
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    counted,
+    counting,
+    one_of,
+    recorded,
+)
 
 RECORD = "stacklib/gpu/code/data/compiled/record.json"
 TIMED = "benchmarks/results/jit_time.json"
@@ -22,6 +29,14 @@ def made(field: str, label: str, unit: str = "") -> Quantity:
     """A count from the listings of `twice` for an H100."""
     take = attrgetter(field)
     return counted(gpu.compiled, "twice", "sm_90", take=take, unit=unit, label=label)
+
+
+def held_by_each() -> Quantity:
+    """Registers of an H100's SM for each thread that it can hold."""
+    chip = hardware.get("h100-sxm")
+    return (
+        chip.registers_per_unit / bytes_per_element("fp32") / chip.max_threads_per_unit
+    )
 
 
 def reported(kernel: str, field: str, label: str, unit: str = "") -> Quantity:
