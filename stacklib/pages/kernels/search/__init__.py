@@ -136,9 +136,10 @@ def found(method: str, after: int = BUDGET) -> float:
     return curves()[method].middle[after - 1]
 
 
-def above(method: str, after: int = BUDGET) -> Quantity:
+@counting("{method} after {after}, above")
+def above(method: str, after: int = BUDGET) -> float:
     """How far that lies above the fastest."""
-    return (found(method, after) / best() - 1).named(f"{method} after {after}, above")
+    return float(curves()[method].middle[after - 1] / least() - 1)
 
 
 def foretold(method: str, after: int = BUDGET) -> Quantity:
@@ -200,13 +201,8 @@ def missed(within: float, budget: int = BUDGET) -> Quantity:
 
 def expected() -> Quantity:
     """How far above the fastest the best of a random budget lies, in the mean."""
-    every, label = list(times().values()), "best of a random budget, mean, above"
-    return counted(above_fastest, every, BUDGET, label=label)
-
-
-def above_fastest(seconds: list[float], budget: int) -> float:
-    """The best of so many random draws over the fastest, less one, in the mean."""
-    return float(expected_best(seconds, budget)) / min(seconds) - 1
+    mean_of = counted(expected_best, list(times().values()), BUDGET, unit="s")
+    return (mean_of / best() - 1).named("best of a random budget, mean, above")
 
 
 # -- what the profile's name was worth -------------------------------------------------

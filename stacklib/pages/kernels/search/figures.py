@@ -88,7 +88,8 @@ def curves_spec(*, title: str) -> Spec:
             [max(0.0, 100 * (part[after - 1] / page.least() - 1)) for after in AFTER]
             for part in (band.low, band.high)
         )
-        middle = rows((page.above(method, after) for after in AFTER), "%")
+        least = page.best()
+        middle = rows((page.found(method, n) / least - 1 for n in AFTER), "%")
         ends = zip(low, high, strict=True)
         marks.append(
             dots(x, middle, method, "measured", spread=ends, at="key", series=at)
