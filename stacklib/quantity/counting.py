@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial, wraps
+from functools import lru_cache, partial, wraps
 from inspect import signature, unwrap
 from typing import Any, ParamSpec
 
@@ -199,6 +199,7 @@ def _foreign(top: str) -> bool:
     return top in sys.stdlib_module_names or "site-packages" in file
 
 
+@lru_cache(maxsize=4096)
 def _path(run: Any, module: str, name: str) -> str:
     """The shortest path under which a public name of the package is that function."""
     words, parts = module.split("."), name.split(".")

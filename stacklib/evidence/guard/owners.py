@@ -51,6 +51,7 @@ def records(q: Quantity) -> set[str]:
     return found
 
 
+@cache
 def unit_of(column: str, unit: str) -> str:
     """The unit of a column: its own, or what its label has in brackets or is."""
     told = None if unit else _TOLD.search(column)
