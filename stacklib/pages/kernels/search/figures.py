@@ -7,6 +7,7 @@ from stacklib.kernels.plan.tile_profile import MOVES
 from stacklib.kernels.schedule import nki
 from stacklib.pages.kernels import search as page
 from stacklib.plots.marks import (
+from stacklib.quantity import maximum
     Mark,
     Spec,
     axis,
@@ -89,7 +90,8 @@ def curves_spec(*, title: str) -> Spec:
             for part in (band.low, band.high)
         )
         least = page.best()
-        middle = rows((page.found(method, n) / least - 1 for n in AFTER), "%")
+        over = (maximum(page.found(method, n) / least, 1) - 1 for n in AFTER)
+        middle = rows(over, "%")
         ends = zip(low, high, strict=True)
         marks.append(
             dots(x, middle, method, "measured", spread=ends, at="key", series=at)
