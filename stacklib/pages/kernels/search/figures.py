@@ -7,7 +7,6 @@ from stacklib.kernels.plan.tile_profile import MOVES
 from stacklib.kernels.schedule import nki
 from stacklib.pages.kernels import search as page
 from stacklib.plots.marks import (
-from stacklib.quantity import maximum
     Mark,
     Spec,
     axis,
@@ -19,6 +18,7 @@ from stacklib.quantity import maximum
     line,
     rows,
 )
+from stacklib.quantity import maximum
 
 SLAB = 128  # rows of the tiles on the map
 AFTER = (4, 8, 16, 32, 64)
