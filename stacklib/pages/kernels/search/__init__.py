@@ -139,7 +139,7 @@ def found(method: str, after: int = BUDGET) -> float:
 @counting("{method} after {after}, above")
 def above(method: str, after: int = BUDGET) -> float:
     """How far that lies above the fastest."""
-    return float(curves()[method].middle[after - 1] / least() - 1)
+    return max(0.0, float(curves()[method].middle[after - 1] / least() - 1))
 
 
 def foretold(method: str, after: int = BUDGET) -> Quantity:
