@@ -172,4 +172,10 @@ def _file(name: str) -> dict[str, Any]:
     path = held(name) / name
     if not path.is_file():
         raise ValueError(f"{name}: no such file; name it from the top of the checkout")
-    return json.loads(path.read_text("utf-8"))
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except ValueError as error:  # no text, or no JSON
+        raise ValueError(f"{name} is no result file: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{name} is no result file: it holds no object")
+    return found

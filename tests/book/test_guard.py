@@ -22,10 +22,8 @@ def test_no_table_or_figure_shows_the_impossible():
 
 def test_every_row_says_its_device_or_why_it_has_none():
     rows = [r for p in NOTEBOOKS for e in guard.read_notebook(p) for r in e["rows"]]
-    new = [row for row in rows if "model" in row]
-    assert [row["row"] for row in new if not row["device"]] == []
-    # Stored before rows said it: none, once every notebook ran again.
-    assert len(rows) - len(new) <= 3901
+    assert [row["row"] for row in rows if not row["device"]] == []
+    assert all("model" in row for row in rows)
 
 
 def test_every_table_and_figure_is_registered():
