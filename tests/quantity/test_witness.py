@@ -161,7 +161,7 @@ def test_a_recorded_value_names_file_row_date_and_device():
         recorded(RESULT, "gemv-fp32-8192x8192", "times_s")
     with pytest.raises(ValueError, match="no such file"):
         recorded("benchmarks/results/none.json", "a", "b")
-    with pytest.raises(ValueError, match="README.md is no result file"):
+    with pytest.raises(ValueError, match="is no result file"):
         recorded("README.md", "a", "b")
 
 

@@ -154,8 +154,7 @@ def _device_faults(point: Point, device: hardware.Accelerator) -> Iterator[str]:
 
 def _row_faults(where: str, row: dict[str, Any]) -> Iterator[str]:
     told = row["device"] or ""
-    # What was stored before rows said their model said no device either.
-    if not told and "model" in row and owner((), row["values"]) is None:
+    if not told and owner((), row["values"]) is None:
         yield f"{where}: no device: say device=, or 'none: why' in owners.toml"
     try:
         bound = told and not told.startswith(NONE)
