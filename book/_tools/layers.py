@@ -69,6 +69,17 @@ FOLDERS = {
         "failures",
     ),
     "gpu": ("issue", "chip", "vm", "lang", "thread", "simt", "tensor", "tiles", "code"),
+    "serving": (
+        "token",
+        "speculation",
+        "estimate",
+        "slots",
+        "text",
+        "masks",
+        "engine",
+        "server",
+        "readings",
+    ),
 }
 MODULES = 24  # of a folder, at most
 FLOOR = {room: height for height, floor in enumerate(FLOORS) for room in floor}
