@@ -23,20 +23,11 @@ NEAR = 1 - 1e-6  # from which the quotient loses digits
 def tokens_per_pass(acceptance: Any, draft_tokens: Any) -> Any:
     """Tokens that one pass of the large model yields, on average.
 
-    Parameters
-    ----------
-    acceptance : float, Quantity or array
-        Chance that a proposal is kept if all before it were, from 0 to 1.
-    draft_tokens : int, Quantity or array
-        Proposals that a pass checks, from 0.
+    - ``acceptance``: float, Quantity or array; chance that a proposal is kept if all
+      before it were, from 0 to 1
+    - ``draft_tokens``: int, Quantity or array; proposals that a pass checks, from 0
+    - raises ``ValueError`` for what is no chance, or no whole number up to ``LONGEST``
 
-    Raises
-    ------
-    ValueError
-        For what is no chance, or no whole number of tokens up to ``LONGEST``.
-
-    Examples
-    --------
     >>> round(tokens_per_pass(0.8, 4), 4)
     3.3616
     """
@@ -58,25 +49,14 @@ def speedup(
 ) -> Any:
     """How many times as fast tokens come, with a draft as without.
 
-    Parameters
-    ----------
-    acceptance, draft_tokens : float, Quantity or array
-        As ``tokens_per_pass`` takes them.
-    draft_cost : float, Quantity or array
-        Time of one proposal over that of a plain step of the large model with the same
-        batch; 0 for a look-up.
-    verify_cost : float, Quantity or array
-        Time of the pass that checks over that of the plain step: 1 while reading the
-        weights binds both, and up to ``draft_tokens + 1`` where arithmetic binds.
+    - ``acceptance``, ``draft_tokens``: as ``tokens_per_pass`` takes them
+    - ``draft_cost``: float, Quantity or array; time of one proposal over that of a
+      plain step of the large model with the same batch; 0 for a look-up
+    - ``verify_cost``: the same of the pass that checks: 1 while reading the weights
+      binds both, and up to ``draft_tokens + 1`` where arithmetic binds
+    - raises ``ValueError`` for what ``tokens_per_pass`` refuses, a negative cost, or a
+      pass that takes no time
 
-    Raises
-    ------
-    ValueError
-        For what ``tokens_per_pass`` refuses, a negative cost, or a pass that takes no
-        time.
-
-    Examples
-    --------
     >>> round(speedup(0.8, 4, 0.05), 2)
     2.8
     """
