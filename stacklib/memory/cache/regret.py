@@ -1,4 +1,4 @@
-"""Eviction by expected regret: what a key's loss will cost, learned from what came back.
+"""Eviction by expected regret: what the loss of a key will cost, as far as is known.
 
 The regret of letting a key go is the chance that it is used again times what it costs
 to have it again. The chance is learned as hit densities are (Beckmann, Chen and Cidon,

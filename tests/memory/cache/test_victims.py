@@ -1,4 +1,4 @@
-"""Who leaves, told beforehand: an access is "victim, remove, insert" in every policy."""
+"""Who leaves, told beforehand: an access is "victim, remove, insert"."""
 
 from copy import deepcopy
 
