@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
-    from .speculation.drafts import CountedDraft, LookUpDraft, ModelDraft
     from .token.account import account
     from .token.lines import Account, Band, Cover, DoubleCount, Line
 else:

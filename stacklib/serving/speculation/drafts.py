@@ -64,12 +64,8 @@ class ModelDraft:
 
     What it has read beyond what was kept is forgotten when it is next asked.
 
-    Parameters
-    ----------
-    model : TinyLM
-        The small model.
-    length : int
-        Tokens that it proposes, at most.
+    - ``model``: TinyLM; the small one
+    - ``length``: int; tokens that it proposes, at most
     """
 
     model: TinyLM
@@ -120,12 +116,8 @@ class ModelDraft:
 class CountedDraft:
     """N-grams counted in some text beforehand: no cache, and no matrix.
 
-    Parameters
-    ----------
-    grams : NGram
-        Counts; its last id ends a document.
-    length : int
-        Tokens that it proposes, at most.
+    - ``grams``: NGram; its last id ends a document
+    - ``length``: int; tokens that it proposes, at most
     """
 
     grams: NGram
@@ -164,14 +156,9 @@ class LookUpDraft:
 
     Prompt look-up (Saxena, 2023): no model at all, and no draw.
 
-    Parameters
-    ----------
-    vocab : int
-        Ids there are; the last one ends a document.
-    length : int
-        Tokens that it proposes, at most.
-    longest : int
-        Tokens of the end that are looked for, at most; then fewer, down to one.
+    - ``vocab``: int; ids there are, of which the last ends a document
+    - ``length``: int; tokens that it proposes, at most
+    - ``longest``: int; tokens of the end that are looked for, then fewer, down to one
     """
 
     vocab: int
