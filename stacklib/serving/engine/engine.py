@@ -323,9 +323,7 @@ class Engine:
         for request in self._scheduler.running:
             own = rows.get(request, Rows())
             others = prompts - own.prompt - own.recomputed
-            request.ledger.ran(
-                own, others, decodes - own.decode, time - swap, swap
-            )
+            request.ledger.ran(own, others, decodes - own.decode, time - swap, swap)
         self._counts.steps += 1
         self._counts.rows += prompts + decodes
         self._log.note(

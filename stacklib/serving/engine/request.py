@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stacklib import paged_kv
 from stacklib.quantity.bounds import is_whole, whole
-from stacklib.serving.text.stream import TextStream
+from stacklib.serving.text.stream import TextStream, checked
 from stacklib.tinylm.config import Config
 from stacklib.tinylm.forward import check
 from stacklib.tinylm.sampling import Sampling
@@ -91,9 +91,8 @@ def asked(
         whole(0, logprobs=logprobs)
         if logprobs > MOST_TOP:
             raise ValueError(f"logprobs = {logprobs}: 0 to {MOST_TOP}")
-    return Asked(
-        tuple(ids.tolist()), sampling, most, tuple(stop), mask, seed, logprobs
-    )
+    words = checked(stop)
+    return Asked(tuple(ids.tolist()), sampling, most, words, mask, seed, logprobs)
 
 
 class Request:

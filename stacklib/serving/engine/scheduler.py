@@ -143,7 +143,11 @@ class Scheduler:
             self._counts.prompt_tokens += len(request.tokens)
             self._counts.cached_tokens += found.tokens
         self._log.note(
-            "admitted", request.id, cached=found.tokens, why=found.why, found=found.blocks
+            "admitted",
+            request.id,
+            cached=found.tokens,
+            why=found.why,
+            found=found.blocks,
         )
         return True
 

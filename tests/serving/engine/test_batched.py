@@ -38,9 +38,7 @@ def passes(model, lengths, seed, wrong=None):
         if wrong:
             wrong(fast, tables)
         assert [len(x) for x in found] == [s.wanted for s in segments]
-        gaps += [
-            np.abs(x - y).max() for x, y in zip(found, due, strict=True) if len(x)
-        ]
+        gaps += [np.abs(x - y).max() for x, y in zip(found, due, strict=True) if len(x)]
         gaps.append(np.abs(fast.keys - slow.keys).max())
         gaps.append(np.abs(fast.values - slow.values).max())
     return max(gaps)
