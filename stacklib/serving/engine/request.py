@@ -143,6 +143,12 @@ class Request:
         self.at = asked.mask.start() if asked.mask is not None else 0
 
     @property
+    def held(self) -> paged_kv.Sequence:
+        """Its blocks, while it is in the batch."""
+        assert self.sequence is not None, self
+        return self.sequence
+
+    @property
     def tokens(self) -> tuple[int, ...]:
         """The prompt."""
         return self.asked.tokens

@@ -89,7 +89,7 @@ class Scheduler:
 
     def _decodes(self, request: Request) -> bool:
         """Whether all of its tokens that have a place are computed."""
-        return request.computed == len(request.sequence)  # type: ignore[arg-type]
+        return request.computed == len(request.held)
 
     def _appended(self, request: Request) -> bool:
         """Make room for its newest token; False when that cost its own place."""
@@ -160,7 +160,7 @@ class Scheduler:
         lost = Eviction(self._log.step, by.id, victim.computed)
         victim.ledger.evictions.append(lost)
         victim.ledger.joined()
-        self._memory.allocator.free(victim.sequence)
+        self._memory.allocator.free(victim.held)
         self.running.remove(victim)
         victim.sequence, victim.computed, victim.state = None, 0, "preempted"
         insort(self.waiting, victim, key=_rank)
