@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
+    from .tiers.file import FileTier
+    from .tiers.host import HostTier
     from .token.account import account
     from .token.lines import Account, Band, Cover, DoubleCount, Line
 else:
