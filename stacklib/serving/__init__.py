@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
+    from .masks.mask import Mask
+    from .masks.masks import json_mask, regex_mask, schema_mask
     from .token.account import account
     from .token.lines import Account, Band, Cover, DoubleCount, Line
 else:
