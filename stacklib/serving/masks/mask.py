@@ -135,48 +135,48 @@ class Mask:
     ----------
     walks : Walks
         The grammar, read for a vocabulary.
-    most : int, optional
-        Tokens that the answer may have: of those left, as many are kept as bring the
-        text to its end, where that is possible.
     """
 
     walks: Walks
-    most: int | None = None
-    _met: list[tuple[Stack, int | None]] = field(
-        init=False, repr=False, default_factory=list
-    )
-    _known: dict[tuple[Stack, int | None], int] = field(
-        init=False, repr=False, default_factory=dict
-    )
+    _met: list[Stack] = field(init=False, repr=False, default_factory=list)
+    _known: dict[Stack, int] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.most is not None:
-            whole(most=self.most)
-        self._number(self.walks.grammar.start, self.most)
+        self._number(self.walks.grammar.start)
 
-    def _number(self, stack: Stack, left: int | None) -> int:
-        number = self._known.setdefault((stack, left), len(self._met))
+    def _number(self, stack: Stack) -> int:
+        number = self._known.setdefault(stack, len(self._met))
         if number == len(self._met):
-            self._met.append((stack, left))
+            self._met.append(stack)
         return number
 
     def start(self) -> int:
         """The state before the first token."""
         return 0
 
-    def allowed(self, state: int) -> NDArray[np.bool_]:
-        """Tokens that may come next: (vocab,); the end of the text in final states."""
-        stack, left = self._met[state]
-        row, more = self.walks.after(stack)
+    def allowed(self, state: int, left: int | None = None) -> NDArray[np.bool_]:
+        """Tokens that may come next: (vocab,); the end of the text in final states.
+
+        Parameters
+        ----------
+        state : int
+            From ``start`` or ``advance``.
+        left : int, optional
+            Tokens that may still be drawn, this one among them: only those are allowed
+            behind which the shortest way to an end has room, if there are any.
+        """
+        row, more = self.walks.after(self._met[state])
+        ends = self.final(state)
         mask = row < NEVER
         if left is not None:
+            whole(left=left)
             # A token more for the end of the text, where there is room for it.
             for spare in (1, 0):
                 closed = row < left - more - spare
-                if closed.any() or self.final(state):
+                if closed.any() or ends:
                     mask = closed
                     break
-        mask[self.walks.tokenizer.end] = self.final(state)
+        mask[self.walks.tokenizer.end] = ends
         return mask
 
     def advance(self, state: int, token: int) -> int:
@@ -187,13 +187,13 @@ class Mask:
         ValueError
             For a token that is not allowed.
         """
-        stack, left = self._met[state]
+        stack = self._met[state]
         tokenizer, grammar = self.walks.tokenizer, self.walks.grammar
         to = grammar.read(stack, tokenizer.decode([token]))
         if to is None or (token == tokenizer.end and not grammar.final(stack)):
             raise ValueError(f"token {token} is not allowed in state {state}")
-        return self._number(to, left if left is None else left - 1)
+        return self._number(to)
 
     def final(self, state: int) -> bool:
         """Whether the text may end in this state."""
-        return self.walks.grammar.final(self._met[state][0])
+        return self.walks.grammar.final(self._met[state])

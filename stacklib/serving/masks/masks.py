@@ -18,7 +18,7 @@ from .syntax import call, chain
 KEPT = 32  # grammars, with what was walked of each
 
 
-def regex_mask(pattern: str, tokenizer: Tokenizer, most: int | None = None) -> Mask:
+def regex_mask(pattern: str, tokenizer: Tokenizer) -> Mask:
     r"""Tokens that keep an answer to a regular expression, which has to match it all.
 
     Parameters
@@ -28,8 +28,6 @@ def regex_mask(pattern: str, tokenizer: Tokenizer, most: int | None = None) -> M
         references.
     tokenizer : Tokenizer
         Whose tokens.
-    most : int, optional
-        Tokens the answer may have; of those left, enough are kept to end it.
 
     Returns
     -------
@@ -49,15 +47,15 @@ def regex_mask(pattern: str, tokenizer: Tokenizer, most: int | None = None) -> M
     >>> [tokenizer.decode([token]) for token in mask.allowed(mask.start()).nonzero()[0]]
     [b'n', b'y', b'no', b'ye']
     """
-    return Mask(walks("regex", pattern, tokenizer), most)
+    return Mask(walks("regex", pattern, tokenizer))
 
 
-def json_mask(tokenizer: Tokenizer, most: int | None = None) -> Mask:
+def json_mask(tokenizer: Tokenizer) -> Mask:
     """Tokens that keep an answer to one JSON object of any keys; as `regex_mask`."""
-    return Mask(walks("schema", '{"type": "object"}', tokenizer), most)
+    return Mask(walks("schema", '{"type": "object"}', tokenizer))
 
 
-def schema_mask(schema: Any, tokenizer: Tokenizer, most: int | None = None) -> Mask:
+def schema_mask(schema: Any, tokenizer: Tokenizer) -> Mask:
     """Tokens that keep an answer to the JSON of a schema.
 
     Parameters
@@ -66,8 +64,8 @@ def schema_mask(schema: Any, tokenizer: Tokenizer, most: int | None = None) -> M
         A JSON schema: ``type``, ``properties``, ``required``, ``additionalProperties``,
         ``items``, numbers of items and characters, ``enum``, ``const``, ``anyOf`` and
         ``$ref``, which may lead back to the schema it stands in.
-    tokenizer, most
-        As in `regex_mask`.
+    tokenizer : Tokenizer
+        Whose tokens.
 
     Raises
     ------
@@ -75,7 +73,7 @@ def schema_mask(schema: Any, tokenizer: Tokenizer, most: int | None = None) -> M
         For a keyword that is not supported or a value that is wrong, naming it; where
         alternatives begin alike; where no text is valid.
     """
-    return Mask(walks("schema", json.dumps(schema), tokenizer), most)
+    return Mask(walks("schema", json.dumps(schema), tokenizer))
 
 
 def json_grammar() -> Grammar:

@@ -42,11 +42,19 @@ SCHEMAS = [
 ]
 
 
-def drawn(mask, random, most):
+def drawn(mask, random, most, budget=True):
     """An answer drawn evenly from what is allowed, and its last state."""
     state, out = mask.start(), []
     while len(out) < most and (not out or out[-1] != TOKENIZER.end):
-        out.append(int(random.choice(np.flatnonzero(mask.allowed(state)))))
+        out.append(
+            int(
+                random.choice(
+                    np.flatnonzero(
+                        mask.allowed(state, most - len(out) if budget else None)
+                    )
+                )
+            )
+        )
         state = mask.advance(state, out[-1])
     return TOKENIZER.decode(out), state
 
@@ -56,7 +64,7 @@ def test_an_answer_is_valid_by_its_schema(schema):
     """With 24 tokens there is room for each of these, and so each comes to an end."""
     random = np.random.default_rng(0)
     for most in (24, 24, 40):
-        mask = schema_mask(schema, TOKENIZER, most)
+        mask = schema_mask(schema, TOKENIZER)
         answer, state = drawn(mask, random, most)
         assert mask.final(state)
         jsonschema.validate(json.loads(answer), schema)
@@ -65,13 +73,11 @@ def test_an_answer_is_valid_by_its_schema(schema):
 def test_a_budget_is_kept_to_from_the_least_that_suffices():
     """`{}` and the end are two or three tokens; below that, an answer is cut."""
     for most in range(1, 30):
-        answer, state = drawn(
-            json_mask(TOKENIZER, most), np.random.default_rng(most), most
-        )
+        answer, state = drawn(json_mask(TOKENIZER), np.random.default_rng(most), most)
         if most >= 2:
             assert isinstance(json.loads(answer), dict)
     without = json_mask(TOKENIZER)
-    answer, state = drawn(without, np.random.default_rng(1), 6)
+    answer, state = drawn(without, np.random.default_rng(1), 6, budget=False)
     assert not without.final(state)
 
 
@@ -100,7 +106,7 @@ def test_a_walk_finds_what_each_token_by_itself_gives(make):
 
 def test_a_rejected_draft_costs_nothing():
     """Back to an earlier state: the same tokens, and the same states again."""
-    mask = json_mask(TOKENIZER, 20)
+    mask = json_mask(TOKENIZER)
     kept = mask.advance(mask.start(), TOKENIZER.encode("{")[0])
     before, walked = mask.allowed(kept), mask.walks.walked
     drafted = kept
@@ -172,5 +178,5 @@ def test_a_schema_nested_too_deep_is_refused():
         schema = {"items": schema}
     with pytest.raises(ValueError, match="deep"):
         schema_mask(schema, TOKENIZER)
-    with pytest.raises(ValueError, match="most = 0"):
-        json_mask(TOKENIZER, 0)
+    with pytest.raises(ValueError, match="left = 0"):
+        json_mask(TOKENIZER).allowed(0, 0)

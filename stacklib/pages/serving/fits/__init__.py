@@ -1,0 +1,1 @@
+"""Section 8.1: Will it fit, and for how many?"""
