@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -36,9 +36,9 @@ class Grammar:
         leaves to be closed; none behind an accepting state.
     """
 
-    moves: tuple[dict[int, Stack], ...]
-    accepts: tuple[bool, ...]
-    closing: tuple[tuple[bytes, Stack], ...]
+    moves: tuple[dict[int, Stack], ...] = field(repr=False)
+    accepts: tuple[bool, ...] = field(repr=False)
+    closing: tuple[tuple[bytes, Stack], ...] = field(repr=False)
 
     @property
     def states(self) -> int:

@@ -64,7 +64,7 @@ class Walks:
     """
 
     grammar: Grammar
-    tokenizer: Tokenizer
+    tokenizer: Tokenizer = field(repr=False)
     walked: int = 0
     steps: int = 0
 

@@ -113,7 +113,7 @@ def test_a_rejected_draft_costs_nothing():
     for token in TOKENIZER.encode('"a'):
         drafted = mask.advance(drafted, token)
     assert (mask.allowed(kept) == before).all()
-    assert mask.advance(kept, TOKENIZER.encode('"')[0]) < drafted
+    assert mask.advance(kept, TOKENIZER.encode('"')[0]) == drafted
     assert mask.walks.walked == walked
 
 
