@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .engine.delay import Delay
     from .engine.engine import Engine
     from .engine.request import Request
+    from .masks.mask import Mask
+    from .masks.masks import json_mask, regex_mask, schema_mask
     from .token.account import account
     from .token.lines import Account, Band, Cover, DoubleCount, Line
 else:
