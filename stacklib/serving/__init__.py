@@ -13,6 +13,11 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
+    from .readings.checks import Check
+    from .readings.diagnose import Diagnosis, diagnose
+    from .readings.pages import cache_blocks
+    from .readings.read import LogError, log_sample, log_samples, read_log
+    from .readings.readings import Readings
     from .token.account import account
     from .token.lines import Account, Band, Cover, DoubleCount, Line
 else:
