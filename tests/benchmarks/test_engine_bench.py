@@ -1,4 +1,4 @@
-"""Continuous against static batches: what is run, and the stored gain against its bar."""
+"""Continuous against static batches: what runs, and the stored gain."""
 
 import importlib
 import json

@@ -1,9 +1,10 @@
 """Who is in the next step, and with how many tokens.
 
-One token first for everyone who decodes, then pieces of prompts, the lowest rank
-first, then whoever is next in line; until ``chunk`` tokens are given out. Where a block
-is missing the request of the highest rank goes back to the line. So the lowest rank
-always runs: nobody takes its blocks, and ``chunk`` holds a token for everyone.
+First everyone who has one token to read, as those who decode, then pieces of prompts,
+the lowest rank first, then whoever is next in line; until ``chunk`` tokens are given
+out. Where a block is missing the request of the highest rank goes back to the line. So
+the lowest rank always runs: nobody takes its blocks, and ``chunk`` holds a token for
+everyone.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ class Scheduler:
                 drafted = self._drafting.proposal(request).tokens
                 if self._appended(request, drafted):
                     given[request] = 1 + len(drafted)
-        for request in self.running:
+        # The sort keeps ranks: of prompts, those with one token left come first.
+        for request in sorted(self.running, key=lambda each: each.unread > 1):
             if request not in given:
                 self._give(request, given)
         if self._counts.preemptions == before:
@@ -110,7 +112,7 @@ class Scheduler:
     def _give(self, request: Request, given: dict[Request, int]) -> None:
         """Some of its unread tokens, as many as the step has room for."""
         room = self._chunk - sum(given.values())
-        count = min(room, len(request.held) - request.computed)
+        count = min(room, request.unread)
         if count:
             given[request] = count
 
