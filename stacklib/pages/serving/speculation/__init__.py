@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.pages.models.tiny.measured import measured_quality
-from stacklib.quantity import Quantity, chosen, counted, counting, recorded
+from stacklib.quantity import Quantity, chosen, counted, recorded
 from stacklib.roofline.work.fit import fit_memory
-from stacklib.serving import Engine, account
+from stacklib.serving import account
 from stacklib.serving.speculation.cost import checking, costs, room, turning_batch
-from stacklib.serving.speculation.drafts import ModelDraft
 from stacklib.serving.speculation.formula import speedup, tokens_per_pass
-from stacklib.serving.speculation.measure import FILE, LENGTH, NAMES, draft_of
-from stacklib.serving.speculation.simulate import simulate
-from stacklib.tinylm import Sampling, load
+from stacklib.serving.speculation.record import FILE, LENGTH, NAMES
 
 DRAFT = "llama-3.2-1b"  # has the vocabulary of the large one
 MODE = "calibrated"
 DRAFTED = LENGTH
-PASSES = 4000  # that are drawn
-CROWDS = (1, 8, 64)
 ASKED: dict[str, Any] = {"tp": TP, "context": CONTEXT, "mode": MODE}
 SHOWN = {
     "draft": "a tenth the size, distilled",
@@ -30,7 +23,6 @@ SHOWN = {
     "grams": "counted n-grams",
     "look_up": "look-up in the text itself",
 }
-PROMPTS = ("Return a list of the", "The following example", "If the file does not")
 
 
 def drafted() -> Quantity:
@@ -47,16 +39,6 @@ def tokens(rate: Quantity | None = None, length: Quantity | None = None) -> Quan
     """Tokens a pass by the formula; at the draft's acceptance unless said."""
     found = tokens_per_pass(rate or acceptance(), length or drafted())
     return found.named("tokens a pass")
-
-
-@counting("tokens a pass, drawn at {rate:.2}")
-def drawn(rate: float, length: int = DRAFTED, seed: int = 0) -> float:
-    """Tokens a pass when the rule is run on two distributions that overlap so much."""
-    p = np.array([0.5, 0.3, 0.2, 0.0])
-    q = rate * p + np.array([0.0, 0.0, 0.0, 1 - rate])
-    random = np.random.default_rng(seed)
-    found = simulate([(p, q)], length, passes=PASSES, random=random)
-    return found.tokens_per_pass
 
 
 # -- what was run ----------------------------------------------------------------------
@@ -82,44 +64,21 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-@counting("{field} of an engine")
-def served(field: str, draft: str = "") -> int:
-    """What the engine counts while the tiny model answers three prompts, greedily.
-
-    - ``draft``: the name of a model of the book; none for no draft
-    """
-    tiny = load()
-    engine = Engine(
-        tiny,
-        blocks=64,
-        block_size=4,
-        max_batch=len(PROMPTS),
-        chunk=32,
-        draft=ModelDraft(load(draft), DRAFTED) if draft else None,
-    )
-    for text in PROMPTS:
-        ids = [tiny.tokenizer.end, *tiny.tokenizer.encode(text)]
-        engine.submit(ids, Sampling(0.0), most=64)
-    while engine.busy:
-        engine.step()
-    return int(getattr(engine.metrics().counts, field))
-
-
 # -- what it costs ---------------------------------------------------------------------
 
 
-def cost(which: str, batch: int = 1) -> Quantity:
+def cost(which: str, batch: int = 1, length: Quantity | None = None) -> Quantity:
     """``draft`` or ``check``: time of a proposal or a pass over that of a step."""
-    asked = (MODEL, DRAFT, DEVICE, DRAFTED)
+    asked = (MODEL, DRAFT, DEVICE, int((length or drafted()).si))
     found: Quantity = costs(*asked, batch=batch, **ASKED)[which == "check"]
     return found.named(f"{which} over step, {batch} sequences")
 
 
-def gain(rate: Quantity, batch: int = 1) -> Quantity:
+def gain(rate: Quantity, batch: int = 1, length: Quantity | None = None) -> Quantity:
     """How many times as fast a sequence gets its tokens."""
-    found: Quantity = speedup(
-        rate, drafted(), cost("draft", batch), cost("check", batch)
-    )
+    length = length or drafted()
+    both_ = cost("draft", batch, length), cost("check", batch, length)
+    found: Quantity = speedup(rate, length, *both_)
     return found.named(f"gain at {batch}")
 
 
@@ -181,19 +140,3 @@ def per_token(name: str, on: str) -> Quantity:
     )
     found: Quantity = (checks + drafted() * writes) / tokens()
     return found.named(name)
-
-
-def draft_sizes(name: str) -> Quantity:
-    """Parameters of one of the book's models."""
-    return counted(parameters, name, label=f"parameters of {name}")
-
-
-@counting("parameters of {name}")
-def parameters(name: str) -> int:
-    """Numbers in the weights of one of the book's models."""
-    return load(name).parameters
-
-
-def overlap_drafts() -> list[str]:
-    """Drafts that were run."""
-    return [name for name in NAMES if draft_of(name).length == DRAFTED]

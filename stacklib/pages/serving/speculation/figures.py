@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib.pages.serving import speculation as page
 from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line
-from stacklib.serving.speculation.measure import measured
+from stacklib.serving.speculation.record import measured
 
 DRAWN = ("draft", "grams")
 
@@ -20,8 +20,13 @@ def places_spec(*, title: str) -> Spec:
         words = page.SHOWN[name]
         marks += [
             dots(places, shares, words, "measured", series=series),
-            line(places, [level] * len(places), f"{words}: one acceptance", "predicted",
-                 series=series),
+            line(
+                places,
+                [level] * len(places),
+                f"{words}: one acceptance",
+                "predicted",
+                series=series,
+            ),
         ]
     return chart(
         title,
