@@ -34,6 +34,7 @@ COMMANDS = {
     "assumptions": "judgements that the book's numbers rest on, each with its reason",
     "validate": "predictions held against published measurements",
     "generate": "text from the book's own small language model",
+    "serve": "the book's own model behind OpenAI's API",
     "formats": "number formats of a few bits, and the numbers of one",
     "quantize": "the book's own model in few bits, as a file",
     "start": "your own copies of the exercises, in my/",
