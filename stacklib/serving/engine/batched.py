@@ -78,13 +78,13 @@ def forward_batch(
         pool.keys[layer][blocks, :, offsets] = k.swapaxes(0, 1)
         pool.values[layer][blocks, :, offsets] = v.swapaxes(0, 1)
         y = _attention(q, pool, layer, groups)
-        x = x + y @ weights[at + "self_attn.o_proj.weight"].T
+        x = x + product(y, weights[at + "self_attn.o_proj.weight"])
         y = rms_norm(
             x, weights[at + "post_attention_layernorm.weight"], config.rms_norm_eps
         )
-        gate = silu(y @ weights[at + "mlp.gate_proj.weight"].T)
-        up = y @ weights[at + "mlp.up_proj.weight"].T
-        x = x + (gate * up) @ weights[at + "mlp.down_proj.weight"].T
+        gate = silu(product(y, weights[at + "mlp.gate_proj.weight"]))
+        up = product(y, weights[at + "mlp.up_proj.weight"])
+        x = x + product(gate * up, weights[at + "mlp.down_proj.weight"])
     ends = np.cumsum([len(each.tokens) for each in segments])
     wanted = [
         np.arange(end - each.wanted, end)
@@ -93,9 +93,17 @@ def forward_batch(
     x = rms_norm(
         x[np.concatenate(wanted)], weights["model.norm.weight"], config.rms_norm_eps
     )
-    logits = x @ weights["model.embed_tokens.weight"].T
+    logits = product(x, weights["model.embed_tokens.weight"])
     cuts = np.cumsum([each.wanted for each in segments])[:-1]
     return np.split(logits, cuts)
+
+
+def product(x: Floats, weight: Floats) -> Floats:
+    """x (rows, in) times a weight (out, in), transposed: (rows, out).
+
+    With the large matrix on the left, OpenBLAS takes half the time for a few rows.
+    """
+    return (weight @ np.ascontiguousarray(x.T)).T
 
 
 def forward_each(
@@ -142,7 +150,7 @@ def _grouped(segments: Sequence[Segment], size: int) -> Iterator[_Group]:
     for tokens, members in by_tokens.items():
         ends = np.array([each.past + tokens for _, each in members])
         wide = -(-int(ends.max()) // size)
-        table = np.zeros((len(members), 1, wide), dtype=np.intp)
+        table: NDArray[np.intp] = np.zeros((len(members), 1, wide), dtype=np.intp)
         for line, (_, each) in enumerate(members):
             used = each.table[:wide]
             table[line, 0, : len(used)] = used
@@ -153,7 +161,7 @@ def _grouped(segments: Sequence[Segment], size: int) -> Iterator[_Group]:
 
 
 def _heads(x: Floats, weights: Weights, name: str, config: Config) -> Floats:
-    flat = x @ weights[f"{name}.weight"].T
+    flat = product(x, weights[f"{name}.weight"])
     return flat.reshape(len(x), -1, config.head_dim).swapaxes(0, 1)
 
 

@@ -34,7 +34,11 @@ def choose(request: Request, rows: Floats, drafted: Sequence[int]) -> list[Chose
         if not allowed.any():
             return []
         row = np.where(allowed, row, np.float32(-np.inf))
-    token = draw(probabilities(row, request.asked.sampling), request.random)
+    how = request.asked.sampling
+    if how.temperature == 0:  # nothing is drawn
+        token = int(row.argmax())
+    else:
+        token = draw(probabilities(row, how), request.random)
     return [reported(token, rows[0], request.asked.logprobs)]
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from stacklib.paged_kv import BlockView
+from stacklib.serving.tiers.chain import Chain
+from stacklib.serving.tiers.held import Tier
 from stacklib.tinylm import Sampling, TinyLM
 
 from .batched import Segment, forward_batch
@@ -76,7 +78,7 @@ class Engine:
         block_size: int,
         max_batch: int,
         chunk: int,
-        tiers: Sequence[Any] = (),
+        tiers: Sequence[Tier] = (),
         draft: Any = None,
         policy: str = "fcfs",
         clock: Callable[[], float] | None = None,
@@ -86,13 +88,8 @@ class Engine:
         self._log = Log(self._clock)
         self._counts = Counts()
         self._waits = Waits(self._clock.now())
-        below = None
-        if tiers:
-            from stacklib.serving.tiers.chain import Chain
-
-            below = Chain(tuple(tiers))
         self._memory = Memory(
-            model.config, blocks, block_size, below, self._clock, self._log
+            model.config, blocks, block_size, Chain(tiers), self._clock, self._log
         )
         self._scheduler = Scheduler(
             self._memory,
@@ -292,7 +289,7 @@ class Engine:
                 Segment(
                     request.known[request.computed : end],
                     request.computed,
-                    request.sequence.blocks,  # type: ignore[union-attr]
+                    request.held.blocks,
                     int(end == len(request.known)),
                 )
             )
@@ -309,7 +306,7 @@ class Engine:
         rows = rows_of(at, count, len(request.tokens), request.highest)
         request.computed += count
         request.highest = max(request.highest, request.computed)
-        self._memory.allocator.publish(request.sequence, request.computed)
+        self._memory.allocator.publish(request.held, request.computed)
         self._counts.recomputed_tokens += rows.recomputed
         if rows.all > rows.decode:
             self._log.note("read", request.id, tokens=count, of=len(request.known))

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-KEPT_EVENTS = (
-    1 << 16
-)  # of the log; older ones are dropped, or a server's grows for ever
+KEPT_EVENTS = 1 << 16  # of the log, so that a server's does not grow for ever
 # Work units: one token's row is one. A step's calls cost what about eight rows do.
 STEP_WORK = 8
 COPY_WORK = 1  # a block to or from a tier

@@ -14,7 +14,7 @@ DEFINITIONS = {
     "ttft": "from the request to its first token",
     "tpot": "from the first token to the last, over the tokens after the first",
     "tpot_all": "from the request to its last token, over all its tokens",
-    "itl": "from a token to the next, one number a pair; tokens of one step are 0 apart",
+    "itl": "from a token to the next, a number a pair; in one step they are 0 apart",
     "e2e": "from the request to its end",
 }
 

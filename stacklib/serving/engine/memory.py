@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from stacklib import paged_kv
+from stacklib.serving.tiers.chain import Chain
 from stacklib.tinylm.config import Config
-from stacklib.tinylm.forward import Floats
 
 from .events import COPY_WORK, Clock, Log
 from .pool import Pool
-
-
-class Below(Protocol):
-    """Tiers as one: what they are given leaves them when it is asked for."""
-
-    def put(self, key: bytes, keys: Floats, values: Floats) -> Any:
-        """Keep a block that the pool lets go."""
-
-    def get(self, key: bytes) -> tuple[Floats, Floats] | None:
-        """A block back."""
-
-    def where(self, key: bytes) -> str | None:
-        """The tier that has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +28,7 @@ class Found:
 class Memory:
     """A pool of blocks with its allocator, and copies to and from tiers.
 
-    - ``tiers``: what blocks that leave the pool go to; None drops them.
+    - ``tiers``: where blocks go that leave the pool; an empty chain drops them.
     """
 
     def __init__(
@@ -49,7 +36,7 @@ class Memory:
         config: Config,
         blocks: int,
         block_size: int,
-        tiers: Below | None,
+        tiers: Chain,
         clock: Clock,
         log: Log,
     ) -> None:
@@ -90,10 +77,10 @@ class Memory:
 
     def _fetch(self, key: bytes, block: int, owner: int) -> str | None:
         """Copy a block back from the tier that has it."""
-        tier = self._tiers.where(key) if self._tiers is not None else None
-        if self._tiers is None or tier is None:
+        tier = self._tiers.where(key)
+        if tier is None:
             return None
-        found = self._timed(lambda: self._tiers.get(key))  # type: ignore[union-attr]
+        found = self._timed(lambda: self._tiers.get(key))
         if found is None:  # it did not survive there
             return None
         self.pool.write(block, *found)
@@ -105,9 +92,8 @@ class Memory:
         """A block with findable content is about to be used for something else."""
         seen = self.allocator.table(block)
         self._log.note("evicted", block=block, key=key.hex()[:8], age=seen.age)
-        if self._tiers is not None:
-            tiers, numbers = self._tiers, self.pool.read(block)
-            self._timed(lambda: tiers.put(key, *numbers))
+        if self._tiers.tiers:
+            self._timed(lambda: self._tiers.put(key, *self.pool.read(block)))
             self.out += 1
             self._log.note("swapped_out", block=block, key=key.hex()[:8])
 

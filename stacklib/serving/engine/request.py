@@ -143,6 +143,22 @@ class Request:
         self.at = asked.mask.start() if asked.mask is not None else 0
 
     @property
+    def held(self) -> paged_kv.Sequence:
+        """Its blocks, while it is in the batch."""
+        assert self.sequence is not None, self
+        return self.sequence
+
+    @property
+    def placed(self) -> bool:
+        """Whether all of its tokens have a place in its blocks."""
+        return len(self.held) == len(self.known)
+
+    @property
+    def unread(self) -> int:
+        """Tokens that the model still has to read before it makes the next one."""
+        return len(self.known) - self.computed
+
+    @property
     def tokens(self) -> tuple[int, ...]:
         """The prompt."""
         return self.asked.tokens

@@ -1,9 +1,10 @@
 """Who is in the next step, and with how many tokens.
 
-One token first for everyone who decodes, then pieces of prompts, the lowest rank
-first, then whoever is next in line; until ``chunk`` tokens are given out. Where a block
-is missing the request of the highest rank goes back to the line. So the lowest rank
-always runs: nobody takes its blocks, and ``chunk`` holds a token for everyone.
+First everyone who has one token to read, as those who decode, then pieces of prompts,
+the lowest rank first, then whoever is next in line; until ``chunk`` tokens are given
+out. Where a block is missing the request of the highest rank goes back to the line. So
+the lowest rank always runs: nobody takes its blocks, and ``chunk`` holds a token for
+everyone.
 """
 
 from __future__ import annotations
@@ -75,35 +76,27 @@ class Scheduler:
         alone = not self.running
         before = self._counts.preemptions
         for request in list(self.running):
-            if request.sequence is not None and self._decodes(request):
-                if self._appended(request):
-                    given[request] = 1
-        for request in self.running:
-            if request not in given:
-                self._give(request, given)
+            self._make_room(request)
+        # The sort keeps ranks among those who decode, and among those who do not.
+        for request in sorted(self.running, key=lambda each: each.unread > 1):
+            self._give(request, given)
         if self._counts.preemptions == before:
             self._admit(given, alone)
         else:
             self.reason = "blocks"
         return given
 
-    def _decodes(self, request: Request) -> bool:
-        """Whether all of its tokens that have a place are computed."""
-        return request.computed == len(request.sequence)  # type: ignore[arg-type]
-
-    def _appended(self, request: Request) -> bool:
-        """Make room for its newest token; False when that cost its own place."""
-        while request.sequence is not None:
+    def _make_room(self, request: Request) -> None:
+        """A place for its newest token, unless that costs its own place."""
+        while request.sequence is not None and not request.placed:
             token = request.known[len(request.sequence)]
-            if self._memory.allocator.append(request.sequence, token):
-                return True
-            self._preempt(self.running[-1], request)
-        return False
+            if not self._memory.allocator.append(request.sequence, token):
+                self._preempt(self.running[-1], request)
 
     def _give(self, request: Request, given: dict[Request, int]) -> None:
         """Some of its unread tokens, as many as the step has room for."""
         room = self._chunk - sum(given.values())
-        count = min(room, len(request.known) - request.computed)
+        count = min(room, request.unread)
         if count:
             given[request] = count
 
@@ -160,7 +153,7 @@ class Scheduler:
         lost = Eviction(self._log.step, by.id, victim.computed)
         victim.ledger.evictions.append(lost)
         victim.ledger.joined()
-        self._memory.allocator.free(victim.sequence)
+        self._memory.allocator.free(victim.held)
         self.running.remove(victim)
         victim.sequence, victim.computed, victim.state = None, 0, "preempted"
         insort(self.waiting, victim, key=_rank)

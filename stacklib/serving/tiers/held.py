@@ -63,7 +63,20 @@ class Tier:
             return Moved(**self._count)
 
     def put(self, key: Hashable, k: NDArray[Any], v: NDArray[Any]) -> tuple[Entry, ...]:
-        """Take a block in; what had to leave for it comes back, to be put elsewhere."""
+        """Take a block in; what had to leave for it comes back, to be put elsewhere.
+
+        Parameters
+        ----------
+        key : hashable
+            Equal for equal tokens from the first on, and for no others.
+        k, v : ndarray
+            The block's keys and values, of any shape; copied.
+
+        Raises
+        ------
+        ValueError
+            For arrays of objects; of a file, for a block of another size.
+        """
         k, v = np.asarray(k), np.asarray(v)
         for array in (k, v):
             if array.dtype.hasobject:
