@@ -83,16 +83,10 @@ class Answer:
 class Worker:
     """An engine's thread.
 
-    Parameters
-    ----------
-    engine : Engine
-        Nobody else calls it.
-    room : int
-        Tokens that one sequence can have.
-    most : int
-        Choices alive at a time; more are told to come again.
-    said : callable
-        Is told in a sentence what happened to a reader.
+    - ``engine``: nobody else calls it.
+    - ``room``: tokens that one sequence can have.
+    - ``most``: choices alive at a time; more are told to come again.
+    - ``said``: is told in a sentence what happened to a reader.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from .arguments import add_json, whole
+from ..arguments import add_json, whole
 
 
 def add_parser(subparsers: Any) -> None:
