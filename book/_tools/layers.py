@@ -72,10 +72,11 @@ FOLDERS = {
     "serving": (
         "token",
         "speculation",
-        "estimate",
+        "estimates",
         "slots",
         "text",
         "masks",
+        "tiers",
         "engine",
         "server",
         "readings",
