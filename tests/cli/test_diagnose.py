@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from stacklib.serving import log_sample
+from stacklib.serving.readings.read import log_sample
 
 VLLM = ["--model", "llama-3-8b", "--on", "h100-sxm"]
 LOGS = {

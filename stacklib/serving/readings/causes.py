@@ -15,8 +15,8 @@ from ..token.lines import Line
 from ..token.shape import PRODUCTS
 from ..token.work import EXCHANGES
 from .checks import weights_of
-from .flags import FLAGS, WATCH
 from .gains import Gain, Setting, gain, seconds
+from .lines import toml
 from .load import EVEN, FULL, Load
 from .readings import Reading, Readings
 
@@ -25,6 +25,7 @@ IDLE = 0.5  # of the cache or the places: below it, the client asks for too litt
 RARE = 0.2  # of prompt tokens found: fewer, and prompts are computed again
 LONG = 256  # tokens of a block that many prompts do not fill
 NARROW = "fp8_128x128"  # 8 bits, as releases keep them
+FLAGS = toml("flags")
 MEMORY = "memory"  # the cell of a product that its bytes bind
 RATE, GAP = "tokens/s", "longest gap between tokens"
 
@@ -61,11 +62,11 @@ class Case:
 
     def flag(self, name: str) -> str:
         """The option of this server."""
-        return FLAGS[name].get(self.readings.engine, "")
+        return str(FLAGS["flags"][name].get(self.readings.engine, ""))
 
     def watch(self, name: str) -> str:
         """The counter of this server."""
-        return WATCH[name][self.readings.engine]
+        return str(FLAGS["watch"][name][self.readings.engine])
 
     def changed(self, what: str, **changes: object) -> tuple[Gain | None, str]:
         """What another setting brings, or why that cannot be told."""
@@ -328,7 +329,7 @@ SEEN = (layers_outside, cache_small, places_few, too_cautious)
 
 def causes_of(case: Case) -> tuple[Cause, ...]:
     """All that some reading speaks for: what was seen, then shares; each by gain."""
-    found = []
+    found: list[tuple[bool, float, int, Cause]] = []
     for rule in RULES:
         if (cause := rule(case)) is not None:
             brings = cause.gain.ratio if cause.gain else 0.0

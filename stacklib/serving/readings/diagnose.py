@@ -119,6 +119,7 @@ def diagnose(
 
     Examples
     --------
+    >>> from stacklib.serving.readings.read import log_sample, read_log
     >>> found = diagnose(read_log(log_sample("vllm")), "llama-3-8b", "h100-sxm")
     >>> found.saturation.by, found.causes[0].name
     ('cache', 'the KV cache is too small')

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.serving import account, diagnose, log_sample, read_log
-from stacklib.serving.readings.causes import RULES
-from stacklib.serving.readings.flags import FLAGS, WATCH
+from stacklib.serving import account, diagnose, read_log
+from stacklib.serving.readings.causes import FLAGS, RULES
 from stacklib.serving.readings.gains import gain, seconds
 from stacklib.serving.readings.lines import NAMES
+from stacklib.serving.readings.read import log_sample
 
 LOGS = {name: read_log(log_sample(name)) for name in ("vllm", "sglang", "llama_cpp")}
 CACHE, PLACES = "the KV cache is too small", "too few requests may run"
@@ -47,7 +47,10 @@ def test_sglang_to_the_token():
     each = 80 * 2 * 128 * 2  # two of eight heads on each of four chips
     assert keys.low < (452198 + 1) * each / 2**30 < keys.high
     assert keys.equal and values.equal and d.measured == 64 / 2671.55
-    assert d.saturation.by == "places" and [c.name for c in d.causes] == [PLACES, WEIGHTS]
+    assert d.saturation.by == "places" and [c.name for c in d.causes] == [
+        PLACES,
+        WEIGHTS,
+    ]
     assert d.causes[0].flag == "--max-running-requests"
 
 
@@ -143,7 +146,7 @@ def test_metrics_alone():
         text = "".join(f'{prefix}:{k}{{engine="0"}} {v}\n' for k, v in lines.items())
         d = diagnose(read_log(text), "llama-3-8b", "h100-sxm")
         assert d.causes[0].name == CACHE and d.measured == 0.02
-        assert d.causes[0].flag == FLAGS["cache"][prefix]
+        assert d.causes[0].flag == FLAGS["flags"]["cache"][prefix]
         assert "4 times a request lost its cache" in d.causes[0].because
 
 
@@ -191,9 +194,8 @@ def test_bad_input_names_itself(model, on, asked, says):
 
 
 def test_every_server_has_its_own_words():
-    for rows in (*FLAGS.values(), *WATCH.values()):
-        assert set(rows) <= set(NAMES)
-    assert all(set(rows) == set(NAMES) for rows in WATCH.values())
+    assert all(set(rows) <= set(NAMES) for rows in FLAGS["flags"].values())
+    assert all(set(rows) == set(NAMES) for rows in FLAGS["watch"].values())
     assert len({rule.__name__ for rule in RULES}) == len(RULES) == 10
 
 

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import models
-from stacklib.serving import cache_blocks
 from stacklib.serving.readings.pages import (
     Layers,
     NotModelled,
+    cache_blocks,
     layers_of,
     pages_of,
 )
