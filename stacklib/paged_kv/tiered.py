@@ -179,7 +179,10 @@ class TieredCache:
         return level
 
     def run(self, keys: Iterable[Hashable]) -> Served:
-        """Access after access; what became of all so far."""
+        """Access key after key; what became of all so far.
+
+        ``keys``: the trace, or some more of it.
+        """
         for key in keys:
             self.access(key)
         return self.served()
