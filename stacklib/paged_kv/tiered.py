@@ -85,7 +85,7 @@ class Served:
 
 def fetch_time(tier: Tier, size: Quantity) -> Quantity:
     """Seconds until so many bytes have come up from a tier, alone on its link."""
-    return (tier.latency + size / tier.bandwidth).named(f"fetched from {tier.name}")
+    return (size / tier.bandwidth + tier.latency).named(f"fetched from {tier.name}")
 
 
 class TieredCache:

@@ -133,6 +133,15 @@ def _narrow_cache(on: str) -> Any:
     return put[ATTENTION](on)
 
 
+def _of_a_token(name: str) -> Callable[[], Any]:
+    def seconds() -> Any:
+        from stacklib.pages import chain
+
+        return chain.time("08-serving/tiers", name, after=False)
+
+    return seconds
+
+
 def _fetched() -> Any:
     from stacklib.pages.serving import tiers
 
@@ -229,8 +238,11 @@ POSTS: dict[str, Post] = {
     "08-serving/prefix": Post((PRODUCTS, ATTENTION), case=PROMPT),
     "08-serving/batching": Post(READ),
     "08-serving/tiers": Post(
-        (PRODUCTS, ATTENTION, NORMS, HOST),
-        lines(PRODUCTS, ATTENTION, NORMS, mode="calibrated") | only(HOST, _fetched),
+        (PRODUCTS, ATTENTION, HOST),
+        only(PRODUCTS, _of_a_token(PRODUCTS))
+        | only(ATTENTION, _of_a_token(ATTENTION))
+        | only(NORMS, _of_a_token(NORMS))
+        | only(HOST, _fetched),
         PROMPT,
     ),
     "08-serving/speculation": Post(READ),
