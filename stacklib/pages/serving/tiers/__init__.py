@@ -10,9 +10,9 @@ from stacklib.memory.cache.replacement import belady_misses, misses
 from stacklib.memory.cache.traces import conversations
 from stacklib.memory.tiers.seen import tiers_from
 from stacklib.models import get
-from stacklib.pages import chain
 from stacklib.paged_kv.tiered import Served, TieredCache, fetch_time
 from stacklib.paged_kv.transfer import Transfer, kv_transfer
+from stacklib.pages import chain
 from stacklib.quantity import Quantity, chosen, counted
 
 DEVICE, MODEL, CHIPS, CONTEXT, BLOCK = "h100_sxm", "llama-3-70b", 8, 4096, 16
