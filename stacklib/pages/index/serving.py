@@ -16,20 +16,12 @@ def serving_map() -> d.Drawing:
     fits = section("8.1", "will it fit?", "layer-7")
     price = section("8.2", "what will a token cost?", "layer-7")
     slots = cells("slots", 8, {0, 1, 2, 4, 5}, 4)
-    engine = group(
-        "the engine",
-        "layer-4",
-        section("8.5", "who is in the next step", "layer-6", slots),
-        section("8.7", "guessed, then checked", "layer-3", cells("draft", 5, {0, 1})),
-    )
-    pool = group(
-        "blocks of the KV cache",
-        "layer-2",
-        section(
-            "8.3", "where a token goes", "layer-2", cells("pool", 16, {1, 6, 9}, 8)
-        ),
-        section("8.4", "a prefix found again", "layer-2", cells("prefix", 8, {0, 1})),
-    )
+    who = section("8.5", "who is in the next step", "layer-6", slots)
+    guess = section("8.7", "guessed, then checked", "layer-3", cells("draft", 5, {0}))
+    engine = group("the engine", "layer-4", d.flow(who, guess))
+    where = section("8.3", "where a token goes", "layer-2", cells("pool", 8, {1, 5}, 4))
+    found = section("8.4", "a prefix found", "layer-2", cells("prefix", 8, {0, 1}, 4))
+    pool = group("blocks of the KV cache", "layer-2", d.flow(where, found))
     stacks = d.right_of(*[memory.stack(device, f"stack {n}") for n in "ABCDE"], grow=0)
     chip = group("GPU memory", "layer-2", pool, stacks)
     link = hardware.link(device.host_link_key).per_direction

@@ -74,8 +74,8 @@ def own_heads(model: str | LanguageModel) -> Quantity:
     Of a latent model the heads that it expands to, keys without their rotary part: as
     its paper counts, ``2 n_h d_h`` a layer (arXiv 2405.04434, table 1).
     """
-    found, total = model_of(model), chosen(0, label="none")
-    sizes = Sizes(found)
+    found = model_of(model)
+    sizes, parts = Sizes(found), []
     for number, block in enumerate(found.kinds):
         a = block.attention
         if not has_cache(block):
@@ -87,8 +87,8 @@ def own_heads(model: str | LanguageModel) -> Quantity:
         else:
             raise ValueError(f"{found.key}: own heads of {a.kind} are not defined")
         layers = sizes(found.count(number), "layers")
-        total = total + 2 * layers * sizes(a.heads, "query heads") * size
-    return total.named("numbers of a token, own heads")
+        parts.append(2 * layers * sizes(a.heads, "query heads") * size)
+    return sum(parts[1:], parts[0]).named("numbers of a token, own heads")
 
 
 def attention_kept(model: str | LanguageModel) -> Reduction:

@@ -63,6 +63,9 @@ class ModelDraft:
     """A small model with the same tokens as the large one, and its own cache.
 
     What it has read beyond what was kept is forgotten when it is next asked.
+
+    - ``model``: TinyLM; the small one
+    - ``length``: int; tokens that it proposes, at most
     """
 
     model: TinyLM
@@ -111,7 +114,11 @@ class ModelDraft:
 
 @dataclass
 class CountedDraft:
-    """N-grams counted in some text beforehand: no cache, and no matrix."""
+    """N-grams counted in some text beforehand: no cache, and no matrix.
+
+    - ``grams``: NGram; its last id ends a document
+    - ``length``: int; tokens that it proposes, at most
+    """
 
     grams: NGram
     length: int = 4
@@ -128,7 +135,7 @@ class CountedDraft:
         random: np.random.Generator,
         allowed: Allowed = anything,
     ) -> Proposal:
-        """Tokens drawn one after the other; the last id ends a document."""
+        """Tokens drawn one after the other."""
         tokens: list[int] = []
         rows: list[Row] = []
         while len(tokens) < min(most, self.length):
@@ -148,11 +155,15 @@ class LookUpDraft:
     """What followed in this text when its last tokens stood there before.
 
     Prompt look-up (Saxena, 2023): no model at all, and no draw.
+
+    - ``vocab``: int; ids there are, of which the last ends a document
+    - ``length``: int; tokens that it proposes, at most
+    - ``longest``: int; tokens of the end that are looked for, then fewer, down to one
     """
 
     vocab: int
     length: int = 4
-    longest: int = 3  # tokens that are looked for, at most; then fewer, down to one
+    longest: int = 3
 
     def __post_init__(self) -> None:
         whole(vocab=self.vocab, length=self.length, longest=self.longest)
