@@ -210,6 +210,11 @@ class Engine:
     def cancel(self, id: int) -> bool:
         """End a request and free its blocks; False if it had ended.
 
+        Parameters
+        ----------
+        id : int
+            The request's number.
+
         Raises
         ------
         KeyError
@@ -222,7 +227,13 @@ class Engine:
         return True
 
     def stream(self, id: int) -> Iterator[Piece]:
-        """The pieces of an answer as they come; steps the engine while it waits."""
+        """The pieces of an answer as they come; steps the engine while it waits.
+
+        Parameters
+        ----------
+        id : int
+            The request's number.
+        """
         request = self._known(id)
         seen = 0
         while True:
@@ -235,6 +246,11 @@ class Engine:
 
     def explain(self, id: int) -> Delay:
         """Where a request's time went; up to now while it is alive.
+
+        Parameters
+        ----------
+        id : int
+            The request's number.
 
         Raises
         ------
