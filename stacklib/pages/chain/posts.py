@@ -148,6 +148,18 @@ def _fetched() -> Any:
     return tiers.fetched("host")
 
 
+def _drafted() -> dict[str, Put]:
+    def put(name: str) -> Put:
+        def per_token(on: str) -> Any:
+            from stacklib.pages.serving import speculation
+
+            return speculation.per_token(name, on)
+
+        return per_token
+
+    return {name: put(name) for name in (*READ, *KERNELS, EXCHANGES)}
+
+
 # What a case is before its first section: a token computes, and a prompt is as three
 # kernels for its attention, at the dense peak, leave it.
 START = {
@@ -237,10 +249,6 @@ POSTS: dict[str, Post] = {
     "08-serving/blocks": Post((ATTENTION,)),
     "08-serving/prefix": Post((PRODUCTS, ATTENTION), case=PROMPT),
     "08-serving/batching": Post(READ),
-<<<<<<< HEAD
-    "08-serving/tiers": Post((PRODUCTS, ATTENTION), case=PROMPT),
-    "08-serving/speculation": Post(READ, _drafted()),
-=======
     "08-serving/tiers": Post(
         (PRODUCTS, ATTENTION, HOST),
         only(PRODUCTS, _of_a_token(PRODUCTS))
@@ -249,6 +257,5 @@ POSTS: dict[str, Post] = {
         | only(HOST, _fetched),
         PROMPT,
     ),
-    "08-serving/speculation": Post(READ),
->>>>>>> main
+    "08-serving/speculation": Post(READ, _drafted()),
 }
