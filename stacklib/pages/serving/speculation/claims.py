@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from stacklib.evidence import Finding, claim
 from stacklib.pages.serving import speculation as page
-from stacklib.quantity import Quantity, assumed, chosen
-
-WHY = (
-    "Leviathan et al. (2022) find .5 to .9 over their pairs of models; .7 and .8 are "
-    "what draft models of the same family reach on text that is not too hard."
-)
-
-
-def rate(value: float) -> Quantity:
-    """A chance that a drafted token is kept."""
-    return assumed(value, label=f"acceptance of {value}", why=WHY)
+from stacklib.quantity import chosen
 
 
 @claim("spec-decode-draft")
 def all_accepted() -> Finding:
     """Tokens of a pass that checks four or eight, where four of five are kept."""
     four, eight = (
-        page.tokens(rate(0.8), chosen(n, label="drafted tokens")) for n in (4, 8)
+        page.tokens(page.reported(0.8), chosen(n, label="drafted tokens"))
+        for n in (4, 8)
     )
     return Finding(
         four.named("four drafted"),
@@ -35,8 +26,8 @@ def all_accepted() -> Finding:
 @claim("spec-decoding-2-3")
 def two_to_three() -> Finding:
     """Tokens over the time of pass and proposals, for one sequence."""
-    low, high = (page.gain(rate(value)) for value in (0.7, 0.8))
-    crowd = page.gain(rate(0.7), 64)
+    low, high = map(page.gain, map(page.reported, page.REPORTED))
+    crowd = page.gain(page.reported(0.7), 64)
     return Finding(
         low,
         to=high,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from stacklib.quantity import counting
-from stacklib.serving import Engine
+from stacklib.serving import Engine, Mask, schema_mask
+from stacklib.serving.engine.request import Request
 from stacklib.serving.speculation.drafts import ModelDraft
 from stacklib.serving.speculation.record import LENGTH
 from stacklib.serving.speculation.simulate import simulate
@@ -52,3 +53,54 @@ def served(field: str, draft: str = "") -> int:
 def parameters(name: str) -> int:
     """Numbers in the weights of one of the book's models."""
     return load(name).parameters
+
+
+MASKED = ("states", "tokens", "allowed", "walks", "bytes", "vocabulary")
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 12},
+        "size": {"type": "integer"},
+    },
+    "required": ["name", "size"],
+    "additionalProperties": False,
+}
+
+
+def constrained(draft: str = "draft") -> tuple[Request, Mask]:
+    """An answer that has to be the JSON of ``SCHEMA``, and the mask that held it."""
+    tiny = load()
+    sizes = {"blocks": 16, "block_size": 16, "max_batch": 1, "chunk": 32}
+    engine = Engine(tiny, **sizes, draft=ModelDraft(load(draft), LENGTH))
+    mask = schema_mask(SCHEMA, tiny.tokenizer)
+    ids = [tiny.tokenizer.end, *tiny.tokenizer.encode("The file as JSON: ")]
+    request = engine.submit(ids, Sampling(0.8), most=40, mask=mask, seed=4)
+    while engine.busy:
+        engine.step()
+    return request, mask
+
+
+@counting("{what} of a mask")
+def masked(what: str) -> float:
+    """What the mask of that answer took.
+
+    - ``what``: ``states`` of the grammar, ``tokens`` of the answer, ``allowed``: mean
+      share of the vocabulary that could follow, ``walks`` through the vocabulary, and
+      ``bytes`` that one of them read, ``vocabulary``: bytes of all its tokens
+    """
+    request, mask = constrained()
+    spelled = mask.walks.tokenizer.spelled
+    if what == "allowed":
+        state, shares = mask.start(), []
+        for token in request.output:
+            shares.append(mask.allowed(state).mean())
+            state = mask.advance(state, token)
+        return float(np.mean(shares))
+    walks = mask.walks
+    return {
+        "states": walks.grammar.states,
+        "tokens": len(request.output),
+        "walks": walks.walked,
+        "bytes": walks.steps / walks.walked,
+        "vocabulary": sum(map(len, spelled)),
+    }[what]
