@@ -46,8 +46,7 @@ def test_both_documents_can_be_computed():
     assert page.own(page.LONG).si / page.grouped(page.LONG, "fp8").si == 8
 
 
-def test_a_release_of_that_size_has_grouped_heads():
-    """What the page says of Llama 2 and later."""
+def test_every_llama_of_that_size_has_grouped_heads():
     big = [m for m in models.names() if m.startswith("llama") and "70b" in m]
     assert len(big) > 3
     assert all(models.get(m).heads > models.get(m).kv_heads for m in big)
