@@ -123,7 +123,11 @@ assert paged_kv.kv_transfer("llama-3-70b", 50_000, rails=8).time""",
 from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")
 assert found.total().si > 0 and not found.missing()
-assert serving.account("tiny", on="this-machine").total().si > 0""",
+assert serving.account("tiny", on="this-machine").total().si > 0
+from stacklib.serving.estimates.reductions import narrow, together
+from stacklib.serving.estimates.room import admitted, room
+assert room("llama-3-70b", "h100-sxm", tp=8).conversations.si == 371
+assert admitted(4, 32) == together([narrow("fp8")]).factor.si == 2""",
     "diy": "from stacklib import diy\ndiy.plan, diy.verify",
 }
 
