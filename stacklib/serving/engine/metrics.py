@@ -32,6 +32,7 @@ class Counts:
     blocks_swapped_in: int = 0
     drafted_tokens: int = 0
     accepted_tokens: int = 0
+    rolled_back_blocks: int = 0  # that only rejected drafts had taken
 
 
 @dataclass(frozen=True, slots=True)
