@@ -95,10 +95,14 @@ def missed(policy: str, room: int = ROOM) -> Quantity:
     return counted(misses, keys, room, policy, label=label)
 
 
+def over_lru(policy: str, room: int = ROOM) -> Quantity:
+    """Misses of a policy over those of LRU."""
+    return missed(policy, room) / missed("lru", room)
+
+
 def saved(policy: str, room: int = ROOM) -> Quantity:
     """Share of LRU's misses that a policy avoids."""
-    avoided = 1 - missed(policy, room) / missed("lru", room)
-    return avoided.named(f"LRU's misses saved by {policy}")
+    return (1 - over_lru(policy, room)).named(f"LRU's misses saved by {policy}")
 
 
 def room_saves() -> Quantity:
