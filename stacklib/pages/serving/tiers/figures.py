@@ -6,6 +6,7 @@ from stacklib.pages.figures_of import claimed
 from stacklib.pages.serving import tiers as page
 from stacklib.plots.marks import Spec, axis, chart, line, rule
 
+TICKS = (50, 100, 200, 600)
 SHOWN = {
     "belady": "foresight (Belady)",
     "regret": "regret",
@@ -30,8 +31,8 @@ def missed_spec(*, title: str) -> Spec:
     ]
     return chart(
         title,
-        x=axis("Blocks that fit", log=True, limits=[45, 1100], ticks=page.ROOMS,
-               names=[str(room) for room in page.ROOMS]),
+        x=axis("Blocks that fit", log=True, limits=[14, 1300], ticks=TICKS,
+               names=[str(room) for room in TICKS]),
         y=axis("Misses over LRU's", limits=[0.4, 2.1]),
-        marks=[rule("claimed of regret, at most", "claimed", y=told), *curves],
+        marks=[rule("as claimed", "claimed", y=told), *curves],
     )  # fmt: skip
