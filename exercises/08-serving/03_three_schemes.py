@@ -28,7 +28,7 @@ memory of `5` GB/s with `0.1` ms a step besides, and every `12`th question of it
 So few questions tell schemes apart only where one loses many.
 
 hint: Tiles across times tiles down, each rounded up. Then ask of every term of a step
-whether a second sequence doubles it.
+whether another sequence adds to it.
 """
 
 from stacklib import tinylm

@@ -147,6 +147,8 @@ def diagnose(
     predicted = None
     if case.lines is not None:
         predicted = seconds(case.lines) / (1 - (case.prompt_share or 0.0))
+    if readings.value("draft", "None") != "None":
+        notes.append("a draft is used: its layers have blocks too, not counted here")
     notes += said
     if predicted and band and load.tpot and load.tpot < predicted * band.low:
         notes.append(

@@ -150,6 +150,32 @@ def test_metrics_alone():
         assert "4 times a request lost its cache" in d.causes[0].because
 
 
+HYBRID = """\
+INFO Initializing a V1 LLM engine (v0.19.1) with config: model='m', {more}, dtype=x, \
+max_seq_len=131072, kv_cache_dtype=fp8
+(Worker_TP0) INFO Available KV cache memory: 21.43 GiB
+(Worker_TP1) INFO Available KV cache memory: 21.90 GiB
+INFO GPU KV cache size: 467,712 tokens
+INFO Maximum concurrency for 131,072 tokens per request: 11.79x
+"""
+
+
+def test_a_hybrid_start_as_published_and_what_its_options_leave_open():
+    """The chip with least memory decides; prefixes are cached, so two states a table."""
+    text = HYBRID.format(more="speculative_config=None")
+    d = diagnose(read_log(text * 2), "qwen3.5-122b-a10b", "h100-sxm")
+    tokens, concurrency = d.checks
+    assert tokens.equal and concurrency.equal and "2 of them states" in concurrency.note
+    for more, says in (
+        ("pipeline_parallel_size=2", "layers in stages"),
+        ("speculative_config=SpeculativeConfig(method='mtp')", "a draft is used"),
+    ):
+        d = diagnose(
+            read_log(HYBRID.format(more=more)), "qwen3.5-122b-a10b", "h100-sxm"
+        )
+        assert any(says in note for note in d.notes)
+
+
 def test_preempted_by_name_is_counted():
     line = "WARNING Sequence group 0 is preempted by PreemptionMode.RECOMPUTE mode\n"
     text = (line * 3 + START + LINE).format(**CALM)
