@@ -161,7 +161,7 @@ INFO Maximum concurrency for 131,072 tokens per request: 11.79x
 
 
 def test_a_hybrid_start_as_published_and_what_its_options_leave_open():
-    """The chip with least memory decides; prefixes are cached, so two states a table."""
+    """The chip with least memory decides; cached prefixes keep two states a table."""
     text = HYBRID.format(more="speculative_config=None")
     d = diagnose(read_log(text * 2), "qwen3.5-122b-a10b", "h100-sxm")
     tokens, concurrency = d.checks
