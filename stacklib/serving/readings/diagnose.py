@@ -135,9 +135,10 @@ def diagnose(
     cache = cache_of(readings, kv_dtype, way_of(model, dtype).cache_on(device.formats))
     if context is None:
         mean = context_of(readings, load)
-        context = max(round(mean), 1) if mean else CONTEXT
+        most = min(CONTEXT, model.max_context or CONTEXT)
+        context = max(round(mean), 1) if mean else most
         if not mean:
-            notes.append(f"{CONTEXT:,} tokens a sequence are taken: the log has none")
+            notes.append(f"{most:,} tokens a sequence are taken: the log has none")
     whole(context=context)
     setting = Setting(
         model, device.key, dtype, cache, tp, float(load.batch), float(context)
