@@ -96,7 +96,7 @@ def checks_of(
         found += ways.get(readings.engine, _nothing)(readings, model, kv_dtype, tp)
     except NotModelled as why:
         said.append(str(why))
-    found += _weights(readings, model, dtype, tp)
+    found += [*_left(readings), *_weights(readings, model, dtype, tp)]
     return tuple(found), tuple(said)
 
 
@@ -142,6 +142,19 @@ def _vllm(
         low, high = (count(plan.blocks(end * GIB)) for end in ends)
         yield check(name, low, high, printed, f"{memory:.2f} GiB at {each}")
     yield from _concurrency(readings, model, plan)
+
+
+def _left(readings: Readings) -> Iterator[Check]:
+    """What is left of a chip's memory, where vLLM prints every part of the sum."""
+    names = ("total", "utilization", "weights", "other", "activations")
+    total, share, *taken = (readings.value(name) for name in names)
+    printed = readings.last("cache_memory")
+    if total is None or share is None or None in taken or printed is None:
+        return
+    left, note = total * share - sum(taken), f"{total:.2f} GiB x {share:.2f}"
+    note += "".join(f" - {part:.2f}" for part in taken)
+    half = (len(taken) + 2) * HALF_STEP  # each part is rounded, and the result
+    yield check("memory left", left - half, left + half, printed, note, "GiB")
 
 
 def _memory(readings: Readings, printed: Reading | None) -> float | None:

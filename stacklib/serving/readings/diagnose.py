@@ -59,6 +59,8 @@ class Diagnosis:
         by the server's own numbers.
     band : Band or None
         Of the prediction.
+    first : float or None
+        Seconds within which half of the first tokens came, of ``/metrics``.
     notes : tuple of str
         What was taken for granted, and what could not be computed.
     unread : tuple of Reading
@@ -74,6 +76,7 @@ class Diagnosis:
     predicted: float | None
     measured: float | None
     band: Band | None
+    first: float | None
     notes: tuple[str, ...]
     unread: tuple[Reading, ...]
 
@@ -166,6 +169,7 @@ def diagnose(
         predicted,
         load.tpot,
         band,
+        readings.quantile("ttft", 0.5),
         tuple(notes),
         readings.unread,
     )

@@ -193,6 +193,20 @@ def test_the_book_s_own_server_is_read():
     assert d.causes[0].flag == "--blocks" and "no prediction" in d.notes[-1]
 
 
+def test_what_is_left_of_the_memory_as_a_published_log_prints_it():
+    parts = "model weights take 8.51GiB; non_torch_memory takes 0.26GiB; PyTorch "
+    parts += "activation peak memory takes 0.94GiB; the rest of the memory reserved "
+    total = "INFO total_gpu_memory (79.25GiB) x gpu_memory_utilization (0.15) = 11.9GiB"
+    for left, equal in (("2.18", True), ("2.31", False)):
+        text = f"{total}\nINFO {parts}for KV Cache is {left}GiB.\n"
+        (one,) = (
+            c
+            for c in diagnose(read_log(text), "llama-3-8b", "h100-sxm").checks
+            if c.what == "memory left"
+        )
+        assert one.equal is equal and "79.25 GiB x 0.15 - 8.51" in one.note or not equal
+
+
 def test_preempted_by_name_is_counted():
     line = "WARNING Sequence group 0 is preempted by PreemptionMode.RECOMPUTE mode\n"
     text = (line * 3 + START + LINE).format(**CALM)
