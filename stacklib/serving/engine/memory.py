@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stacklib import paged_kv
-from stacklib.serving.tiers.chain import Chain
-from stacklib.tinylm.config import Config
 
 from .events import COPY_WORK, Clock, Log
-from .pool import Pool
+
+if TYPE_CHECKING:  # both are of NumPy, and counting takes neither
+    from stacklib.serving.tiers.chain import Chain
+
+    from .pool import Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +28,27 @@ class Found:
 
 
 class Memory:
-    """A pool of blocks with its allocator, and copies to and from tiers.
+    """An allocator of blocks, the pool of their numbers, and copies to and from tiers.
 
-    - ``tiers``: where blocks go that leave the pool; an empty chain drops them.
+    - ``pool``: the numbers; None where blocks are only counted.
+    - ``tiers``: where blocks go that leave the pool; None or an empty chain drops them.
     """
 
     def __init__(
         self,
-        config: Config,
         blocks: int,
         block_size: int,
-        tiers: Chain,
         clock: Clock,
         log: Log,
+        pool: Pool | None = None,
+        tiers: Chain | None = None,
     ) -> None:
-        self.pool = Pool(config, blocks, block_size)
+        self.pool = pool
         self.allocator = paged_kv.BlockAllocator(
-            blocks, block_size, on_evict=self._leaves, on_copy=self.pool.copy
+            blocks,
+            block_size,
+            on_evict=self._leaves,
+            on_copy=pool.copy if pool is not None else None,
         )
         self.out = self.back = 0  # blocks copied down and up
         self.copying = 0.0  # time of copies in this step
@@ -77,13 +83,14 @@ class Memory:
 
     def _fetch(self, key: bytes, block: int, owner: int) -> str | None:
         """Copy a block back from the tier that has it."""
-        tier = self._tiers.where(key)
-        if tier is None:
+        tiers, pool = self._tiers, self.pool
+        tier = tiers.where(key) if tiers is not None else None
+        if tiers is None or pool is None or tier is None:
             return None
-        found = self._timed(lambda: self._tiers.get(key))
+        found = self._timed(lambda: tiers.get(key))
         if found is None:  # it did not survive there
             return None
-        self.pool.write(block, *found)
+        pool.write(block, *found)
         self.back += 1
         self._log.note("swapped_in", owner, block=block, tier=tier, key=key.hex()[:8])
         return tier
@@ -92,8 +99,9 @@ class Memory:
         """A block with findable content is about to be used for something else."""
         seen = self.allocator.table(block)
         self._log.note("evicted", block=block, key=key.hex()[:8], age=seen.age)
-        if self._tiers.tiers:
-            self._timed(lambda: self._tiers.put(key, *self.pool.read(block)))
+        tiers, pool = self._tiers, self.pool
+        if tiers is not None and pool is not None and tiers.tiers:
+            self._timed(lambda: tiers.put(key, *pool.read(block)))
             self.out += 1
             self._log.note("swapped_out", block=block, key=key.hex()[:8])
 
