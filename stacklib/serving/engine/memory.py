@@ -53,6 +53,7 @@ class Memory:
         self.out = self.back = 0  # blocks copied down and up
         self.copying = 0.0  # time of copies in this step
         self._tiers = tiers
+        self._leaving: list[tuple[int, bytes]] | None = None
         self._clock, self._log = clock, log
 
     def take(self, tokens: Sequence[int], owner: int) -> Found | None:
@@ -61,44 +62,64 @@ class Memory:
         At least the last token is left to compute: its logits are needed.
         """
         why = str(self.allocator.match(tokens).why)
+        # What leaves for this request must not push its own blocks out of the tiers:
+        # it goes down once they have been taken out of there.
+        leaving: list[tuple[int, bytes]] = []
+        self._leaving = leaving
         sequence = self.allocator.allocate(tokens, owner=owner, publish=False)
+        self._leaving = None
         if sequence is None:
             return None
         size = self.allocator.block_size
         keys = self.allocator.keys(tokens)
         first = done = sequence.cached
         where = ["pool"] * (first // size)
+        fetched = []
         for key, block in zip(
-            keys[first // size :], sequence.blocks[first // size :], strict=False
+            keys[len(where) :], sequence.blocks[len(where) :], strict=False
         ):
-            tier = self._fetch(key, block, owner) if done + size < len(tokens) else None
-            if tier is None:
+            if done + size >= len(tokens):
                 break
-            where.append(tier)
+            found = self._fetch(key, block, owner)
+            if found is None:
+                break
+            where.append(found[0])
+            fetched.append((block, found[1]))
             done += size
+        for block, key in leaving:
+            self._sink(block, key)
+        if self.pool is not None:
+            for block, entry in fetched:
+                self.pool.write(block, *entry)
         self.allocator.publish(sequence, done)
         where += ["computed"] * (len(keys) - len(where))
         names = tuple((key.hex()[:8], at) for key, at in zip(keys, where, strict=True))
         return Found(sequence, done, done - first, why, names)
 
-    def _fetch(self, key: bytes, block: int, owner: int) -> str | None:
-        """Copy a block back from the tier that has it."""
-        tiers, pool = self._tiers, self.pool
+    def _fetch(self, key: bytes, block: int, owner: int) -> tuple[str, Any] | None:
+        """Take a block's keys and values out of the tier that has them."""
+        tiers = self._tiers
         tier = tiers.where(key) if tiers is not None else None
-        if tiers is None or pool is None or tier is None:
+        if tiers is None or tier is None:
             return None
         found = self._timed(lambda: tiers.get(key))
         if found is None:  # it did not survive there
             return None
-        pool.write(block, *found)
         self.back += 1
         self._log.note("swapped_in", owner, block=block, tier=tier, key=key.hex()[:8])
-        return tier
+        return tier, found
 
     def _leaves(self, block: int, key: bytes) -> None:
         """A block with findable content is about to be used for something else."""
         seen = self.allocator.table(block)
         self._log.note("evicted", block=block, key=key.hex()[:8], age=seen.age)
+        if self._leaving is None:
+            self._sink(block, key)
+        else:
+            self._leaving.append((block, key))
+
+    def _sink(self, block: int, key: bytes) -> None:
+        """Copy a block to the first tier; its place in the pool is written later."""
         tiers, pool = self._tiers, self.pool
         if tiers is not None and pool is not None and tiers.tiers:
             self._timed(lambda: tiers.put(key, *pool.read(block)))
