@@ -67,7 +67,7 @@ def _writes() -> d.Node:
 
 
 def _cache() -> d.Node:
-    size = chosen(BLOCK, label="tokens of a block")
+    size = chosen(BLOCK, label="tokens of a drawn block")
     most = READ + page.DRAFTED
     return d.flow(
         _blocks("while it is checked", most, ["blocks of ", size, " tokens"]),
