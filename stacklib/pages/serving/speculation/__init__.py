@@ -90,14 +90,14 @@ def gain(rate: Quantity, batch: int = 1, length: Quantity | None = None) -> Quan
 
 def turn(rate: Quantity) -> Quantity:
     """The smallest batch that the draft makes slower."""
-    asked = {"acceptance": rate, "tp": TP, "context": CONTEXT, "mode": MODE}
+    asked: Any = ASKED | {"acceptance": rate}
     label = "smallest batch that loses"
     return counted(turning_batch, MODEL, DRAFT, DEVICE, **asked, label=label)
 
 
 def cache_share() -> Quantity:
     """Bytes of the draft's cache over those of the large model's."""
-    sizes = {"on": DEVICE, "tp": TP, "context": CONTEXT}
+    sizes: Any = {"on": DEVICE, "tp": TP, "context": CONTEXT}
     small, large = (fit_memory(name, **sizes).kv for name in (DRAFT, MODEL))
     return (small / large).named("the draft's cache over the other")
 

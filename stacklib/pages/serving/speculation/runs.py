@@ -70,8 +70,8 @@ SCHEMA = {
 def constrained(draft: str = "draft") -> tuple[Request, Mask]:
     """An answer that has to be the JSON of ``SCHEMA``, and the mask that held it."""
     tiny = load()
-    sizes = {"blocks": 16, "block_size": 16, "max_batch": 1, "chunk": 32}
-    engine = Engine(tiny, **sizes, draft=ModelDraft(load(draft), LENGTH))
+    small = ModelDraft(load(draft), LENGTH)
+    engine = Engine(tiny, blocks=16, block_size=16, max_batch=1, chunk=32, draft=small)
     mask = schema_mask(SCHEMA, tiny.tokenizer)
     ids = [tiny.tokenizer.end, *tiny.tokenizer.encode("The file as JSON: ")]
     request = engine.submit(ids, Sampling(0.8), most=40, mask=mask, seed=4)
