@@ -72,7 +72,7 @@ FOLDERS = {
     "serving": (
         "token",
         "speculation",
-        "estimate",
+        "estimates",
         "slots",
         "text",
         "masks",

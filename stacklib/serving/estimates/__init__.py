@@ -1,0 +1,1 @@
+"""What a token will take: its account, with the losses of an engine on top."""
