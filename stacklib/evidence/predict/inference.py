@@ -200,8 +200,6 @@ def _first(row: Measurement, run: Run) -> Predict:
 
 def _most(row: Measurement, run: Run) -> Predict:
     """As many requests as the memory holds, each replaced by the next."""
-    if run.ep > 8 or "per_node" in row.metric:
-        raise Refusal("groups over several machines: a network between them is unknown")
     prompt, new = run.lengths()
     chips = run.tp * run.ep * run.stages
     per = "per_gpu" in row.metric or "/gpu" in row.unit.lower()
@@ -213,7 +211,7 @@ def _most(row: Measurement, run: Run) -> Predict:
             raise Refusal(f"not one request of {prompt + new:g} tokens fits")
         load = run.load(max(1.0, held / many))
         # Stages hold a batch each, and take turns.
-        rate = steady.rate(step, load) * many * run.replicas
+        rate = steady.rate(step, load, many) * run.replicas / run.beams
         return Forecast(rate / (run.chips if per else 1), "token/s", "memory")
 
     return answer

@@ -31,19 +31,21 @@ TENSORRT = re.compile(r"trt|tensorrt")
 RUNNER_CHUNK = 512  # llama.cpp's ``n_ubatch``
 DRAWN = 0.9  # of a nominal length, where it is drawn from .8 of it on
 SHORT = 256  # tokens cached where a row says nothing
+NODE = 8  # chips of a machine
 MOST = 2048  # requests of TensorRT-LLM's largest batch, by its own default
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _ISL = ("isl", "input_len", "input_length", "prompt_len", "in", "input", "prompt")
 _OSL = ("osl", "output_len", "output_length", "gen", "out", "output", "new", "tg")
 _HELD = ("concurrency", "max_concurrency", "users", "batch", "batch_size", "bs", "b")
-# Mean lengths of data sets, in tokens: MLPerf Inference v4.1's, ShareGPT's as LLM
-# serving papers use it.
+# Mean lengths of data sets, in tokens: MLPerf Inference v4.1's, ShareGPT's as papers on
+# serving use it.
 _SETS = {
     "mixtral": (366.0, 145.9),
     "gpt j": (850.0, 69.0),
     "openorca": (294.0, 294.0),
     "sharegpt": (230.0, 200.0),
 }
+BEAMS = 4.0  # sequences that MLPerf's GPT-J searches for each that it returns
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Run:
     new: float | None
     held: float | None  # requests at once
     drawn: bool  # whether lengths are drawn
+    beams: float  # sequences for each that is returned
 
     @property
     def step(self) -> Step:
@@ -80,7 +83,7 @@ class Run:
         if self.prompt is None or self.new is None:
             raise Refusal("config gives neither 'isl' and 'osl' nor a known data set")
         share = DRAWN if self.drawn else 1.0
-        return share * self.prompt, share * self.new
+        return share * self.prompt, share * self.new * self.beams
 
     def load(self, held: float | None = None) -> steady.Load:
         """The requests of a row, or ``held`` of them."""
@@ -155,8 +158,8 @@ def run_of(row: Measurement) -> Run:
     cache = "fp8" if TENSORRT.search(software) and narrow else None
     chips = int(said(row, "ngpus", "gpus", "chips") or many)
     tp, ep, stages = _ways(row, chips)
-    if "per_node" in row.metric:
-        chips, tp = 8, 1
+    if "per_node" in row.metric or ep > NODE:
+        raise Refusal("groups over several machines: the network between is unknown")
     lengths = (said(row, *_ISL), said(row, *_OSL))
     if lengths == (None, None) and (of_set := _set_of(row, model)):
         lengths = of_set
@@ -173,4 +176,5 @@ def run_of(row: Measurement) -> Run:
         *lengths,
         said(row, *_HELD),
         "random" in row.notes.lower() or "inferencex" in row.source.lower(),
+        BEAMS if model.key == "gpt j 6b" and "mlperf" in row.metric else 1.0,
     )

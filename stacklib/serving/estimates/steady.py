@@ -17,8 +17,8 @@ import math
 from dataclasses import dataclass
 from stacklib.roofline.bound.gemm import join
 
-from ..token.shape import NORMS, PRODUCTS
-from ..token.work import EXCHANGES
+from ..token.shape import HEAD, NORMS, PRODUCTS
+from ..token.work import EXCHANGES, SAMPLING
 from . import losses
 from .step import Step
 
@@ -73,10 +73,18 @@ def token_time(step: Step, load: Load) -> float:
     return step_time(step, load) + others / load.new * added(step, load)
 
 
-def rate(step: Step, load: Load) -> float:
-    """Tokens a second of all requests, each replaced by the next."""
+def rate(step: Step, load: Load, stages: int = 1) -> float:
+    """Tokens a second of all requests, each replaced by the next.
+
+    - ``stages``: of a pipeline, each with a batch of its own; the last one has the
+      output matrix as well, and all others wait for it
+    """
     prompts = load.batch / step.frame.ep / load.new * added(step, load)
-    return load.batch / (step_time(step, load) + prompts)
+    last = 0.0
+    if stages > 1:
+        found = step.lines(float(round(load.batch)), load.context)
+        last = (stages - 1) * (found[HEAD] + found[SAMPLING])
+    return stages * load.batch / (step_time(step, load) + prompts + last)
 
 
 def prompt_time(
@@ -88,12 +96,13 @@ def prompt_time(
     """
     passes = max(1, math.ceil(prompt / chunk))
     each = float(round(prompt / passes))
-    found = step.prompt(1.0, each)
+    groups = float(step.frame.ep)  # each reads one
+    found = step.prompt(groups, each)
     if runner and (least := losses.widening(step, each)):
         found[PRODUCTS] = join(found[PRODUCTS], least)
-    whole = step.prompt_attention(1.0, float(round(prompt)))
-    parts = passes * (sum(found.values()) - step.prompt_attention(1.0, each))
-    return float(parts + whole) + passes * losses.seconds(step, each)
+    whole = step.prompt_attention(groups, float(round(prompt)))
+    parts = passes * (sum(found.values()) - step.prompt_attention(groups, each))
+    return float(parts + whole) + passes * losses.seconds(step, groups * each)
 
 
 def first_time(step: Step, load: Load) -> float:
