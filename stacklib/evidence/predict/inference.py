@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 
 from stacklib.hardware import UnknownSpec
+from stacklib.models.weights.kept import way_of
 from stacklib.quantity import UnknownName
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates import losses, steady
@@ -22,6 +23,7 @@ from . import PREDICTORS, Forecast, Predict
 from .inference_rows import MOST, RUNNER_CHUNK, SHORT, Run, run_of, said
 
 KINDS = ("one sequence", "served", "most", "prompt", "first token")
+GIB = 2**30 / 1e9
 _TEST = re.compile(r"(pp|tg|prompt|gen)[ =]?(\d+)")
 
 
@@ -52,13 +54,16 @@ def kind_of(row: Measurement) -> str:
 
 
 def regime(row: Measurement) -> tuple[str, ...]:
-    """A row's cell: what it asks, by what it ran, dense or mixed, on one chip or more.
+    """A row's cell: what it asks, by what it ran, how it is built, on how many chips.
 
-    The software is an engine that serves many, or a runner of one sequence.
+    The software is an engine that serves many, or a runner of one sequence, for which
+    it counts whether weights are widened before they are multiplied.
     """
     run = run_of(row)
     software = "engine" if run.serves else "runner"
     shape = "dense" if run.model.experts is None else "experts"
+    if not run.serves and shape == "dense":
+        shape = "wide" if way_of(run.model, run.dtype).numbers else "narrow"
     chips = "one chip" if run.tp * run.ep * run.stages == 1 else "several chips"
     return kind_of(row), software, shape, chips
 
@@ -81,7 +86,7 @@ def _fitting(run: Run) -> None:
     have = run.device.fields["memory_capacity"]
     chips = run.tp * run.ep * run.stages
     need = run.model.weight_bytes(run.dtype).si / chips
-    if have is not None and need > have.si:
+    if have is not None and need > GIB * have.si:  # a GB is a GiB on many a card
         raise Refusal(
             f"{need / 1e9:.4g} GB of weights > {have.si / 1e9:.4g} GB of memory per "
             "chip: some layers ran elsewhere"
@@ -122,6 +127,8 @@ def _one(row: Measurement, run: Run) -> Predict:
     def answer() -> Forecast:
         step = run.step
         time = float(step.time(1.0, context)) + losses.seconds(step, 1.0)
+        if not run.serves:
+            time += losses.again(step, context)
         if "bandwidth" in row.metric:
             parts = (step.frame.shape.parts[name].bytes for name in (PRODUCTS, HEAD))
             return Forecast(sum(parts) / run.tp / time, "B/s", "memory")
@@ -194,6 +201,8 @@ def _arriving(row: Measurement, run: Run) -> Predict:
 
 def _first(row: Measurement, run: Run) -> Predict:
     """The first token of one of many requests."""
+    if "concurrency" not in row.settings:
+        raise Refusal("config does not give 'concurrency': whom it waits for is unknown")
     load = run.load()
     return lambda: _forecast(row, steady.first_time(run.step, load), 1.0)
 

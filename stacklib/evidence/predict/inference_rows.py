@@ -115,7 +115,7 @@ def _ways(row: Measurement, chips: int) -> tuple[int, int, int]:
         return 0
 
     tp = number("tp", "tensor_parallel", "tensor_parallel_size")
-    stages = number("pp", "pipeline_parallel") if "pp5" not in text else 0
+    stages = number("pp", "pipeline_parallel") if "test=pp" not in text else 1
     ep = number("dep", "moe_ep", "ep")
     if number("dep"):
         return 1, ep, 1

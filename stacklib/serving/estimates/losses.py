@@ -7,7 +7,8 @@
 - Narrow weights: kernels of runners multiply them on each unit about as fast on every
   generation, by warp-level instructions that do not know what came later.
 
-A request over HTTP is parsed, tokenized and queued before its first pass: an assumed
+Runners read the cache once for every query head, where engines read it for a group. A
+request over HTTP is parsed, tokenized and queued before its first pass: an assumed
 time. The factors were fitted on published rows (``evidence.predict.inference``).
 """
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.hardware import efficiency, efficiency_quantity
-from stacklib.models import LanguageModel
+from stacklib.models import Attention, LanguageModel
 from stacklib.models.weights.kept import way_of
 from stacklib.quantity import counted
 from stacklib.quantity.keys import keys_of
@@ -40,6 +41,19 @@ def pause(layers: int) -> float:
 def uneven(step: Step, rows: Any) -> Any:
     """Seconds of a pass that experts take beyond an even product's."""
     return step.grouped(rows) * (1 / efficiency("engine_grouped") - 1)
+
+
+def again(step: Step, context: float) -> float:
+    """Seconds of a runner's step that reads the cache once for every query head.
+
+    Attention over a whole group of heads at once came later than its kernels.
+    """
+    found = 0.0
+    for layers, a in step.frame.shape.attention:
+        if isinstance(a, Attention) and a.kv_heads:
+            found += layers * (a.heads / a.kv_heads - 1)
+    layers = sum(n for n, _ in step.frame.shape.attention)
+    return found / layers * float(step.attention(1.0, context))
 
 
 def widening(step: Step, rows: float) -> float:

@@ -17,6 +17,7 @@ import math
 from dataclasses import dataclass
 from stacklib.roofline.bound.gemm import join
 
+from ..token import calibrated
 from ..token.shape import HEAD, NORMS, PRODUCTS
 from ..token.work import EXCHANGES, SAMPLING
 from . import losses
@@ -92,7 +93,7 @@ def prompt_time(
 ) -> float:
     """Seconds of a prompt alone, in passes of ``chunk`` tokens, losses included.
 
-    - ``runner``: by a runner's kernels for narrow weights
+    - ``runner``: by a runner's kernels, for narrow weights and for attention
     """
     passes = max(1, math.ceil(prompt / chunk))
     each = float(round(prompt / passes))
@@ -100,7 +101,8 @@ def prompt_time(
     found = step.prompt(groups, each)
     if runner and (least := losses.widening(step, each)):
         found[PRODUCTS] = join(found[PRODUCTS], least)
-    whole = step.prompt_attention(groups, float(round(prompt)))
+    by = "naive" if runner else calibrated.SOFTWARE
+    whole = step.prompt_attention(groups, float(round(prompt)), software=by)
     parts = passes * (sum(found.values()) - step.prompt_attention(groups, each))
     return float(parts + whole) + passes * losses.seconds(step, groups * each)
 

@@ -72,9 +72,15 @@ class Step:
             SAMPLING: sampling_time(batch, frame.tp, self.link),
         }
 
-    def prompt_attention(self, batch: float, tokens: float, uneven: float = 1.0) -> Any:
+    def prompt_attention(
+        self,
+        batch: float,
+        tokens: float,
+        uneven: float = 1.0,
+        software: str = calibrated.SOFTWARE,
+    ) -> Any:
         """Seconds of a prompt's attention, in all layers."""
-        frame, asked = self.frame, (f"{ATTENTION} of {tokens:.0f}", batch)
+        frame, asked = self.frame, (f"{software}, {tokens:.0f}", batch)
         if tokens < 1:
             return 0.0
         if not self.calibrated or not self.layers:
@@ -82,7 +88,7 @@ class Step:
             return uneven * maximum(moved / frame.rate, flops / frame.peak)
         if asked not in self.kept:
             case = Case(frame, batch, 0.0, int(tokens), batch * tokens, False)
-            self.kept[asked] = calibrated.cache_time(case, ATTENTION)
+            self.kept[asked] = calibrated.cache_time(case, ATTENTION, software)
         return self.kept[asked]
 
     def _head(self, rows: float, batch: float, uneven: float) -> Any:

@@ -151,12 +151,12 @@ def _experts(case: Case, listed: list[Matrix], kind: int, mlp: Experts) -> Produ
     return _product(case, listed, kind, rows, held)
 
 
-def cache_time(case: Case, name: str) -> float:
+def cache_time(case: Case, name: str, software: str = SOFTWARE) -> float:
     """Seconds of attention in all layers, on each chip, without its starts."""
     total = 0.0
     for layers, a in case.frame.shape.attention:
         found = kernels.predict(
-            kernels.plan(layer_of(case, a), case.frame.device, SOFTWARE)
+            kernels.plan(layer_of(case, a), case.frame.device, software)
         )
         total += layers * float(found.time - found.launch)
     return total
