@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         kernels,
         memory,
         models,
+        paged_kv,
         pages,
         plots,
         quantity,

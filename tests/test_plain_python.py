@@ -106,7 +106,13 @@ assert cost(made, size=1, alpha=1, beta=1).time > 0""",
     "quantizers": """
 from stacklib import quantizers
 assert quantizers.Format("e4m3fn").encode(1.0) is not None""",
-    "paged_kv": "from stacklib import paged_kv\npaged_kv.BlockAllocator",
+    "paged_kv": """
+from stacklib import paged_kv
+pool, tree = paged_kv.BlockAllocator(4, 2), paged_kv.PrefixTree()
+pool.free(pool.allocate([1, 2, 3]))
+assert pool.match([1, 2, 3]).tokens == 2 and not tree.insert([1, 2])
+pool.check()
+assert tree.match([1, 3]).why.place == 1""",
     "serving": """
 from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")

@@ -69,12 +69,13 @@ class ChapterList(Told):
 
 
 def named(number: int, root: Path) -> str:
-    """A chapter's number and title: a link, or marked as planned."""
+    """A chapter's number and title: a link, marked as planned or as unfinished."""
     written = contents.written(root)
     title = f"{number} {CHAPTERS[number].title}"
     if number not in written:
         return f"{title} (planned)"
-    return f"[{title}](/{written[number][0].document}.ipynb)"
+    part = " (in part)" if number not in contents.finished(root) else ""
+    return f"[{title}](/{written[number][0].document}.ipynb){part}"
 
 
 class SectionList(Told):
@@ -158,12 +159,12 @@ class GpuResults(Told):
 
 
 class Chapters(SphinxRole):
-    """``{chapters}`written` ``: which those are."""
+    """``{chapters}`written` ``: which those are, without those begun."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         root = Path(self.env.srcdir)
         known = {
-            "written": list(contents.written(root)),
+            "written": contents.finished(root),
             "planned": contents.planned(root),
         }
         if self.text not in known:

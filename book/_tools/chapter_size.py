@@ -9,6 +9,8 @@ from _tools import chapter_code, durations, size, tree
 from _tools.lines import Line, Most
 
 CODE, LINES, SECONDS = "mechanism code", "lines in all", "CPU seconds of tests"
+# The account of a token is every chapter's, and counts for none.
+APART = "serving/token"
 
 
 def rooms(chapter: int) -> list[str]:
@@ -34,7 +36,7 @@ def sized(chapter: int, root: Path) -> Line:
     """Code of the mechanisms, all lines of Python, CPU seconds in the suite."""
     parts = folders(chapter, root)
     held = {
-        part: size.counted([p for f in names for p in tree.find(root, f, "*.py")])
+        part: size.counted([path for name in names for path in python(name, root)])
         for part, names in parts.items()
     }
     have = {
@@ -52,6 +54,12 @@ def sized(chapter: int, root: Path) -> Line:
     return Line("size", counts, ", ".join(notes), missing, not_run=unmeasured)
 
 
+def python(folder: str, root: Path) -> list[Path]:
+    """The Python of a folder that counts for its chapter."""
+    found = tree.find(root, folder, "*.py")
+    return [p for p in found if APART not in p.relative_to(root).as_posix()]
+
+
 def cells(names: list[str], root: Path) -> int:
     """Lines of code that the chapter's notebooks show."""
     paths = [path for name in names for path in tree.find(root, name, "*.ipynb")]
@@ -63,7 +71,8 @@ def seconds(names: list[str], root: Path) -> float:
     """CPU seconds of the files in these folders, in the last whole run of the suite."""
     inside = tuple(f"{name}/" for name in names)
     rows = durations.last_run(root).items()
-    return sum(cost for file, cost in rows if file.startswith(inside))
+    mine = (row for row in rows if row[0].startswith(inside) and APART not in row[0])
+    return sum(cost for _, cost in mine)
 
 
 def judged(
@@ -76,7 +85,10 @@ def judged(
         for row in table.get("argued", ())
         if row["chapter"] == chapter
     }
-    most = {row["what"]: row["most"] for row in table["budget"]}
+    rows = [row for row in table["budget"] if row.get("chapter") in (None, chapter)]
+    most = {
+        row["what"]: row["most"] for row in sorted(rows, key=lambda r: "chapter" in r)
+    }
     counts = tuple(
         Most(what, n, most[what], argued.get(what, "")) for what, n in have.items()
     )

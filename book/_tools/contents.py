@@ -1,7 +1,8 @@
 """What is written: chapters and sections, off the table of contents and the pages.
 
-A chapter is written when ``book/_toc.yml`` lists its first page. Its sections are
-numbered in that order; annexes have no number. Nothing here is typed twice.
+A chapter is written when ``book/_toc.yml`` lists its first page, and finished when
+each of its ids has a section in ``book/coverage.toml``. Its sections are numbered in
+that order; annexes have no number. Nothing here is typed twice.
 """
 
 import json
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from _tools import tree
+from _tools import coverage_map, tree
 from stacklib.pages.chapters import CHAPTERS
 
 HEAD = re.compile(r"^# (?:(?P<number>\d+(?:\.\d+)?) )?(?P<title>.+)$", re.M)
@@ -80,6 +81,25 @@ def documents(root: Path = tree.ROOT) -> set[str]:
 def planned(root: Path = tree.ROOT) -> list[int]:
     """Numbers of the chapters that are not written."""
     return [number for number in CHAPTERS if number not in written(root)]
+
+
+@cache
+def finished(root: Path = tree.ROOT) -> list[int]:
+    """Numbers of the written chapters that show each of their ids."""
+    shown = coverage_map.coverage(root)
+    owed = {
+        row["chapter"]
+        for id, row in coverage_map.systems(root).items()
+        if id not in shown
+    }
+    return [number for number in written(root) if number not in owed]
+
+
+def status(number: int, root: Path = tree.ROOT) -> str:
+    """``written``, ``in part`` or ``planned``."""
+    if number in finished(root):
+        return "written"
+    return "in part" if number in written(root) else "planned"
 
 
 def listed(numbers: list[int]) -> str:

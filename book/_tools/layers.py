@@ -76,6 +76,7 @@ FOLDERS = {
         "slots",
         "text",
         "masks",
+        "tiers",
         "engine",
         "server",
         "readings",

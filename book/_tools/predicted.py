@@ -47,6 +47,7 @@ UNPREDICTED = {
     "pipelined_costs",
     "torus",
     "training_step",
+    "engine",
 }
 
 

@@ -17,10 +17,9 @@ BOUND = re.compile(r"\(3, (\d+)\)")
 
 def chapters(root: Path) -> str:
     """A row a chapter: its question, and whether it is written."""
-    written = contents.written(root)
     rows = [
         f"| {number} | {row.title} | {row.about.partition('?')[0]}? "
-        f"| {'written' if number in written else 'planned'} |"
+        f"| {contents.status(number, root)} |"
         for number, row in CHAPTERS.items()
     ]
     head = ["| | chapter | its question | |", "| --- | --- | --- | --- |"]

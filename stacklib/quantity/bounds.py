@@ -20,6 +20,11 @@ def above_zero(**values: Any) -> None:
     _check(values, lambda x: 0 < x < math.inf, "above zero")
 
 
+def share(**values: Any) -> None:
+    """Refuse what is not from 0 to 1, NaN and truth values."""
+    _check(values, lambda x: 0 <= x <= 1, "from 0 to 1")
+
+
 def whole(least: int = 1, **values: Any) -> None:
     """Refuse what is not a whole number, or one below ``least``; truth values too."""
     for name, value in values.items():

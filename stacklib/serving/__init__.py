@@ -1,9 +1,10 @@
-"""What a token costs, line by line: the room of serving.
+"""What a token costs, and an engine that makes them: the room of serving.
 
 ``account("llama-3-70b", "h100", tp=8)`` gives the lines of one token: what each takes,
 what binds it, whose section it is, and which operations it covers. ``.total()`` refuses
 lines that count the same twice, ``.missing()`` lists what nobody counts, ``a - b`` is
-line by line.
+line by line. ``Engine(tinylm.load(), ...)`` serves many requests at once, and
+``.explain(id)`` says where a request's time went.
 """
 
 from __future__ import annotations
@@ -13,6 +14,18 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
+    from .tiers.file import FileTier
+    from .tiers.host import HostTier
+    from .engine.delay import Delay
+    from .engine.engine import Engine
+    from .engine.request import Request
+    from .masks.mask import Mask
+    from .masks.masks import json_mask, regex_mask, schema_mask
+    from .readings.checks import Check
+    from .readings.diagnose import Diagnosis, diagnose
+    from .readings.pages import cache_blocks
+    from .readings.read import LogError, log_sample, log_samples, read_log
+    from .readings.readings import Readings
     from .token.account import account
     from .token.lines import Account, Band, Cover, DoubleCount, Line
 else:

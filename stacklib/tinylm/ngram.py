@@ -51,6 +51,16 @@ def look_up(
     return np.where(seen if values.ndim == 1 else seen[:, None], values[at], 0)
 
 
+def counted(order: Order, keys: Ids, vocab: int) -> tuple[NDArray[np.int64], ...]:
+    """Count of each n-gram, and total and kinds of its context."""
+    contexts = keys // vocab
+    return (
+        look_up(order.grams, order.counts, keys),
+        look_up(order.contexts, order.totals, contexts),
+        look_up(order.contexts, order.kinds, contexts),
+    )
+
+
 @dataclass(frozen=True)
 class NGram:
     """A Kneser-Ney model of ids."""
@@ -92,21 +102,26 @@ class NGram:
 
     def _found(self, ids: Ids) -> list[tuple[NDArray[np.int64], ...]]:
         """For each order and each position: count, total and kinds of its context."""
+        padded = self._padded(ids)
+        return [
+            counted(order, self._keys(padded[self.order - n :], n), self.vocab)
+            for n, order in enumerate(self.orders, 1)
+        ]
+
+    def _padded(self, ids: Ids) -> Ids:
+        """Before the first id stands the end of a document, the vocabulary's last."""
+        return np.concatenate([np.full(self.order - 1, self.vocab - 1), ids])
+
+    def following(self, ids: Sequence[int]) -> NDArray[np.float64]:
+        """Probability of each id of the vocabulary after these, (vocab,)."""
+        assert self.discounts is not None
+        padded = self._padded(np.asarray(ids, dtype=np.int64))
+        every = np.arange(self.vocab)
         found = []
-        # Before the first id stands the end of a document, the last id of the
-        # vocabulary.
-        padded = np.concatenate([np.full(self.order - 1, self.vocab - 1), ids])
         for n, order in enumerate(self.orders, 1):
-            keys = self._keys(padded[self.order - n :], n)
-            contexts = keys // self.vocab
-            found.append(
-                (
-                    look_up(order.grams, order.counts, keys),
-                    look_up(order.contexts, order.totals, contexts),
-                    look_up(order.contexts, order.kinds, contexts),
-                )
-            )
-        return found
+            context = self._keys(padded[len(padded) - n + 1 :], n - 1)
+            found.append(counted(order, context * self.vocab + every, self.vocab))
+        return mixed(found, self.discounts, self.vocab)
 
     def probabilities(self, ids: Ids) -> NDArray[np.float64]:
         """Probability of each id after those before it, in one text.

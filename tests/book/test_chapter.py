@@ -197,6 +197,21 @@ def test_a_chapter_above_its_budget_fails_until_it_is_argued_for(sized: Path):
     assert fault.startswith("lines in all: book/budget.toml argues for what is within")
 
 
+def test_a_chapter_s_own_budget_goes_before_that_of_all(sized: Path):
+    budget = sized / "book" / "budget.toml"
+    own = '[[budget]]\nchapter = {}\nwhat = "mechanism code"\nmost = {}\n'
+    budget.write_text(own.format(1, 7) + budget.read_text() + own.format(2, 1))
+    assert "mechanism code 7/7" in str(chapter_size.sized(1, sized))
+
+
+def test_the_account_of_a_token_counts_for_no_chapter(sized: Path):
+    apart = sized / "stacklib" / "serving" / "token"
+    apart.mkdir(parents=True)
+    (apart / "a.py").write_text("x = 1\n" * 9)
+    (apart.parent / "b.py").write_text("x = 1\n" * 2)
+    assert "mechanism code 2/5" in str(chapter_size.sized(8, sized))
+
+
 def test_seconds_are_those_of_the_chapters_files_in_the_last_run(sized: Path):
     assert "not measured yet" in chapter_size.sized(1, sized).note
     durations.place(sized).parent.mkdir()

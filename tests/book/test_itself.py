@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from _tools import contents, itself, readme, tree
+from _tools import contents, coverage_map, itself, readme, tree
 
 from stacklib.pages.chapters import CHAPTERS
 
@@ -132,3 +132,13 @@ def test_a_result_of_a_gpu_is_named(book):  # noqa: F811
     book.write("index.md", "# Tiny\n\n:::{gpu-results}\n:::\n")
     assert book.build() == []
     assert "Measured on GPUs: benchmarks/results/gpu_h100_sxm.json." in book.words()
+
+
+def test_a_chapter_that_shows_only_some_of_its_ids_is_written_in_part(monkeypatch):
+    shown = dict(coverage_map.coverage())
+    assert contents.status(1) == "written" and contents.status(9) == "planned"
+    del shown["1.02"]
+    monkeypatch.setattr(contents.coverage_map, "coverage", lambda root: shown)
+    contents.finished.cache_clear()
+    assert contents.status(1) == "in part" and 1 not in contents.finished()
+    contents.finished.cache_clear()

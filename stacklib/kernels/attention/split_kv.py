@@ -98,11 +98,8 @@ def paged_decode(
     - gives array, (batch, heads, queries, head_dim).
     - raises ``ValueError`` for a table without a row for each sequence, a length that
       its row cannot hold or a page that the pool lacks.
-    - raises ``References``.
-    - raises ``----------``.
-    - raises ``W. Kwon and others, "Efficient Memory Management for Large Language Model
-      Serving``.
-    - raises ``with PagedAttention", 2023, section 4.1.``.
+    - source: W. Kwon and others, "Efficient Memory Management for Large Language Model
+      Serving with PagedAttention", 2023, section 4.1.
     """
     out = np.empty(q.shape, q.dtype)
     if not len(q) == len(table) == len(lengths):

@@ -1,19 +1,25 @@
 """Replacement policies over keys: who leaves when a full cache takes one more.
 
 Each policy is a few lines with `access(key)`, which says whether the key was there and
-takes it in where it was not. Keys are any hashable; each takes one place. Belady's
-policy knows the future and gives the least misses there can be.
+takes it in where it was not; `victim()` tells who would leave, and `remove(key)` takes
+one out that has gone elsewhere. Keys are any hashable; each takes one place. Belady's
+policy knows the future and gives the least misses there can be; regret learns from the
+past how likely each is to be missed.
 """
 
 from __future__ import annotations
 
 import difflib
-import heapq
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from copy import copy
 from typing import Any, Protocol
 
 from stacklib.quantity.bounds import whole
+
+from .belady import Belady, Future, belady_misses
+from .regret import History, Regret
+from .victims import absent, first_of
 
 
 class Policy(Protocol):
@@ -21,6 +27,15 @@ class Policy(Protocol):
 
     def access(self, key: Hashable) -> bool:
         """Whether ``key`` was there; it is afterwards."""
+
+    def victim(self, coming: Hashable = None) -> Hashable:
+        """Who would leave a full cache if ``coming``, or a new key, came next.
+
+        Nothing changes; raises where nothing is held.
+        """
+
+    def remove(self, key: Hashable) -> None:
+        """Take out a key that has gone elsewhere; raises where it is not held."""
 
 
 class Fifo:
@@ -38,6 +53,16 @@ class Fifo:
             self.held.popitem(last=False)
         self.held[key] = None
         return False
+
+    def victim(self, coming: Hashable = None) -> Hashable:
+        """Who would leave next."""
+        return first_of(self.held)
+
+    def remove(self, key: Hashable) -> None:
+        """Take a key out."""
+        if key not in self.held:
+            raise absent(key)
+        del self.held[key]
 
 
 class Lru(Fifo):
@@ -78,6 +103,17 @@ class Lfu:
             self.fewest = 1
         return there
 
+    def victim(self, coming: Hashable = None) -> Hashable:
+        """Who would leave next."""
+        return first_of(self.by_uses[self.fewest] if self.uses else {})
+
+    def remove(self, key: Hashable) -> None:
+        """Take a key out; its uses are forgotten."""
+        if key not in self.uses:
+            raise absent(key)
+        del self.by_uses[self.uses.pop(key)][key]
+        self.fewest = min((n for n, keys in self.by_uses.items() if keys), default=0)
+
 
 class Clock:
     """FIFO with a second chance: what was used since it came by goes round again."""
@@ -98,6 +134,16 @@ class Clock:
             del self.used[oldest]
         self.used[key] = False
         return False
+
+    def victim(self, coming: Hashable = None) -> Hashable:
+        """Who would leave next."""
+        return first_of([k for k, used in self.used.items() if not used] or self.used)
+
+    def remove(self, key: Hashable) -> None:
+        """Take a key out."""
+        if key not in self.used:
+            raise absent(key)
+        del self.used[key]
 
 
 class Sieve:
@@ -136,9 +182,29 @@ class Sieve:
         at = self.oldest if self.hand is None else self.hand
         while self.used[at]:
             self.used[at] = False
-            at = self.oldest if self.newer[at] is None else self.newer[at]
-        older, newer = self.older.pop(at), self.newer.pop(at)
-        del self.used[at]
+            at = self._after(at)
+        self.hand = at
+        self.remove(at)
+
+    def _after(self, key: Any) -> Any:
+        return self.oldest if self.newer[key] is None else self.newer[key]
+
+    def victim(self, coming: Hashable = None) -> Hashable:
+        """Who would leave next."""
+        first_of(self.used)
+        at = start = self.oldest if self.hand is None else self.hand
+        while self.used[at]:
+            at = self._after(at)
+            if at == start:  # all were used: after one round none is
+                break
+        return at
+
+    def remove(self, key: Hashable) -> None:
+        """Take a key out; the hand goes on to the next where it stood on it."""
+        if key not in self.used:
+            raise absent(key)
+        older, newer = self.older.pop(key), self.newer.pop(key)
+        del self.used[key]
         if older is None:
             self.oldest = newer
         else:
@@ -147,7 +213,8 @@ class Sieve:
             self.newest = older
         else:
             self.older[newer] = older
-        self.hand = newer
+        if self.hand == key:
+            self.hand = newer
 
 
 class Arc:
@@ -169,23 +236,15 @@ class Arc:
                 del held[key]
                 self.again[key] = None
                 return True
-        ghosts = len(self.once_gone), len(self.again_gone)
-        if key in self.once_gone:
-            step = max(1.0, ghosts[1] / ghosts[0])
-            self.wanted = min(self.wanted + step, float(self.capacity))
-            self._replace(False)
-            del self.once_gone[key]
-            self.again[key] = None
-            return False
-        if key in self.again_gone:
-            step = max(1.0, ghosts[0] / ghosts[1])
-            self.wanted = max(self.wanted - step, 0.0)
-            self._replace(True)
-            del self.again_gone[key]
-            self.again[key] = None
-            return False
-        first = len(self.once) + ghosts[0]
-        total = first + len(self.again) + ghosts[1]
+        self.wanted = self._wanted(key)
+        for gone in (self.once_gone, self.again_gone):
+            if key in gone:
+                self._replace(gone is self.again_gone)
+                del gone[key]
+                self.again[key] = None
+                return False
+        first = len(self.once) + len(self.once_gone)
+        total = first + len(self.again) + len(self.again_gone)
         if first == self.capacity:
             if len(self.once) < self.capacity:
                 self.once_gone.popitem(last=False)
@@ -200,16 +259,39 @@ class Arc:
         return False
 
     def _replace(self, again_hit: bool) -> None:
-        size = len(self.once)
-        if size + len(self.again) < self.capacity:
+        if len(self.once) + len(self.again) < self.capacity:
             return
-        over = size > self.wanted or (again_hit and size == self.wanted)
-        from_once = size > 0 and (over or not self.again)
-        held, ghosts = (
-            (self.once, self.once_gone) if from_once else (self.again, self.again_gone)
-        )
+        held = self._shrinks(self.wanted, again_hit)
         gone, _ = held.popitem(last=False)
-        ghosts[gone] = None
+        (self.once_gone if held is self.once else self.again_gone)[gone] = None
+
+    def _wanted(self, coming: Hashable) -> float:
+        ghosts = len(self.once_gone), len(self.again_gone)
+        if coming in self.once_gone:
+            step = max(1.0, ghosts[1] / ghosts[0])
+            return min(self.wanted + step, float(self.capacity))
+        if coming in self.again_gone:
+            step = max(1.0, ghosts[0] / ghosts[1])
+            return max(self.wanted - step, 0.0)
+        return self.wanted
+
+    def _shrinks(self, wanted: float, again_hit: bool) -> OrderedDict[Hashable, None]:
+        size = len(self.once)
+        over = size > wanted or (again_hit and size == wanted)
+        return self.once if size > 0 and (over or not self.again) else self.again
+
+    def victim(self, coming: Hashable = None) -> Hashable:
+        """Who would leave next; it depends on whether ``coming`` left before."""
+        again_hit = coming in self.again_gone
+        return first_of(self._shrinks(self._wanted(coming), again_hit))
+
+    def remove(self, key: Hashable) -> None:
+        """Take a key out; it is no ghost."""
+        for held in (self.once, self.again):
+            if key in held:
+                del held[key]
+                return
+        raise absent(key)
 
 
 class S3Fifo:
@@ -241,32 +323,47 @@ class S3Fifo:
         known = key in self.ghosts
         if known:
             del self.ghosts[key]
-        while len(self.small) + len(self.main) >= self.capacity:
+        if len(self.small) + len(self.main) >= self.capacity:
             self.was_full = True
-            if len(self.main) > self.capacity - self.small_size or not self.small:
-                self._from_main()
-            else:
-                self._from_small()
+            self._evict()
         filled = not self.was_full and len(self.small) >= self.small_size
         (self.main if known or filled else self.small)[key] = 0
         return False
 
-    def _from_small(self) -> None:
-        while self.small:
-            key, uses = self.small.popitem(last=False)
-            if uses < self.PROMOTED_AT:
-                self.ghosts[key] = None
-                if len(self.ghosts) > self.ghost_size:
-                    self.ghosts.popitem(last=False)
-                return
-            self.main[key] = 0
-
-    def _from_main(self) -> None:
-        while self.main:
+    def _evict(self) -> Hashable:
+        if self.small and len(self.main) <= self.capacity - self.small_size:
+            while self.small:
+                key, uses = self.small.popitem(last=False)
+                if uses < self.PROMOTED_AT:
+                    self.ghosts[key] = None
+                    if len(self.ghosts) > self.ghost_size:
+                        self.ghosts.popitem(last=False)
+                    return key
+                self.main[key] = 0
+        while True:
             key, uses = self.main.popitem(last=False)
             if not uses:
-                return
+                return key
             self.main[key] = uses - 1
+
+    def victim(self, coming: Hashable = None) -> Hashable:
+        """Who would leave next: found on a copy, in time that grows with what is held.
+
+        Who is put back on the way depends on all uses so far.
+        """
+        first_of(self.small or self.main)
+        twin = copy(self)
+        for name in ("small", "main", "ghosts"):
+            setattr(twin, name, getattr(self, name).copy())
+        return twin._evict()
+
+    def remove(self, key: Hashable) -> None:
+        """Take a key out; it is no ghost."""
+        for queue in (self.small, self.main):
+            if key in queue:
+                del queue[key]
+                return
+        raise absent(key)
 
 
 POLICIES: dict[str, Callable[[int], Policy]] = {
@@ -277,7 +374,41 @@ POLICIES: dict[str, Callable[[int], Policy]] = {
     "sieve": Sieve,
     "arc": Arc,
     "s3fifo": S3Fifo,
+    "regret": Regret,
 }
+
+
+def policies(
+    policy: str,
+    capacities: Sequence[int],
+    future: Sequence[Hashable] = (),
+    cost: Callable[[Hashable], float] | None = None,
+) -> list[Policy]:
+    """The policy of each tier of a cache, the first tier's first.
+
+    What each knows of a key goes when the key does; only what regret has learned, and
+    what Belady foresees, is one for all. Of these two a tier below the first may refuse
+    what comes: then `victim` names the key that comes.
+
+    - ``policy``: one of ``POLICIES``, or ``belady``;
+    - ``future``: all keys to come in order, which ``belady`` must be told;
+    - ``cost``: what a miss of a key costs, which ``regret`` weighs.
+    """
+    whole(tiers=len(capacities))
+    for capacity in capacities:
+        whole(capacity=capacity)
+    if policy == "belady":
+        known = Future(future)
+        return [Belady(c, known, i > 0, i == 0) for i, c in enumerate(capacities)]
+    if policy == "regret":
+        past = History(sum(capacities))
+        return [Regret(c, cost, past, i == 0) for i, c in enumerate(capacities)]
+    if policy not in POLICIES:
+        near = difflib.get_close_matches(str(policy), [*POLICIES, "belady"], 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        known_names = ", ".join((*POLICIES, "belady"))
+        raise ValueError(f"policy {policy!r}: use one of {known_names}{hint}")
+    return [POLICIES[policy](capacity) for capacity in capacities]
 
 
 def misses(keys: Iterable[Hashable], capacity: int, policy: str) -> int:
@@ -290,22 +421,16 @@ def misses(keys: Iterable[Hashable], capacity: int, policy: str) -> int:
     capacity : int
         Keys that fit.
     policy : str
-        One of ``POLICIES``, or ``belady``.
+        One of ``POLICIES``, or ``belady``, which need not take every key in.
 
     Raises
     ------
     ValueError
         For a capacity below one or another policy.
     """
-    whole(capacity=capacity)
     if policy == "belady":
         return belady_misses(list(keys), capacity)
-    if policy not in POLICIES:
-        near = difflib.get_close_matches(str(policy), [*POLICIES, "belady"], 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        known = ", ".join((*POLICIES, "belady"))
-        raise ValueError(f"policy {policy!r}: use one of {known}{hint}")
-    made = POLICIES[policy](capacity)
+    (made,) = policies(policy, [capacity])
     return sum(not made.access(key) for key in keys)
 
 
@@ -319,34 +444,3 @@ def set_misses(lines: Iterable[int], sets: int, ways: int, policy: str = "lru") 
     for line in lines:
         parts[line % sets].append(line)
     return sum(misses(part, ways, policy) for part in parts)
-
-
-def belady_misses(keys: Sequence[Hashable], capacity: int, bypass: bool = True) -> int:
-    """Least misses of any policy: out goes what is needed furthest in the future.
-
-    Belady (1966).
-    """
-    whole(capacity=capacity)
-    coming: defaultdict[Hashable, deque[int]] = defaultdict(deque)
-    for at, key in enumerate(keys):
-        coming[key].append(at)
-    never = len(keys)
-    held: dict[Hashable, int] = {}  # when each is needed next
-    furthest: list[tuple[int, int, Hashable]] = []
-    missed = 0
-    for at, key in enumerate(keys):
-        coming[key].popleft()
-        after = coming[key][0] if coming[key] else never
-        if key not in held:
-            missed += 1
-            if len(held) == capacity:
-                while held.get(furthest[0][2]) != -furthest[0][0]:
-                    heapq.heappop(furthest)  # needed earlier than this entry says
-                # A key that would be the first to leave need not be taken in at all;
-                # Belady's own rule takes every key in.
-                if bypass and -furthest[0][0] <= after:
-                    continue
-                del held[heapq.heappop(furthest)[2]]
-        held[key] = after
-        heapq.heappush(furthest, (-after, at, key))
-    return missed

@@ -153,7 +153,7 @@ def operation_energy(device: Accelerator, account: str) -> Quantity:
     factor = hardware.microarchitecture(device).tensor_energy
     if not factor:
         raise hardware.UnknownSpec(f"{device.key}: the energy of its tensor operations")
-    return hardware.efficiency_quantity(factor).named(factor)
+    return hardware.efficiency_quantity(factor).named("energy of an operation")
 
 
 def constant_power(device: Accelerator, account: str) -> Quantity:

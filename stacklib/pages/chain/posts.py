@@ -217,4 +217,11 @@ POSTS: dict[str, Post] = {
     "07-quantizers/journey": Post(
         READ, weights("nvfp4") | lines(ATTENTION, mode="calibrated")
     ),
+    "08-serving/fits": Post(READ, weights("bf16")),
+    "08-serving/estimate": Post(READ, lines(*READ, *KERNELS, mode="calibrated")),
+    "08-serving/blocks": Post((ATTENTION,)),
+    "08-serving/prefix": Post((PRODUCTS, ATTENTION), case=PROMPT),
+    "08-serving/batching": Post(READ),
+    "08-serving/tiers": Post((PRODUCTS, ATTENTION), case=PROMPT),
+    "08-serving/speculation": Post(READ),
 }

@@ -8,6 +8,7 @@ from .interconnect import interconnect_map
 from .kernels import kernels_map
 from .quantizers import quantizers_map
 from .sections import DEVICE, section
+from .serving import serving_map
 
 __all__ = [
     "gpu_map",
@@ -16,6 +17,7 @@ __all__ = [
     "memory_map",
     "quantizers_map",
     "roofline_map",
+    "serving_map",
 ]
 
 

@@ -1,0 +1,21 @@
+"""Who owns which block of a cache: the room of paged KV memory.
+
+``BlockAllocator(blocks).allocate(tokens)`` gives a sequence its blocks, found by
+content where somebody had the same beginning; ``PrefixTree()`` keeps beginnings of any
+length. Both say why they found no more. They hand out numbers of blocks, never
+contents: whoever owns the memory copies and saves it when told to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stacklib import offer
+
+if TYPE_CHECKING:
+    from .allocator import BlockAllocator, Sequence, Short
+    from .found import Match, Why
+    from .tree import Lock, PrefixTree
+    from .views import BlockView, Stats
+else:
+    __all__, __getattr__, __dir__ = offer(__name__)

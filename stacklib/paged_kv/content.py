@@ -1,0 +1,173 @@
+"""Contents of full blocks, found by a chained hash and compared before they count.
+
+A node stands for a prefix: the content of one block, and the node of all before it. Its
+hash is made of its content and of the hash before it, so that equal blocks behind
+unequal beginnings have unequal names. A hash may still collide (32 bits: among 100,000
+blocks about one pair), and whoever trusts it reads another's cache; so content and
+parent are compared, and nodes of one hash stand in a chain. Who may choose tokens can
+make chains long, and lookups slow, but never wrong.
+
+A node outlives its block for as many evictions as there are blocks: that is how a
+search can say what was lost, when and for whom.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from typing import Any
+
+
+class Node:
+    """One full block's content behind one prefix, and the block that holds it."""
+
+    __slots__ = (
+        "block",
+        "children",
+        "content",
+        "gone",
+        "hash",
+        "key",
+        "other",
+        "parent",
+        "twins",
+    )
+
+    def __init__(
+        self, parent: Node | None, content: bytes, name: int, other: Node | None = None
+    ) -> None:
+        self.parent = parent
+        self.content = content
+        self.hash = name
+        self.other = other  # next of the same hash
+        self.block: int | None = None
+        self.twins: tuple[int, ...] = ()  # blocks in use, computed a second time
+        self.children = 0
+        self.key: bytes | None = None  # made when first asked for
+        self.gone: tuple[int, Any] | None = None  # step, and for whom
+
+
+class Contents:
+    """All nodes by hash; those without a block are remembered for a while.
+
+    - ``width``: bytes of a full block's tokens.
+    - ``hash``: names a block, from its content and the name before it.
+    - ``memory``: how many evicted nodes to remember.
+    """
+
+    def __init__(
+        self, width: int, hash: Callable[[bytes, int], int], memory: int
+    ) -> None:
+        self.width = width
+        self.hash = hash
+        self.memory = memory
+        self.root = Node(None, b"", 0)
+        self.by_hash: dict[int, Node] = {}
+        self.evicted: OrderedDict[Node, None] = OrderedDict()
+
+    def walk(self, text: bytes, most: int) -> list[Node]:
+        """The nodes of a text's blocks, as far as each of them is in memory.
+
+        - ``text``: tokens as bytes.
+        - ``most``: blocks to look for, at most.
+        """
+        node, found = self.root, []
+        for start in range(0, most * self.width, self.width):
+            after = self.find(node, text[start : start + self.width])
+            if after is None or after.block is None:
+                break
+            found.append(after)
+            node = after
+        return found
+
+    def find(self, parent: Node, content: bytes) -> Node | None:
+        """The node of a content behind a prefix, in memory or remembered."""
+        node = self.by_hash.get(self.hash(content, parent.hash))
+        while node and (node.content != content or node.parent is not parent):
+            node = node.other  # a collision: the hash alone would have lied
+        return node
+
+    def extend(self, node: Node, text: bytes) -> list[Node]:
+        """The nodes of full blocks behind a node, new ones where there were none.
+
+        - ``text``: the blocks' tokens as bytes.
+        """
+        path, width, names = [], self.width, self.by_hash
+        for start in range(0, len(text), width):
+            content = text[start : start + width]
+            name = self.hash(content, node.hash)
+            first = names.get(name)
+            after = self.find(node, content) if first else None
+            if after is None:
+                after = names[name] = Node(node, content, name, first)
+                node.children += 1
+            path.append(after)
+            node = after
+        return path
+
+    def regain(self, node: Node, block: int) -> None:
+        """A block holds the node's content (again)."""
+        node.block = block
+        if node.gone is not None:
+            node.gone = None
+            self.evicted.pop(node, None)
+
+    def lose(self, node: Node, step: int, owner: Any) -> None:
+        """The node's block goes to somebody else; the oldest such loss is forgotten."""
+        node.block, node.gone = None, (step, owner)
+        self.evicted[node] = None
+        if len(self.evicted) > self.memory:
+            self._forget(self.evicted.popitem(last=False)[0])
+
+    def _forget(self, node: Node) -> None:
+        # A node with children stays: they are behind *this* prefix.
+        while node.block is None and not node.children and node not in self.evicted:
+            if node.parent is None:
+                return
+            self._unlink(node)
+            node = node.parent
+            node.children -= 1
+
+    def _unlink(self, node: Node) -> None:
+        before = self.by_hash[node.hash]
+        if before is not node:
+            while before.other is not node:
+                assert before.other
+                before = before.other
+            before.other = node.other
+        elif node.other:
+            self.by_hash[node.hash] = node.other
+        else:
+            del self.by_hash[node.hash]
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node but the root."""
+        for node in self.by_hash.values():
+            link: Node | None = node
+            while link:
+                yield link
+                link = link.other
+
+
+def key(node: Node) -> bytes:
+    """A name that no other prefix has, for memory that cannot compare contents."""
+    path = []
+    while node.key is None and node.parent is not None:
+        path.append(node)
+        node = node.parent
+    made = node.key or b""
+    for node in reversed(path):
+        made = node.key = next(keys([node.content], made))
+    return made
+
+
+def keys(contents: Iterable[bytes], before: bytes = b"") -> Iterator[bytes]:
+    """Such names for a prefix's blocks: SHA-256 over the name before and the content.
+
+    - ``contents``: of each block in turn, its tokens as bytes.
+    - ``before``: the name of what stands before them.
+    """
+    for content in contents:
+        before = sha256(before + content).digest()
+        yield before

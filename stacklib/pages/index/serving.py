@@ -1,0 +1,40 @@
+"""The map of chapter 8: requests, the engine that admits them, and where caches lie."""
+
+from __future__ import annotations
+
+from stacklib import hardware
+from stacklib.plots import drawing as d
+from stacklib.plots.drawing.marks import then
+from stacklib.plots.drawing.parts import memory
+
+from .sections import DEVICE, DOWN, cells, group, section
+
+
+def serving_map() -> d.Drawing:
+    """Chapter 8: requests, the engine that admits them, and where caches lie."""
+    device = hardware.get(DEVICE)
+    fits = section("8.1", "will it fit?", "layer-7")
+    price = section("8.2", "what will a token cost?", "layer-7")
+    slots = cells("slots", 8, {0, 1, 2, 4, 5}, 4)
+    who = section("8.5", "who is in the next step", "layer-6", slots)
+    guess = section("8.7", "guessed, then checked", "layer-3", cells("draft", 5, {0}))
+    engine = group("the engine", "layer-4", d.flow(who, guess))
+    where = section("8.3", "where a token goes", "layer-2", cells("pool", 8, {1, 5}, 4))
+    found = section("8.4", "a prefix found", "layer-2", cells("prefix", 8, {0, 1}, 4))
+    pool = group("blocks of the KV cache", "layer-2", d.flow(where, found))
+    stacks = d.right_of(*[memory.stack(device, f"stack {n}") for n in "ABCDE"], grow=0)
+    chip = group("GPU memory", "layer-2", pool, stacks)
+    link = hardware.link(device.host_link_key).per_direction
+    far = section("8.6", "host memory, drives", "layer-5", cells("tiers", 8, {3, 4}))
+    scene = d.below(
+        d.flow(fits, price),
+        then("section 8.1", "the engine", down=DOWN),
+        engine,
+        then("the engine", "GPU memory", down=DOWN),
+        chip,
+        d.Pipe("GPU memory", "section 8.6", link, link * 3, both=True, down=DOWN),
+        far,
+        gap=3,
+    )
+    title = "Chapter eight: requests share one model and its memory."
+    return d.draw(scene, name="map-serving", title=title, devices=[DEVICE])

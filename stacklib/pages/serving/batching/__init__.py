@@ -1,0 +1,1 @@
+"""Section 8.5: Who is in the next step?"""

@@ -1,0 +1,1 @@
+"""Section 8.3: Where does the next token go?"""

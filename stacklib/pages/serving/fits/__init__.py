@@ -1,0 +1,193 @@
+"""Section 8.1: Will it fit, and for how many?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from stacklib import hardware, models, roofline
+from stacklib.memory.tiers.parts import drive
+from stacklib.models.compressed import CompressedAttention
+from stacklib.models.formulas import Sizes
+from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, quoted
+from stacklib.serving.estimates.reductions import (
+    Together,
+    attention_kept,
+    narrow,
+    own_heads,
+    together,
+)
+from stacklib.serving.estimates.room import Room, admitted, kept_by_kind, room
+
+LONG, MILLION = 131_072, 1_000_000  # tokens of a long context, and of the longest
+LATENT, SMALL, WINDOWED = "deepseek-v3", "llama-3-8b", "gemma-3-27b"
+FOURTH, BEFORE = "deepseek-v4-pro", "deepseek-v3.2"
+SHOWN = (
+    "llama-2-7b",
+    SMALL,
+    MODEL,
+    WINDOWED,
+    "qwen3-next-80b-a3b",
+    LATENT,
+    FOURTH,
+)
+WORDS = {"MHA": "own heads", "GQA": "grouped", "MLA": "latent"}
+HOST, DRIVE = "pcie5_x16", "micron_9550"
+FEWER_BITS = "q4_1"  # codes of four bits, a least number and a step for each 32
+
+
+def used() -> Quantity:
+    """Share of each GPU's memory that an engine takes by default."""
+    return quoted("vllm.memory", "share of the memory that the engine may use")
+
+
+def machine(context: int = CONTEXT, kv_dtype: str = "bf16") -> Room:
+    """Llama-3-70B in bf16 on eight H100s, as an engine leaves room."""
+    asked: dict[str, Any] = {"tp": TP, "context": context, "kv_dtype": kv_dtype}
+    return room(MODEL, DEVICE, share=used(), **asked)
+
+
+def per_token(model: str = MODEL, dtype: str = "bf16") -> Quantity:
+    """Bytes that one more token adds, once every window is full."""
+    found = models.get(model).kv_growth_per_token(dtype)
+    return found.named(f"a token of {models.get(model).name}")
+
+
+def tokens() -> Quantity:
+    """Tokens of the running case that fit at all."""
+    return (machine().left / per_token()).named("tokens that fit")
+
+
+def page_tokens() -> Quantity:
+    """Tokens of a block of the cache, by default."""
+    return quoted("vllm.page", "tokens of a block")
+
+
+def blocks() -> Quantity:
+    """Whole blocks that lie in what is left."""
+    each = (page_tokens() * per_token()).named("bytes of a block")
+    return counted(math.floor, machine().left / each, label="blocks")
+
+
+def filled() -> Quantity:
+    """Conversations that an allocator of so many blocks admits."""
+    size = int(page_tokens().si)
+    return counted(admitted, blocks(), CONTEXT, size, label="conversations admitted")
+
+
+# -- two attentions --------------------------------------------------------------------
+
+
+def grouped(context: int, dtype: str = "bf16") -> Quantity:
+    """A conversation's cache with the heads that the model has."""
+    found = models.get(MODEL).kv_bytes(context, dtype)
+    return found.named(f"cache of {context:,} tokens, grouped, {dtype}")
+
+
+def own(context: int, dtype: str = "fp8") -> Quantity:
+    """The same if each query head had its own key and value."""
+    held = chosen(context, label="context") * own_heads(MODEL)
+    found = held * bytes_per_element(dtype)
+    return found.named(f"cache of {context:,} tokens, own heads, {dtype}")
+
+
+def eight_heads(model: str) -> Quantity:
+    """Bytes of a token if a model kept eight heads of its size in each layer."""
+    found = models.get(model)
+    heads = found.size("heads", "query heads")
+    share = chosen(8, label="KV heads, as the running case has") / heads
+    return own_heads(model) * share * bytes_per_element("bf16")
+
+
+def latent_cut() -> Quantity:
+    """Own heads over the latent that DeepSeek-V3 keeps."""
+    return attention_kept(LATENT).factor
+
+
+def composed() -> Together:
+    """Grouped heads, shorter numbers and, for a latent model, what is left out."""
+    return together([attention_kept(MODEL), narrow(FEWER_BITS), attention_kept(LATENT)])
+
+
+def both() -> Together:
+    """Grouped heads with shorter numbers, which compose."""
+    return together([attention_kept(MODEL), narrow(FEWER_BITS)])
+
+
+def kept(model: str, context: int) -> Quantity:
+    """A conversation's cache in bf16."""
+    return models.get(model).kv_bytes(context, "bf16")
+
+
+def attention_of(model: str) -> str:
+    """Its kinds of attention, the layers of each."""
+    found: dict[str, int] = {}
+    for row in kept_by_kind(model, MILLION):
+        kind, comma, more = row.kind.partition(",")
+        words = WORDS.get(kind, kind) + comma + more
+        found[words] = found.get(words, 0) + row.layers
+    return "; ".join(f"{layers} x {kind}" for kind, layers in found.items())
+
+
+def in_windows() -> Quantity:
+    """Share of Gemma's layers that see a window."""
+    model = models.get(WINDOWED)
+    rows = kept_by_kind(WINDOWED, LONG)
+    near = sum(row.layers for row in rows if "window" in row.kind)
+    layers = model.size("layers", "layers")
+    return (chosen(near, label="layers with a window") / layers).named("in windows")
+
+
+def held_by_windows() -> Quantity:
+    """What they hold of a long conversation."""
+    (near,) = (r.held for r in kept_by_kind(WINDOWED, LONG) if "window" in r.kind)
+    return (near / kept(WINDOWED, LONG)).named("held by windows")
+
+
+# -- compressed entries ----------------------------------------------------------------
+
+
+def rates() -> list[Quantity]:
+    """Tokens that an entry of each kind of layer stands for, the fewest first."""
+    found = models.get(FOURTH)
+    every = {
+        block.attention.rate
+        for block in found.kinds
+        if isinstance(block.attention, CompressedAttention) and block.attention.rate
+    }
+    return [Sizes(found)(rate, "tokens of an entry") for rate in sorted(every)]
+
+
+def entries_left() -> Quantity:
+    """Share of entries that two kinds of layers, in turn, keep of a long context."""
+    each = [1 / rate for rate in rates()]
+    return (sum(each[1:], each[0]) / len(each)).named("entries left")
+
+
+def cache_cut() -> Quantity:
+    """What the cache of a million tokens is shorter by, counted layer by layer."""
+    new, old = (models.get(m).kv_bytes(MILLION, "bf16") for m in (FOURTH, BEFORE))
+    return (1 - new / old).named("cut of the cache")
+
+
+def operations_cut(context: int = MILLION) -> Quantity:
+    """What a token's operations are fewer by, with so many tokens before it."""
+    new, old = (
+        roofline.decode_work(models.get(m), dtype="fp8", context=context).operations
+        for m in (FOURTH, BEFORE)
+    )
+    return (1 - new / old).named("cut of the operations")
+
+
+# -- another place ---------------------------------------------------------------------
+
+
+def fetch(context: int, place: str) -> Quantity:
+    """Time in which a cache comes back: from the host's memory, or from a drive."""
+    held = models.get(MODEL).kv_bytes(context, "bf16")
+    if place == "drive":
+        kept = drive(DRIVE)
+        return (held / kept.read + kept.latency).named(f"{context:,} tokens from flash")
+    rate = hardware.link(HOST).per_direction
+    return (held / rate).named(f"{context:,} tokens from host memory")

@@ -1,0 +1,73 @@
+"""Room, live: model, machine and formats, and how many conversations it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib import models
+from stacklib.pages.serving import fits as page
+from stacklib.plots.live import choices
+from stacklib.plots.live.parts import here
+from stacklib.plots.marks import Mark, Spec, axis, chart, line
+from stacklib.plots.spec import readout
+from stacklib.serving.estimates.room import Room, room
+
+CONTEXTS = tuple(2**power for power in range(10, 21))
+DEVICES = ("h100_sxm", "h200_sxm", "b200_sxm", "mi300x", "rtx_4090", "l40s")
+WEIGHTS = {"bf16": "bf16", "fp8": "fp8", "q4_k_m": "q4_k_m"}
+CACHES = {"bf16": "bf16", "fp8": "fp8", page.FEWER_BITS: "4 bits, with scales"}
+
+
+def controls() -> list[dict[str, Any]]:
+    """Menus and sliders of ``explore``."""
+    names = [[key, models.get(key).name] for key in page.SHOWN]
+    return [
+        choices.select("model", "Model", names, page.MODEL),
+        choices.select("device", "GPU", choices.short(DEVICES), page.DEVICE),
+        choices.slider("chips", "GPUs", (1, 2, 4, 8), page.TP),
+        choices.select("dtype", "Weights", WEIGHTS, "bf16"),
+        choices.select("kv", "Cache", CACHES, "bf16"),
+        choices.slider("context", "Tokens of a conversation", CONTEXTS, page.CONTEXT),
+    ]
+
+
+def explore(
+    *, model: str, device: str, chips: int, dtype: str, kv: str, context: int
+) -> Spec:
+    """Conversations that fit against the tokens of each, by format of the cache."""
+
+    def asked(cache: str, tokens: int) -> Room:
+        return room(
+            model,
+            device,
+            dtype=dtype,
+            kv_dtype=cache,
+            tp=chips,
+            context=tokens,
+            share=page.used(),
+        )
+
+    mine, marks = asked(kv, context), list[Mark]()
+    many = mine.conversations
+    if mine.left.si > 0:
+        for cache, words in CACHES.items():
+            held = [asked(cache, tokens).conversations.si for tokens in CONTEXTS]
+            shown = [(c, n) for c, n in zip(CONTEXTS, held, strict=True) if n]
+            if shown:
+                marks.append(line(*zip(*shown, strict=True), words, "predicted"))
+        marks += [here(context, many.si, "yours")] if many.si else []
+    name = models.get(model).name
+    return chart(
+        f"{name} on {chips} x {mine.device}: {many.text()} of {context:,} tokens.",
+        x=axis("Tokens of a conversation", log=True, limits=[900, 1.2e6]),
+        y=axis("Conversations", log=True, limits=[0.9, 1e5]),
+        marks=marks,
+        readouts=[
+            readout("weights", "Weights", mine.weights),
+            readout("each", "Cache of a conversation", mine.each),
+            readout("left", "Left for caches", mine.left, unit="GB"),
+            readout("many", "Conversations that fit", many),
+        ],
+        message=None if mine.left.si > 0 else "The weights alone do not fit.",
+        about={"device": device},
+    )

@@ -1,0 +1,1 @@
+"""Section 8.4: Has somebody asked this before?"""

@@ -1,0 +1,128 @@
+"""Section 8.6: Where does a cache go that does not fit?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from stacklib.memory import Tier
+from stacklib.memory.cache.replacement import belady_misses, misses
+from stacklib.memory.cache.traces import conversations
+from stacklib.memory.tiers.seen import tiers_from
+from stacklib.models import get
+from stacklib.pages import chain
+from stacklib.paged_kv.tiered import Served, TieredCache, fetch_time
+from stacklib.paged_kv.transfer import Transfer, kv_transfer
+from stacklib.quantity import Quantity, chosen, counted
+
+DEVICE, MODEL, CHIPS, CONTEXT, BLOCK = "h100_sxm", "llama-3-70b", 8, 4096, 16
+LONG = 50_000  # tokens of an agent's session, as a document has them
+LENGTH, ROOM, DOUBLE = 20_000, 300, 600  # blocks asked for, and blocks that fit
+ROOMS = (50, 100, 200, 300, 400, 600)
+SHORT = 4_000  # blocks asked for where tiers are run
+NEAR, FAR = 100, 500  # blocks that fit two tiers there
+NAMES = {"host": "DDR5 of the host", "cxl": "CXL of the host", "drive": "NVMe"}
+
+
+# -- bytes on their way back -------------------------------------------------------
+
+
+@cache
+def tiers() -> dict[str, Tier]:
+    """The tiers below a chip's own memory, as the chip sees them."""
+    known = {tier.name: tier for tier in tiers_from("sm", device=DEVICE)}
+    return {key: known[name] for key, name in NAMES.items()}
+
+
+def memory() -> Tier:
+    """The chip's own memory."""
+    return tiers_from("sm", device=DEVICE)[1]
+
+
+def share(tokens: int) -> Quantity:
+    """Bytes of so many tokens' keys and values that lie on one of eight chips."""
+    chips = chosen(CHIPS, label="chips")
+    return (get(MODEL).kv_bytes(tokens, "bf16") / chips).named("a chip's share")
+
+
+def fetched(tier: str, tokens: int = CONTEXT) -> Quantity:
+    """Seconds until they have come back; every chip fetches its own at once."""
+    return fetch_time(tiers()[tier], share(tokens))
+
+
+def computed() -> Quantity:
+    """Seconds in which eight chips compute a prompt, as far as chapter 4 counted it."""
+    before = chain.account("08-serving/prefix", case=chain.PROMPT)
+    return before.total().named("the prompt computed")
+
+
+def computed_block() -> Quantity:
+    """The same for one block of it."""
+    blocks = chosen(CONTEXT // BLOCK, label="blocks of the prompt")
+    return (computed() / blocks).named("a block computed")
+
+
+def step() -> Quantity:
+    """Products, attention and norms of the one token that has to be computed anyway."""
+    names = (*chain.READ[:2], chain.NORMS)
+    return chain.time("08-serving/tiers", *names, after=False)
+
+
+def sent(tokens: int, dtype: str, over: str, rails: int) -> Transfer:
+    """A cache on its way to another server."""
+    return kv_transfer(MODEL, tokens, dtype=dtype, over=over, rails=rails)
+
+
+# -- who leaves --------------------------------------------------------------------
+
+
+@cache
+def trace(length: int = LENGTH) -> tuple[int, ...]:
+    """Blocks as turns of conversations ask for them."""
+    return tuple(conversations(length))
+
+
+@cache
+def missed(policy: str, room: int = ROOM) -> Quantity:
+    """Blocks that had to be computed; every block must come in to be used."""
+    keys, label = list(trace()), f"misses of {policy}, {room} blocks"
+    if policy == "belady":
+        return counted(belady_misses, keys, room, False, label=label)
+    return counted(misses, keys, room, policy, label=label)
+
+
+def saved(policy: str, room: int = ROOM) -> Quantity:
+    """Share of LRU's misses that a policy avoids."""
+    avoided = 1 - missed(policy, room) / missed("lru", room)
+    return avoided.named(f"LRU's misses saved by {policy}")
+
+
+def room_saves() -> Quantity:
+    """Share of LRU's misses that twice the room avoids."""
+    return (1 - missed("lru", DOUBLE) / missed("lru", ROOM)).named("saved by room")
+
+
+def distinct() -> int:
+    """Blocks that are ever asked for: nobody has them the first time."""
+    return len(set(trace()))
+
+
+# -- tiers at work -----------------------------------------------------------------
+
+
+@cache
+def served(policy: str, near: int = NEAR, far: int = FAR, drive: int = 0) -> Served:
+    """What becomes of a trace on a chip's memory, the host's, and a drive."""
+    own = [memory(), tiers()["host"], tiers()["drive"]]
+    size = share(BLOCK)
+    rooms = zip(own, (near, far, drive), strict=True)
+    held = [replace(tier, capacity=room * size) for tier, room in rooms if room]
+    keys = trace(SHORT)
+    return TieredCache(held, policy, block=size, trace=keys).run(keys)
+
+
+def stall(policy: str, near: int = NEAR, far: int = FAR, drive: int = 0) -> Quantity:
+    """Mean wait of a block that is asked for, fetched or computed."""
+    told = served(policy, near, far, drive)
+    asked = chosen(told.accesses, label="blocks asked for")
+    return (told.stall(computed_block()) / asked).named("mean wait of a block")

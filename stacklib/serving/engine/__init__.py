@@ -1,0 +1,1 @@
+"""An engine that serves many sequences of the tiny model at once."""

@@ -1,0 +1,105 @@
+"""The engine's blocks: who holds which, their numbers, and the tiers below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib import paged_kv
+from stacklib.serving.tiers.chain import Chain
+from stacklib.tinylm.config import Config
+
+from .events import COPY_WORK, Clock, Log
+from .pool import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Blocks given to a request, and what of it was there already."""
+
+    sequence: paged_kv.Sequence
+    tokens: int  # computed: those of the pool, then those copied back
+    below: int  # of these, copied back from a tier
+    why: str  # the pool had no more
+    blocks: tuple[tuple[str, str], ...]  # key, and where: pool, a tier, computed
+
+
+class Memory:
+    """A pool of blocks with its allocator, and copies to and from tiers.
+
+    - ``tiers``: where blocks go that leave the pool; an empty chain drops them.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        blocks: int,
+        block_size: int,
+        tiers: Chain,
+        clock: Clock,
+        log: Log,
+    ) -> None:
+        self.pool = Pool(config, blocks, block_size)
+        self.allocator = paged_kv.BlockAllocator(
+            blocks, block_size, on_evict=self._leaves, on_copy=self.pool.copy
+        )
+        self.out = self.back = 0  # blocks copied down and up
+        self.copying = 0.0  # time of copies in this step
+        self._tiers = tiers
+        self._clock, self._log = clock, log
+
+    def take(self, tokens: Sequence[int], owner: int) -> Found | None:
+        """Blocks for all tokens, with what was computed before; None without room.
+
+        At least the last token is left to compute: its logits are needed.
+        """
+        why = str(self.allocator.match(tokens).why)
+        sequence = self.allocator.allocate(tokens, owner=owner, publish=False)
+        if sequence is None:
+            return None
+        size = self.allocator.block_size
+        keys = self.allocator.keys(tokens)
+        first = done = sequence.cached
+        where = ["pool"] * (first // size)
+        for key, block in zip(
+            keys[first // size :], sequence.blocks[first // size :], strict=False
+        ):
+            tier = self._fetch(key, block, owner) if done + size < len(tokens) else None
+            if tier is None:
+                break
+            where.append(tier)
+            done += size
+        self.allocator.publish(sequence, done)
+        where += ["computed"] * (len(keys) - len(where))
+        names = tuple((key.hex()[:8], at) for key, at in zip(keys, where, strict=True))
+        return Found(sequence, done, done - first, why, names)
+
+    def _fetch(self, key: bytes, block: int, owner: int) -> str | None:
+        """Copy a block back from the tier that has it."""
+        tier = self._tiers.where(key)
+        if tier is None:
+            return None
+        found = self._timed(lambda: self._tiers.get(key))
+        if found is None:  # it did not survive there
+            return None
+        self.pool.write(block, *found)
+        self.back += 1
+        self._log.note("swapped_in", owner, block=block, tier=tier, key=key.hex()[:8])
+        return tier
+
+    def _leaves(self, block: int, key: bytes) -> None:
+        """A block with findable content is about to be used for something else."""
+        seen = self.allocator.table(block)
+        self._log.note("evicted", block=block, key=key.hex()[:8], age=seen.age)
+        if self._tiers.tiers:
+            self._timed(lambda: self._tiers.put(key, *self.pool.read(block)))
+            self.out += 1
+            self._log.note("swapped_out", block=block, key=key.hex()[:8])
+
+    def _timed(self, copy: Callable[[], Any]) -> Any:
+        before = self._clock.now()
+        found = copy()
+        self._clock.work += COPY_WORK
+        self.copying += self._clock.now() - before
+        return found

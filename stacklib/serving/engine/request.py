@@ -1,0 +1,185 @@
+"""One request: what was asked, what came of it, and what the engine keeps of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stacklib import paged_kv
+from stacklib.quantity.bounds import is_whole, whole
+from stacklib.serving.text.stream import TextStream, checked
+from stacklib.tinylm.config import Config
+from stacklib.tinylm.forward import check
+from stacklib.tinylm.sampling import Sampling
+
+from .delay import Ledger
+
+MOST_TOP = 20  # likely tokens reported beside the one drawn, as servers limit them
+
+
+class Mask(Protocol):
+    """What a grammar says about the next token; states are whole numbers."""
+
+    def start(self) -> int:
+        """The state before any token."""
+
+    def allowed(self, state: int, left: int | None = None) -> NDArray[np.bool_]:
+        """Which tokens may follow, (vocab,); ``left`` may still be drawn."""
+
+    def advance(self, state: int, token: int) -> int:
+        """The state after a token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One token of an answer as it is streamed; ``text`` may wait for a later one."""
+
+    text: str
+    token: int | None  # none: text let go at the end
+    time: float
+    logprob: float | None = None  # ln p before any cut
+    top: tuple[tuple[int, float], ...] = ()  # the likeliest and their ln p
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The request as it was submitted, checked."""
+
+    tokens: tuple[int, ...]
+    sampling: Sampling
+    most: int
+    stop: tuple[str, ...] = ()
+    mask: Mask | None = None
+    seed: int | None = None
+    logprobs: int | None = None
+
+
+def asked(
+    config: Config,
+    tokens: Sequence[int],
+    sampling: Sampling,
+    most: int,
+    stop: Sequence[str],
+    mask: Mask | None,
+    seed: int | None,
+    logprobs: int | None,
+) -> Asked:
+    """What was submitted, if the model can do it.
+
+    - raises ``ValueError``: no tokens or one the model lacks, ``most`` below one, both
+      together longer than the context, a seed or ``logprobs`` out of range.
+    """
+    whole(most=most)
+    if not all(is_whole(each) for each in tokens):
+        raise ValueError(f"tokens = {list(tokens)!r:.80}: whole numbers are needed")
+    ids = np.asarray(tokens)
+    if len(ids) + most > config.max_position_embeddings:
+        raise ValueError(
+            f"{len(ids)} + {most} = {len(ids) + most} tokens: a context of "
+            f"{config.max_position_embeddings}; shorten the prompt or ask for fewer"
+        )
+    check(ids, 0, config)
+    if not isinstance(sampling, Sampling):
+        raise ValueError(f"sampling = {sampling!r}: a tinylm.Sampling is needed")
+    if seed is not None:
+        whole(0, seed=seed)
+    if logprobs is not None:
+        whole(0, logprobs=logprobs)
+        if logprobs > MOST_TOP:
+            raise ValueError(f"logprobs = {logprobs}: 0 to {MOST_TOP}")
+    words = checked(stop)
+    return Asked(tuple(ids.tolist()), sampling, most, words, mask, seed, logprobs)
+
+
+class Request:
+    """A request in an engine, alive or ended.
+
+    Parameters
+    ----------
+    id : int
+        Its number in the engine.
+    asked : Asked
+        What was submitted: tokens, sampling, most, stop, mask, seed, logprobs.
+    ledger : Ledger
+        Where its time went.
+    spell : callable
+        Bytes of tokens.
+    """
+
+    def __init__(
+        self,
+        id: int,
+        asked: Asked,
+        ledger: Ledger,
+        spell: Callable[[Iterable[int]], bytes],
+    ) -> None:
+        self.id = id
+        self.asked = asked
+        self.state = "waiting"  # running, preempted, finished
+        self.reason: str | None = None  # length, stop, mask, cancelled
+        self.output: list[int] = []
+        self.pieces: list[Piece] = []
+        self.submitted = ledger.submitted
+        self.times: list[float] = []
+        self.finished: float | None = None
+        self.cached = 0
+        self.why = ""
+        self.rank: tuple[float, int] = (0.0, id)
+        # The engine's own: tokens in order, how many of them are computed now and
+        # were at any time, their blocks.
+        self.known = list(asked.tokens)
+        self.computed = 0
+        self.highest = 0
+        self.admitted = False  # at any time
+        self.sequence: paged_kv.Sequence | None = None
+        self.ledger = ledger
+        self.stream = TextStream(spell, asked.stop)
+        # Nobody else draws from it: the batch's company changes no answer.
+        self.random = np.random.default_rng(id if asked.seed is None else asked.seed)
+        self.at = asked.mask.start() if asked.mask is not None else 0
+
+    @property
+    def held(self) -> paged_kv.Sequence:
+        """Its blocks, while it is in the batch."""
+        assert self.sequence is not None, self
+        return self.sequence
+
+    @property
+    def placed(self) -> bool:
+        """Whether all of its tokens have a place in its blocks."""
+        return len(self.held) == len(self.known)
+
+    @property
+    def unread(self) -> int:
+        """Tokens that the model still has to read before it makes the next one."""
+        return len(self.known) - self.computed
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The prompt."""
+        return self.asked.tokens
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self.finished is not None
+
+    @property
+    def text(self) -> str:
+        """What may be shown so far."""
+        return "".join(piece.text for piece in self.pieces)
+
+    @property
+    def left(self) -> int:
+        """Tokens it may still be given."""
+        return self.asked.most - len(self.output)
+
+    def __repr__(self) -> str:
+        return (
+            f"Request(id={self.id}, state={self.state!r}, tokens={len(self.tokens)}, "
+            f"output={len(self.output)} of {self.asked.most}, reason={self.reason!r})"
+        )

@@ -1,0 +1,160 @@
+"""Who is in the next step, and with how many tokens.
+
+First everyone who has one token to read, as those who decode, then pieces of prompts,
+the lowest rank first, then whoever is next in line; until ``chunk`` tokens are given
+out. Where a block is missing the request of the highest rank goes back to the line. So
+the lowest rank always runs: nobody takes its blocks, and ``chunk`` holds a token for
+everyone.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+
+from stacklib.quantity.bounds import whole
+
+from .delay import Eviction, Waits
+from .events import Log
+from .memory import Memory
+from .metrics import Counts
+from .policy import Policy
+from .request import Request
+
+
+def _rank(request: Request) -> tuple[float, int]:
+    return request.rank
+
+
+class Scheduler:
+    """The line, the batch, and what moves requests between the two.
+
+    - ``max_batch``: requests in a step.
+    - ``chunk``: tokens in a step.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        policy: Policy,
+        max_batch: int,
+        chunk: int,
+        waits: Waits,
+        counts: Counts,
+        log: Log,
+    ) -> None:
+        whole(max_batch=max_batch, chunk=chunk)
+        if chunk < max_batch:
+            raise ValueError(
+                f"chunk = {chunk} tokens a step for max_batch = {max_batch} requests: "
+                "at least one token a request"
+            )
+        self.waiting: list[Request] = []  # by rank
+        self.running: list[Request] = []  # by rank
+        self.reason = "slot"  # that nobody else was let in, in this step
+        self._memory, self._policy = memory, policy
+        self._max_batch, self._chunk = max_batch, chunk
+        self._waits, self._counts, self._log = waits, counts, log
+
+    def add(self, request: Request, work: float) -> None:
+        """Put a new request in line."""
+        rank = self._policy.rank(work, len(request.tokens))
+        request.rank = (rank, request.id)
+        insort(self.waiting, request, key=_rank)
+
+    def remove(self, request: Request) -> None:
+        """Take a request that ends out of line or batch; its blocks are free."""
+        if request.sequence is None:
+            self.waiting.remove(request)
+        else:
+            self.running.remove(request)
+            self._memory.allocator.free(request.sequence)
+            request.sequence = None
+
+    def plan(self) -> dict[Request, int]:
+        """How many tokens of whom the next step reads."""
+        given: dict[Request, int] = {}
+        alone = not self.running
+        before = self._counts.preemptions
+        for request in list(self.running):
+            self._make_room(request)
+        # The sort keeps ranks among those who decode, and among those who do not.
+        for request in sorted(self.running, key=lambda each: each.unread > 1):
+            self._give(request, given)
+        if self._counts.preemptions == before:
+            self._admit(given, alone)
+        else:
+            self.reason = "blocks"
+        return given
+
+    def _make_room(self, request: Request) -> None:
+        """A place for its newest token, unless that costs its own place."""
+        while request.sequence is not None and not request.placed:
+            token = request.known[len(request.sequence)]
+            if not self._memory.allocator.append(request.sequence, token):
+                self._preempt(self.running[-1], request)
+
+    def _give(self, request: Request, given: dict[Request, int]) -> None:
+        """Some of its unread tokens, as many as the step has room for."""
+        room = self._chunk - sum(given.values())
+        count = min(room, request.unread)
+        if count:
+            given[request] = count
+
+    def _admit(self, given: dict[Request, int], alone: bool) -> None:
+        """Let in who is next while there are slots, blocks and tokens."""
+        open_ = alone or self._policy.joins
+        while self.waiting:
+            if len(self.running) == self._max_batch or not open_:
+                self.reason = "slot"
+                return
+            # A batch that nobody joins later is filled at once.
+            if self._policy.joins and sum(given.values()) == self._chunk:
+                self.reason = "budget"
+                return
+            if not self._let_in(self.waiting[0]):
+                self.reason = "blocks"
+                return
+            request = self.waiting.pop(0)
+            insort(self.running, request, key=_rank)
+            self._give(request, given)
+
+    def _let_in(self, request: Request) -> bool:
+        found = self._memory.take(request.known, request.id)
+        if found is None:
+            return False
+        request.sequence = found.sequence
+        request.computed = found.tokens
+        request.highest = max(request.highest, found.tokens)
+        request.state = "running"
+        request.ledger.left()
+        self._counts.tier_tokens += found.below
+        if request.admitted:
+            self._counts.restored_tokens += found.tokens
+        else:
+            request.admitted = True
+            request.cached, request.why = found.tokens, found.why
+            self._counts.prompt_tokens += len(request.tokens)
+            self._counts.cached_tokens += found.tokens
+        self._log.note(
+            "admitted",
+            request.id,
+            cached=found.tokens,
+            why=found.why,
+            found=found.blocks,
+        )
+        return True
+
+    def _preempt(self, victim: Request, by: Request) -> None:
+        """Send a request back to the line; its full blocks stay findable until reused.
+
+        So it is the tiers, where there are any, that spare it the recomputation.
+        """
+        self._log.note("preempted", victim.id, by=by.id, lost=victim.computed)
+        lost = Eviction(self._log.step, by.id, victim.computed)
+        victim.ledger.evictions.append(lost)
+        victim.ledger.joined()
+        self._memory.allocator.free(victim.held)
+        self.running.remove(victim)
+        victim.sequence, victim.computed, victim.state = None, 0, "preempted"
+        insort(self.waiting, victim, key=_rank)
+        self._counts.preemptions += 1

@@ -1,0 +1,94 @@
+"""Masks by what an answer has to be: a regular expression, JSON, a schema's JSON."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from stacklib.tinylm import Tokenizer
+
+from .grammar import Grammar, grammar
+from .json_text import ANY_SPACE, whole_value
+from .mask import Mask, Walks
+from .regex import parse
+from .schema import Schema
+from .syntax import call, chain
+
+KEPT = 32  # grammars, with what was walked of each
+
+
+def regex_mask(pattern: str, tokenizer: Tokenizer) -> Mask:
+    r"""Tokens that keep an answer to a regular expression, which has to match it all.
+
+    Parameters
+    ----------
+    pattern : str
+        As Python's ``re`` reads it with ``re.ASCII``, without anchors, look-around and
+        references.
+    tokenizer : Tokenizer
+        Whose tokens.
+
+    Returns
+    -------
+    Mask
+        For one request; what several have in common is kept between calls.
+
+    Raises
+    ------
+    ValueError
+        For a pattern that is wrong, not supported, matches nothing or is too large.
+
+    Examples
+    --------
+    >>> from stacklib.tinylm import load_tokenizer
+    >>> tokenizer = load_tokenizer()
+    >>> mask = regex_mask("yes|no", tokenizer)
+    >>> [tokenizer.decode([token]) for token in mask.allowed(mask.start()).nonzero()[0]]
+    [b'n', b'y', b'no', b'ye']
+    """
+    return Mask(walks("regex", pattern, tokenizer))
+
+
+def json_mask(tokenizer: Tokenizer) -> Mask:
+    """Tokens that keep an answer to one JSON object of any keys; as `regex_mask`."""
+    return Mask(walks("schema", '{"type": "object"}', tokenizer))
+
+
+def schema_mask(schema: Any, tokenizer: Tokenizer) -> Mask:
+    """Tokens that keep an answer to the JSON of a schema.
+
+    Parameters
+    ----------
+    schema : dict or bool
+        A JSON schema: ``type``, ``properties``, ``required``, ``additionalProperties``,
+        ``items``, numbers of items and characters, ``enum``, ``const``, ``anyOf`` and
+        ``$ref``, which may lead back to the schema it stands in.
+    tokenizer : Tokenizer
+        Whose tokens.
+
+    Raises
+    ------
+    ValueError
+        For a keyword that is not supported or a value that is wrong, naming it; where
+        alternatives begin alike; where no text is valid.
+    """
+    return Mask(walks("schema", json.dumps(schema), tokenizer))
+
+
+def json_grammar() -> Grammar:
+    """JSON texts by RFC 8259, white space and all."""
+    text = chain(ANY_SPACE, call(1), ANY_SPACE)
+    return grammar([text, whole_value(call(1), spaces=True)])
+
+
+@lru_cache(KEPT)
+def walks(kind: str, source: str, tokenizer: Tokenizer) -> Walks:
+    """A grammar read for a vocabulary; the same one for the same source."""
+    try:
+        rules = [parse(source)] if kind == "regex" else Schema(json.loads(source)).rules
+        return Walks(grammar(rules), tokenizer)
+    except RecursionError:
+        raise ValueError(
+            f"{kind} of {len(source):,} characters: nested too deep"
+        ) from None

@@ -1,0 +1,249 @@
+"""The cache's arithmetic beside what the log printed: equal, or by how much not.
+
+A log rounds: 52.05 GiB are from 52.045 to 52.055, which at 2 MiB a block are six of
+them. What lies inside is equal; of what does not, the ratio is told, and what has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stacklib.models import LanguageModel
+from stacklib.models.parts import LatentAttention
+
+from .lines import LLAMA, SGLANG, VLLM
+from .pages import BLOCK, NotModelled, Pages, layers_of, pages_of
+from .readings import Reading, Readings
+
+GIB = 2.0**30
+HALF_STEP = 0.005  # of a figure printed with two decimals
+CLOSE = 0.02  # weights: engines pad, and keep rotary tables and buffers
+FORMATS = {"auto": "", "fp8": "e4m3fn", "fp8_e4m3": "e4m3fn", "fp8_e5m2": "e5m2"}
+FORMATS |= {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "f16": "fp16"}
+FORMATS |= {"f32": "fp32", "float8_e4m3fn": "e4m3fn", "float8_e5m2": "e5m2"}
+# printed over computed -> what has this ratio
+RATIOS = {
+    2.0: "twice as much: a cache of 8 bits where 16 were taken, or half the chips",
+    0.5: "half as much: a cache of 16 bits where 8 were taken, or twice the chips",
+    GIB / 1e9: "GiB over GB: somebody divided by 1e9 where the log divides by 2**30",
+    1e9 / GIB: "GB over GiB: somebody divided by 2**30 where the log divides by 1e9",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One figure of the log, and the same computed.
+
+    - ``what``: such as ``blocks``
+    - ``low``, ``high``: computed, as far as the log's rounding tells
+    - ``printed``: by the server, in ``unit``
+    - ``equal``: whether it lies between them
+    - ``note``: what was computed, or what may explain the difference
+    """
+
+    what: str
+    low: float
+    high: float
+    printed: float
+    unit: str
+    equal: bool
+    note: str
+    reading: Reading
+
+    def __str__(self) -> str:
+        same = _text(self.low) == _text(self.high)
+        ours = _text(self.low) if same else f"{_text(self.low)} to {_text(self.high)}"
+        says = "equal" if self.equal else f"printed {_text(self.printed)}"
+        unit = f" {self.unit}" if self.unit != "1" else ""
+        return f"{self.what}: {ours}{unit}, {says}; {self.note}"
+
+
+def _text(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
+
+
+def check(
+    what: str,
+    low: float,
+    high: float,
+    reading: Reading,
+    note: str,
+    unit: str = "1",
+) -> Check:
+    """A check; where it differs the note says by which ratio."""
+    printed = reading.value
+    equal = low <= printed <= high
+    if not equal:
+        ratio = printed / ((low + high) / 2) if low + high else float("inf")
+        known = (words for r, words in RATIOS.items() if abs(ratio / r - 1) < 0.006)
+        note = f"{ratio:.3g} times; {next(known, 'nothing known here has that ratio')}"
+    return Check(what, low, high, printed, unit, equal, note, reading)
+
+
+def checks_of(
+    readings: Readings, model: LanguageModel, *, dtype: Any, kv_dtype: str, tp: int
+) -> tuple[tuple[Check, ...], tuple[str, ...]]:
+    """Every figure of the cache that the log prints, and what could not be computed.
+
+    - ``kv_dtype``: format of the cache, as ``cache_of`` finds it
+    """
+    ways = {VLLM: _vllm, SGLANG: _sglang, LLAMA: _llama}
+    found: list[Check] = []
+    said: list[str] = []
+    try:
+        found += ways.get(readings.engine, _nothing)(readings, model, kv_dtype, tp)
+    except NotModelled as why:
+        said.append(str(why))
+    found += _weights(readings, model, dtype, tp)
+    return tuple(found), tuple(said)
+
+
+def cache_of(readings: Readings, given: str | None, auto: str) -> str:
+    """Format of the cache: as given, as printed, or what engines take by themselves."""
+    printed = readings.value("kv_dtype") or readings.value("k_dtype")
+    if given or not printed:
+        return given or auto
+    printed = printed.removeprefix("torch.")
+    return FORMATS.get(printed, printed) or auto
+
+
+def plan_of(readings: Readings, model: LanguageModel, kv_dtype: str, tp: int) -> Pages:
+    """vLLM's blocks for this model, with the options that the log names."""
+    block = int(readings.value("block", BLOCK))
+    hybrid = not readings.events.get("hybrid_off")
+    return pages_of(layers_of(model, kv_dtype, tp), block, hybrid=hybrid)
+
+
+def _nothing(*_: Any) -> list[Check]:
+    return []
+
+
+def _vllm(
+    readings: Readings, model: LanguageModel, kv_dtype: str, tp: int
+) -> Iterator[Check]:
+    plan = plan_of(readings, model, kv_dtype, tp)
+    memory, override = readings.last("cache_memory"), readings.value("override")
+    each = f"{plan.bytes:,} B a block of {plan.block} tokens"
+    if plan.tables > 1:
+        each += f", {plan.tables} tables a sequence"
+    if memory is not None and not override:
+        ends = [memory.value - HALF_STEP, memory.value + HALF_STEP]
+        low, high = (plan.blocks(end * GIB) for end in ends)
+        note = f"{memory.value:.2f} GiB at {each}"
+        for name, count in (("blocks", int), ("tokens", plan.tokens)):
+            printed = readings.last(name)
+            if printed is not None:
+                yield check(name, count(low), count(high), printed, note)
+    yield from _concurrency(readings, model, plan)
+
+
+def _concurrency(
+    readings: Readings, model: LanguageModel, plan: Pages
+) -> Iterator[Check]:
+    printed, longest = readings.last("concurrency"), readings.value("longest")
+    tokens = readings.value("tokens")
+    blocks = readings.value("blocks")
+    if blocks is None and tokens is not None:
+        blocks = tokens / plan.block * plan.tables  # and up to one short of a table's
+    chunk = readings.value("chunk")
+    windows = any(one.window for one, _ in plan.groups)
+    if printed is None or not blocks or not longest or (windows and not chunk):
+        return
+    local = model.model_type.startswith("llama4")
+    needed = plan.needed(int(longest), int(chunk or longest), local)
+    ends = (blocks / needed, (blocks + plan.tables - 1) / needed)
+    low, high = ends[0] - HALF_STEP, ends[1] + HALF_STEP
+    note = f"{needed:,} blocks a request of {longest:,.0f} tokens"
+    yield check("concurrency", low, high, printed, note)
+
+
+def _sglang(
+    readings: Readings, model: LanguageModel, kv_dtype: str, tp: int
+) -> Iterator[Check]:
+    layers = layers_of(model, kv_dtype, tp)
+    if any(one.window for one in layers):
+        raise NotModelled(f"{model.key}: SGLang keeps windows in a pool of their own")
+    slots = readings.value("tokens", 0) + readings.value("block", 1)
+    for field, part in (("k_memory", "keys"), ("v_memory", "values")):
+        printed = readings.last(field)
+        if printed is not None:
+            each = sum(o.count * _part(o, part) for o in layers)
+            yield _sized(part, slots * each, printed, f"{each:,} B a token")
+    printed = readings.last("cache_memory")
+    if printed is not None:
+        each = sum(one.count * one.per_token for one in layers)
+        yield _sized("cache", slots * each, printed, f"{each:,} B a token")
+    printed, states = readings.last("state_memory"), readings.value("states")
+    if printed is not None and states is not None:
+        bare = layers_of(model, kv_dtype, tp, widths=(0, 4))
+        each = sum(one.count * one.state for one in bare)
+        words = f"{each:,} B a sequence, one more than the log says"
+        yield _sized("states", (states + 1) * each, printed, words)
+
+
+def _part(one: Any, part: str) -> int:
+    return int(one.keys if part == "keys" else one.per_token - one.keys)
+
+
+def _sized(what: str, size: float, printed: Reading, note: str) -> Check:
+    half = HALF_STEP if printed.unit == "GiB" else 0.0
+    if "MiB" in printed.words:
+        half /= 1024
+    ends = (size / GIB - half, size / GIB + half)
+    return check(what, *ends, printed, note, "GiB")
+
+
+def _llama(
+    readings: Readings, model: LanguageModel, kv_dtype: str, tp: int
+) -> Iterator[Check]:
+    if any(isinstance(b.attention, LatentAttention) for b in model.kinds):
+        raise NotModelled(f"{model.key}: llama.cpp keeps latents in forms of its own")
+    beside = {
+        (one.line, field): one
+        for field in ("layers", "k_memory", "v_memory", "k_dtype", "v_dtype")
+        for one in readings.found.get(field, ())
+    }
+    for cells in readings.found.get("cells", ()):
+        count = beside[cells.line, "layers"].value
+        for part, letter in (("keys", "k"), ("values", "v")):
+            printed = beside.get((cells.line, f"{letter}_memory"))
+            kept = beside.get((cells.line, f"{letter}_dtype"))
+            if printed is None or kept is None:
+                continue
+            layers = layers_of(model, FORMATS.get(kept.value, kept.value))
+            mine = [o for o in layers if o.count == count and not o.state]
+            if not mine:
+                raise NotModelled(
+                    f"{model.key} has no {count:.0f} layers alike: {cells}"
+                )
+            each = int(count) * _part(mine[0], part)
+            note = f"{each:,} B a cell in {count:.0f} layers"
+            yield _sized(part, cells.value * each, printed, note)
+    printed, states = readings.last("state_memory"), readings.value("states")
+    if printed is not None and states is not None:
+        each = sum(o.count * o.state for o in layers_of(model, widths=(4, 4)))
+        yield _sized("states", states * each, printed, f"{each:,} B a sequence")
+
+
+def _weights(
+    readings: Readings, model: LanguageModel, dtype: Any, tp: int
+) -> Iterator[Check]:
+    printed = weights_of(readings)
+    if printed is None:
+        return
+    ours = model.weight_bytes(dtype).si / tp / GIB
+    note = f"of {tp} chips" if tp > 1 else f"within {CLOSE:.0%}"
+    low, high = ours * (1 - CLOSE), ours * (1 + CLOSE)
+    yield check("weights a chip", low, high, printed, note, "GiB")
+
+
+def weights_of(readings: Readings) -> Reading | None:
+    """Memory that the weights took on one chip, or in all buffers that are named."""
+    names = {one.line: one.value for one in readings.found.get("buffer", ())}
+    if not names:
+        return readings.last("weights")
+    parts = {names[one.line]: one for one in readings.found["weights"]}
+    last = list(parts.values())[-1]
+    return replace(last, value=sum(one.value for one in parts.values()))

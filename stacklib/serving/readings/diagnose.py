@@ -1,0 +1,240 @@
+"""Is it saturated, by what, and what would help: a log held against the account."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.models import LanguageModel
+from stacklib.models.weights.kept import way_of
+from stacklib.models.weights.mixtures import named as format_named
+from stacklib.quantity import UnknownName
+from stacklib.quantity.bounds import whole
+from stacklib.roofline.work.fit import Infeasible
+
+from ..token.account import CONTEXT, account
+from ..token.host import named
+from ..token.lines import Band
+from .causes import Case, Cause, causes_of
+from .checks import Check, cache_of, checks_of
+from .gains import Setting, seconds
+from .lines import NAMES
+from .load import FULL, Load, context_of, load_of
+from .readings import Reading, Readings
+
+CHUNK = 2048  # tokens of a prompt by which its time a token is taken
+
+
+@dataclass(frozen=True, slots=True)
+class Saturation:
+    """Whether one more request would have to wait.
+
+    - ``by``: ``cache``, ``places``, ``queue``; empty where there is room
+    - ``margin``: requests there is room for; None where the log does not say
+    """
+
+    saturated: bool
+    by: str
+    margin: float | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Diagnosis:
+    """What a server's log says about it.
+
+    Parameters
+    ----------
+    engine, model, on : str
+        Which server, model and chip.
+    saturation : Saturation
+        Whether it is full, by what, and with which margin.
+    checks : tuple of Check
+        The cache's figures as printed, beside the same computed.
+    causes : tuple of Cause
+        Ranked: first what was counted, then by predicted gain.
+    predicted, measured : float or None
+        Seconds between two tokens of a sequence: by the account, prompts included, and
+        by the server's own numbers.
+    band : Band or None
+        Of the prediction.
+    notes : tuple of str
+        What was taken for granted, and what could not be computed.
+    unread : tuple of Reading
+        Lines of another version, quoted.
+    """
+
+    engine: str
+    model: str
+    on: str
+    saturation: Saturation
+    checks: tuple[Check, ...]
+    causes: tuple[Cause, ...]
+    predicted: float | None
+    measured: float | None
+    band: Band | None
+    notes: tuple[str, ...]
+    unread: tuple[Reading, ...]
+
+    def __repr__(self) -> str:
+        first = self.causes[0].name if self.causes else "nothing stands out"
+        said = f"{self.model} on {self.on}, {self.saturation.words}; {first}"
+        return f"<Diagnosis of {NAMES[self.engine]}: {said}>"
+
+
+def diagnose(
+    readings: Readings,
+    model: str | LanguageModel,
+    on: str | Accelerator,
+    dtype: str | None = None,
+    tp: int | None = None,
+    context: int | None = None,
+    *,
+    kv_dtype: str | None = None,
+) -> Diagnosis:
+    """Whether a server is saturated, why, and what would help, from what it printed.
+
+    Parameters
+    ----------
+    readings : Readings
+        Of ``read_log``.
+    model : str or LanguageModel
+        The model that it serves.
+    on : str or Accelerator
+        The chip that it runs on.
+    dtype, kv_dtype : str, optional
+        How weights and cache are kept; as the log says, or the model's release.
+    tp : int, optional
+        Chips that share the model; as the log says, or one.
+    context : int, optional
+        Tokens cached of a sequence; the cache in use over who runs, or 4,096.
+
+    Raises
+    ------
+    UnknownName
+        For a model, a chip or a format that nothing has, with the nearest.
+    ValueError
+        For sizes that make no sense.
+
+    Examples
+    --------
+    >>> found = diagnose(read_log(log_sample("vllm")), "llama-3-8b", "h100-sxm")
+    >>> found.saturation.by, found.causes[0].name
+    ('cache', 'the KV cache is too small')
+    """
+    model, device = named(model), hardware.get(on) if isinstance(on, str) else on
+    load, notes = load_of(readings), list[str]()
+    if tp is None:
+        tp = int(readings.value("tp", 1))
+        if not readings.last("tp"):
+            notes.append("one chip is taken: the log does not say how many")
+    whole(tp=tp)
+    dtype = _dtype(readings, model, dtype, notes)
+    cache = cache_of(readings, kv_dtype, way_of(model, dtype).cache_on(device.formats))
+    if context is None:
+        mean = context_of(readings, load)
+        context = max(round(mean), 1) if mean else CONTEXT
+        if not mean:
+            notes.append(f"{CONTEXT:,} tokens a sequence are taken: the log has none")
+    whole(context=context)
+    setting = Setting(
+        model, device.key, dtype, cache, tp, float(load.batch), float(context)
+    )
+    case, band = _case(readings, load, setting, notes)
+    checks, said = checks_of(readings, model, dtype=dtype, kv_dtype=cache, tp=tp)
+    predicted = None
+    if case.lines is not None:
+        predicted = seconds(case.lines) / (1 - (case.prompt_share or 0.0))
+    notes += said
+    if predicted and band and load.tpot and load.tpot < predicted * band.low:
+        notes.append(
+            "faster than the account and its band: another model, chip or format, or "
+            "several tokens a step"
+        )
+    return Diagnosis(
+        readings.engine,
+        model.key,
+        device.key,
+        saturation_of(load),
+        checks,
+        causes_of(case),
+        predicted,
+        load.tpot,
+        band,
+        tuple(notes),
+        readings.unread,
+    )
+
+
+def _dtype(
+    readings: Readings, model: LanguageModel, given: str | None, notes: list[str]
+) -> str:
+    """Format of the weights: as given, as the log says, or as the model has them."""
+    if given is not None:
+        return format_named({"fp8": "fp8_128x128"}.get(given, given))
+    printed = readings.value("quantization", "None")
+    own = way_of(model, None).name
+    if printed == "None":
+        return own
+    known = {"fp8": "fp8_128x128"}.get(printed, printed.removesuffix("_marlin"))
+    try:
+        return format_named(known)
+    except UnknownName:
+        notes.append(f"quantization {printed!r} is not known here; {own} is taken")
+        return own
+
+
+def _case(
+    readings: Readings, load: Load, setting: Setting, notes: list[str]
+) -> tuple[Case, Band | None]:
+    """The readings beside an account of their steps, where one can be had."""
+    lines, share, band = None, None, None
+    try:
+        found = account(
+            setting.model,
+            setting.on,
+            setting.dtype,
+            setting.tp,
+            setting.batch,
+            setting.context,
+            kv_dtype=setting.kv_dtype,
+            mode="calibrated",
+        )
+        lines, band = found.lines, found.band()
+        chunk = int(min(readings.value("chunk", CHUNK) or CHUNK, CHUNK))
+        rate = load.prompt_rate.value if load.prompt_rate else 0.0
+        share = min(rate * seconds(setting.lines(prompt=chunk)) / chunk, 0.9)
+    except (Infeasible, ValueError, LookupError) as refused:
+        notes.append(f"no prediction: {refused}")
+    factor = band.high if band else 1.0
+    return Case(readings, load, setting, lines, share, factor), band
+
+
+def saturation_of(load: Load) -> Saturation:
+    """Whether one more request would wait, and for what."""
+    if load.running is None:
+        return Saturation(False, "", None, "the log does not say what runs")
+    room = []
+    if load.full:
+        room.append(max(load.batch / load.full * FULL - load.batch, 0.0))
+    if load.most:
+        room.append(max(load.most.value - load.batch, 0.0))
+    margin = min(room) if room else None
+    by = ""
+    if load.preempted or load.full >= FULL:
+        by = "cache"
+    elif load.no_place:
+        by = "places"
+    elif load.queue:
+        by = "queue"
+    if by:
+        words = {
+            "cache": f"saturated: {load.full:.1%} of the cache in use",
+            "places": f"saturated: {load.batch:,} run, and no more may",
+            "queue": "saturated: requests wait",
+        }[by]
+        words += f", {load.queue:,.0f} wait" if load.queue and by != "queue" else ""
+        return Saturation(True, by, 0.0, words)
+    more = "" if margin is None else f", room for {margin:,.0f} more"
+    return Saturation(False, "", margin, f"not saturated: {load.batch:,} run{more}")

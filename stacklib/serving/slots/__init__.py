@@ -1,0 +1,1 @@
+"""Batches as slots over steps: what continuous batching gains, without a model."""

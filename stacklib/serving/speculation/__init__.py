@@ -1,0 +1,1 @@
+"""Speculation: what a draft proposes, a large model checks many tokens at once."""

@@ -1,0 +1,206 @@
+"""Who proposes the next few tokens: a small model, counted n-grams, or a look-up.
+
+A draft keeps what it knows of a sequence under the sequence's name. A small model has
+keys and values of its own: its width and its layers are others, so nothing that the
+large model has cached is of use to it, nor the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stacklib.quantity.bounds import whole
+from stacklib.tinylm.forward import KVCache
+from stacklib.tinylm.model import TinyLM
+from stacklib.tinylm.ngram import NGram
+from stacklib.tinylm.sampling import Sampling, draw
+
+from .rule import Row, certain, distribution
+
+# What may follow tokens that were drafted; None where anything may.
+Allowed: TypeAlias = Callable[[Sequence[int]], NDArray[np.bool_] | None]
+
+
+def anything(drafted: Sequence[int]) -> None:
+    """No mask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Drafted tokens, and the row that each was drawn from."""
+
+    tokens: tuple[int, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+
+class Draft(Protocol):
+    """What an engine asks of a draft."""
+
+    length: int  # tokens that it proposes, at most
+
+    def propose(
+        self,
+        name: Hashable,
+        ids: Sequence[int],
+        most: int,
+        how: Sampling,
+        random: np.random.Generator,
+        allowed: Allowed = anything,
+    ) -> Proposal:
+        """Up to ``most`` tokens after ``ids``, for the sequence of this name."""
+
+    def forget(self, name: Hashable) -> None:
+        """The sequence of this name has ended."""
+
+
+@dataclass
+class ModelDraft:
+    """A small model with the same tokens as the large one, and its own cache.
+
+    What it has read beyond what was kept is forgotten when it is next asked.
+
+    - ``model``: TinyLM; the small one
+    - ``length``: int; tokens that it proposes, at most
+    """
+
+    model: TinyLM
+    length: int = 4
+    _caches: dict[Hashable, tuple[list[int], KVCache]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        whole(length=self.length)
+
+    def propose(
+        self,
+        name: Hashable,
+        ids: Sequence[int],
+        most: int,
+        how: Sampling,
+        random: np.random.Generator,
+        allowed: Allowed = anything,
+    ) -> Proposal:
+        """Tokens drawn one after the other; none where its context is full."""
+        most = min(most, self.length, 1 + self._context - len(ids))
+        if most < 1:
+            return Proposal()
+        read, cache = self._caches.setdefault(name, ([], KVCache(self.model.config)))
+        cache.truncate(min(_common(read, ids), len(ids) - 1))
+        unread = list(ids[cache.length :])
+        logits = self.model.logits(unread, cache, last_only=True)[-1]
+        tokens: list[int] = []
+        rows: list[Row] = []
+        while True:
+            rows.append(distribution(logits, how, allowed(tokens)))
+            tokens.append(draw(rows[-1], random))
+            if len(tokens) == most or tokens[-1] == self.model.tokenizer.end:
+                break
+            logits = self.model.logits(tokens[-1:], cache)[-1]
+        read[:] = [*ids, *tokens][: cache.length]
+        return Proposal(tuple(tokens), tuple(rows))
+
+    def forget(self, name: Hashable) -> None:
+        """Drop its keys and values."""
+        self._caches.pop(name, None)
+
+    @property
+    def _context(self) -> int:
+        return self.model.config.max_position_embeddings
+
+
+@dataclass
+class CountedDraft:
+    """N-grams counted in some text beforehand: no cache, and no matrix.
+
+    - ``grams``: NGram; its last id ends a document
+    - ``length``: int; tokens that it proposes, at most
+    """
+
+    grams: NGram
+    length: int = 4
+
+    def __post_init__(self) -> None:
+        whole(length=self.length)
+
+    def propose(
+        self,
+        name: Hashable,
+        ids: Sequence[int],
+        most: int,
+        how: Sampling,
+        random: np.random.Generator,
+        allowed: Allowed = anything,
+    ) -> Proposal:
+        """Tokens drawn one after the other."""
+        tokens: list[int] = []
+        rows: list[Row] = []
+        while len(tokens) < min(most, self.length):
+            logits = np.log(self.grams.following([*ids, *tokens]))
+            rows.append(distribution(logits, how, allowed(tokens)))
+            tokens.append(draw(rows[-1], random))
+            if tokens[-1] == self.grams.vocab - 1:
+                break
+        return Proposal(tuple(tokens), tuple(rows))
+
+    def forget(self, name: Hashable) -> None:
+        """Nothing is kept of a sequence."""
+
+
+@dataclass
+class LookUpDraft:
+    """What followed in this text when its last tokens stood there before.
+
+    Prompt look-up (Saxena, 2023): no model at all, and no draw.
+
+    - ``vocab``: int; ids there are, of which the last ends a document
+    - ``length``: int; tokens that it proposes, at most
+    - ``longest``: int; tokens of the end that are looked for, then fewer, down to one
+    """
+
+    vocab: int
+    length: int = 4
+    longest: int = 3
+
+    def __post_init__(self) -> None:
+        whole(vocab=self.vocab, length=self.length, longest=self.longest)
+
+    def propose(
+        self,
+        name: Hashable,
+        ids: Sequence[int],
+        most: int,
+        how: Sampling,
+        random: np.random.Generator,
+        allowed: Allowed = anything,
+    ) -> Proposal:
+        """What followed the latest place with the longest equal end."""
+        tokens: list[int] = []
+        for token in self._followed(list(ids))[: max(0, min(most, self.length))]:
+            may = allowed(tokens)
+            if may is not None and not may[token]:
+                break
+            tokens.append(token)
+            if token == self.vocab - 1:
+                break
+        return Proposal(tuple(tokens), tuple(certain(t, self.vocab) for t in tokens))
+
+    def _followed(self, ids: list[int]) -> list[int]:
+        for size in range(min(self.longest, len(ids) - 1), 0, -1):
+            end = ids[-size:]
+            for at in range(len(ids) - size - 1, -1, -1):
+                if ids[at : at + size] == end:
+                    return ids[at + size :]
+        return []
+
+    def forget(self, name: Hashable) -> None:
+        """Nothing is kept of a sequence."""
+
+
+def _common(read: Sequence[int], ids: Sequence[int]) -> int:
+    """How many tokens at the start are the same."""
+    pairs = enumerate(zip(read, ids, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(read), len(ids)))

@@ -1,0 +1,133 @@
+"""What the tiny model keeps of each draft, measured by running them.
+
+    python -m stacklib.serving.speculation.measure    # a minute -> ../data/...json
+
+Each draft proposes four tokens at a time while the tiny model goes on from the starts
+of texts that none of them was trained on. ``overlap`` is the acceptance without
+drawing, over the tokens of those texts themselves.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stacklib.sweep import progress
+from stacklib.tinylm import Sampling, TinyLM, load
+from stacklib.tinylm.corpus import evaluation_text, own_prose
+from stacklib.tinylm.ngram import NGram
+from stacklib.tinylm.sampling import probabilities
+
+from .drafts import CountedDraft, Draft, LookUpDraft, ModelDraft
+from .loop import passes
+from .simulate import tally
+
+STORE = Path(__file__).parent.parent / "data" / "speculation.json"
+FILE = "stacklib/serving/data/speculation.json"  # as a leaf names it
+LENGTH = 4  # tokens of a draft
+READ, MADE = 64, 192  # tokens of a text's start, and made after it
+ORDER = 5
+TEMPERATURES = (1.0, 0.0)
+NAMES = ("draft", "draft_plain", "grams", "look_up")
+
+
+def counted_grams(model: TinyLM) -> NGram:
+    """N-grams of the book's own prose, without the texts it is held against."""
+    ids: list[int] = []
+    for document in own_prose():
+        if not document.is_held_out:
+            ids += [*model.tokenizer.encode(document.text), model.tokenizer.end]
+    return NGram(np.array(ids), model.tokenizer.vocab, ORDER)
+
+
+def draft_of(name: str, length: int = LENGTH) -> Draft:
+    """The draft of a row."""
+    if name == "grams":
+        return CountedDraft(counted_grams(load()), length)
+    if name == "look_up":
+        return LookUpDraft(load().tokenizer.vocab, length)
+    return ModelDraft(load(name), length)
+
+
+def starts(model: TinyLM) -> list[list[int]]:
+    """The first tokens of each text that is long enough."""
+    texts = (
+        [model.tokenizer.end, *model.tokenizer.encode(document.text)]
+        for document in evaluation_text()
+    )
+    return [ids[:READ] for ids in texts if len(ids) >= READ]
+
+
+def run(
+    name: str, temperature: float, *, texts: int | None = None, seed: int = 0
+) -> dict[str, Any]:
+    """Passes over the first ``texts`` starts, counted; of all, if None.
+
+    ``kept`` counts those passes that had a whole draft, by what was kept of it.
+    """
+    model, draft, how = load(), draft_of(name), Sampling(temperature)
+    found = [
+        one
+        for number, ids in enumerate(starts(model)[:texts])
+        for one in passes(
+            model, draft, ids, how, np.random.default_rng([seed, number]), most=MADE
+        )
+    ]
+    whole = tally((p.kept for p in found if p.drafted == LENGTH), LENGTH)
+    tokens = sum(len(p.tokens) for p in found)
+    return {
+        "id": f"{name} at {temperature:g}",
+        "passes": len(found),
+        "tokens": tokens,
+        "tokens_per_pass": round(tokens / len(found), 4),
+        "kept": list(whole.kept),
+        "by_position": [round(share, 4) for share in whole.by_position],
+        "whole_tokens_per_pass": round(whole.tokens_per_pass, 4),
+    }
+
+
+def overlap(name: str, temperature: float, texts: int | None = None) -> float:
+    """Mean chance that a proposal is kept, after every prefix of the texts' starts."""
+    model, draft, how = load(), draft_of(name, 1), Sampling(temperature)
+    random = np.random.default_rng(0)
+    found = []
+    for ids in starts(model)[:texts]:
+        rows = model.logits(ids)
+        for k in range(1, len(ids) + 1):
+            p = probabilities(rows[k - 1], how)
+            proposal = draft.propose(0, ids[:k], 1, how, random)
+            q = proposal.rows[0] if proposal.rows else np.zeros_like(p)
+            found.append(np.minimum(p, q).sum())
+    return float(np.mean(found))
+
+
+@cache
+def measured() -> dict[str, Any]:
+    """The rows of the file, by their ids."""
+    table = json.loads(STORE.read_text(encoding="utf-8"))
+    return {row["id"]: row for row in table["rows"]}
+
+
+def main() -> int:
+    """Measure, write the file, print its rows."""
+    rows = []
+    cases = [(name, t) for name in NAMES for t in TEMPERATURES]
+    for name, temperature in progress(cases, len(cases), "drafts"):
+        row = run(name, temperature)
+        rows.append({**row, "overlap": round(overlap(name, temperature), 4)})
+    about = {"date": datetime.date.today().isoformat(), "draft_tokens": LENGTH}
+    lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
+    head = json.dumps(about)[1:-1]
+    STORE.parent.mkdir(exist_ok=True)
+    STORE.write_text(f'{{\n {head},\n "rows": [\n{lines}\n ]\n}}\n', encoding="utf-8")
+    print(lines)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

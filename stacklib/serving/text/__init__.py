@@ -1,0 +1,1 @@
+"""From tokens to text as it streams: whole characters, cut before a stop string."""

@@ -1,0 +1,1 @@
+"""Where blocks of keys and values go that the pool has no room for; bytes move."""
