@@ -90,7 +90,7 @@ def calibrate(workers: int, quick: bool, family: str = "") -> dict[str, str]:
         misses = bands.misses(problem.cases, *ends)
         if family:
             errors = files.errors_with(errors)
-            predicted = files.held_out_with(predicted)
+            predicted = files.held_out_with(predicted, family)
         written["errors.toml"] = files.tables(errors, files.ERRORS_HEAD)
         written["held_out.csv"] = files.held_out_text(predicted)
         written["bands.csv"] = bands.text(misses, files.bands_but(family))

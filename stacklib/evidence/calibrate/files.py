@@ -18,6 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ..measurements import fitted
 from .folds import BY, Errors
 from .problem import Problem
 
@@ -145,26 +146,24 @@ def error_rows(
 def errors_with(new: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """The stored error quantiles, with new ones in place of those keys'."""
     stored = tomllib.loads(data_path("errors.toml").read_text(encoding="utf-8"))
-    both = {**stored, **new}
+    both = stored | dict(new)
     return {key: dict(both[key]) for key in sorted(both)}
 
 
 def held_out_with(
-    new: Mapping[str, Mapping[str, float]],
+    new: Mapping[str, Mapping[str, float]], family: str
 ) -> dict[str, dict[str, float]]:
-    """The stored held-out predictions, with new ones by column and id."""
-    stored = held_out()
-    return {
-        column: {
-            **{
-                id: value
-                for id, row in stored.items()
-                if (value := getattr(row, column)) is not None
-            },
-            **predicted,
-        }
-        for column, predicted in new.items()
-    }
+    """The stored held-out predictions, with new ones in place of a family's.
+
+    - ``new``: by column and id
+    """
+    own = {row.id for row in fitted() if row.family == family}
+    others = [(id, row) for id, row in held_out().items() if id not in own]
+    found = {}
+    for column, predicted in new.items():
+        stored = {id: getattr(row, column) for id, row in others}
+        found[column] = {k: v for k, v in stored.items() if v is not None} | predicted
+    return found
 
 
 def bands_but(family: str) -> list[list[str]]:

@@ -2,8 +2,9 @@
 
 Tables spell the same thing many ways (``isl``, ``input_len``, ``pp512``), and leave out
 what their readers know. What is left out is what its software does: TensorRT-LLM keeps
-the cache in 8 bits beside 8-bit weights, llama.cpp reads a prompt by 512 tokens, a
-benchmark of random tokens draws lengths from .8 of the nominal on.
+the cache in 8 bits where a checkpoint of 8-bit or NVFP4 weights says so, llama.cpp
+reads a prompt by 512 tokens, a benchmark of random tokens draws lengths from .8 of the
+nominal on.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ def run_of(row: Measurement) -> Run:
         dtype = "fp16"
     software = row.software.lower()
     serves = bool(ENGINES.search(software))
-    narrow = isinstance(dtype, str) and re.search("fp8|fp4", dtype)
+    narrow = isinstance(dtype, str) and re.search("fp8|nvfp4", dtype)
     cache = "fp8" if TENSORRT.search(software) and narrow else None
     chips = int(said(row, "ngpus", "gpus", "chips") or many)
     tp, ep, stages = _ways(row, chips)
