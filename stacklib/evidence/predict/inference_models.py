@@ -108,10 +108,10 @@ def kept_in(row: Measurement, model: LanguageModel) -> str:
     text = f"{said} ".lower() if said else f"{row.subject} {row.settings} ".lower()
     if "mlperf" in row.metric or "mlperf" in text:
         said = text = "fp4 " if "fp4" in row.settings.lower() else "fp8 "
-    if model.key.startswith("gpt-oss") and re.search("nvfp4|mxfp4|fp4|fp8|^ *$", text):
-        return "mxfp4"
-    if model.key.startswith("gpt-oss") and not said:
-        return "mxfp4"  # as it was released
+    if model.key.startswith("gpt-oss") and not re.search("bf16|q[2-8]", text):
+        # As it was released; llama.cpp's file has all but the experts in 8 bits.
+        files = re.search("llama.cpp|ollama", row.software.lower())
+        return "mxfp4_moe" if files else "mxfp4"
     if model.key.startswith("deepseek") and not _FILE.search(text):
         return "fp8_128x128"  # as it was released
     return _format(text, row)
