@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
-    from .tiers.file import FileTier
-    from .tiers.host import HostTier
     from .engine.delay import Delay
     from .engine.engine import Engine
     from .engine.request import Request
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from .readings.pages import cache_blocks
     from .readings.read import LogError, log_sample, log_samples, read_log
     from .readings.readings import Readings
+    from .tiers.file import FileTier
+    from .tiers.host import HostTier
     from .token.account import account
     from .token.lines import Account, Band, Cover, DoubleCount, Line
 else:

@@ -72,7 +72,9 @@ def calibrate(workers: int, quick: bool, family: str = "") -> dict[str, str]:
     table: dict[str, dict[str, Any]] = efficiency_table()
     draws = []
     if not quick:
-        numbers = [{"number": n, "full": values, "family": family} for n in range(folds.DRAWS)]
+        numbers = [
+            {"number": n, "full": values, "family": family} for n in range(folds.DRAWS)
+        ]
         draws = sweep.run(draw, numbers, workers=workers, what="bootstrap")
     spans = folds.spans(values, draws)
     path = files.data_path("efficiency.toml")

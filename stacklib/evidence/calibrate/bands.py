@@ -139,5 +139,5 @@ def text(rows: Iterable[Miss], others: Iterable[Sequence[str]] = ()) -> str:
     found = io.StringIO()
     writer = csv.writer(found, lineterminator="\n")
     writer.writerow(BANDS)
-    writer.writerows(sorted([*others, *band_rows(rows)], key=lambda line: line[0]))
+    writer.writerows(sorted([*map(tuple, others), *band_rows(rows)]))
     return found.getvalue()

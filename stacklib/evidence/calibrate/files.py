@@ -162,7 +162,8 @@ def held_out_with(
     found = {}
     for column, predicted in new.items():
         stored = {id: getattr(row, column) for id, row in others}
-        found[column] = {k: v for k, v in stored.items() if v is not None} | predicted
+        kept = {k: v for k, v in stored.items() if v is not None}
+        found[column] = {**kept, **predicted}
     return found
 
 

@@ -91,7 +91,7 @@ def problem_of(rows: Iterable[Measurement]) -> Problem:
 
 @cache
 def family_problem(family: str) -> Problem:
-    """The fit of a family's own factors to its rows, all other factors as they stand."""
+    """The fit of a family's own factors to its rows; all others stand."""
     rows = (row for row in fitted() if row.family == family)
     whole = problem_of(rows)
     own = {name: f for name, f in whole.factors.items() if f.family == family}

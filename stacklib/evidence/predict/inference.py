@@ -54,18 +54,19 @@ def kind_of(row: Measurement) -> str:
 
 
 def regime(row: Measurement) -> tuple[str, ...]:
-    """A row's cell: what it asks, by what it ran, how it is built, on how many chips.
+    """A row's cell: what it asks, and of what.
 
-    The software is an engine that serves many, or a runner of one sequence, for which
-    it counts whether weights are widened before they are multiplied.
+    Of many requests at once, whether the model has experts; of one, whether its weights
+    are widened before they are multiplied.
     """
-    run = run_of(row)
-    software = "engine" if run.serves else "runner"
-    shape = "dense" if run.model.experts is None else "experts"
-    if not run.serves and shape == "dense":
-        shape = "wide" if way_of(run.model, run.dtype).numbers else "narrow"
-    chips = "one chip" if run.tp * run.ep * run.stages == 1 else "several chips"
-    return kind_of(row), software, shape, chips
+    kind, run = kind_of(row), run_of(row)
+    if kind in ("served", "first token"):
+        return (kind,)
+    if run.model.experts is not None:
+        return kind, "experts"
+    if kind == "most":
+        return kind, "dense"
+    return kind, "wide" if way_of(run.model, run.dtype).numbers else "narrow"
 
 
 def prepare(row: Measurement) -> Predict:
@@ -202,7 +203,9 @@ def _arriving(row: Measurement, run: Run) -> Predict:
 def _first(row: Measurement, run: Run) -> Predict:
     """The first token of one of many requests."""
     if "concurrency" not in row.settings:
-        raise Refusal("config does not give 'concurrency': whom it waits for is unknown")
+        raise Refusal(
+            "config does not give 'concurrency': whom it waits for is unknown"
+        )
     load = run.load()
     return lambda: _forecast(row, steady.first_time(run.step, load), 1.0)
 

@@ -49,9 +49,9 @@ _MEANT = {
 }
 # Words of a subject that say how it was tuned, kept or asked for.
 _BESIDE = re.compile(
-    r" (?:instruct|chat|hf|it|awq|gptq|gguf|exl2|unsloth|mlperf|offline|server|99(?:.9)?|"
-    r"f16|fp16|bf16|fp8|fp4|nvfp4|mxfp4|i?q\d(?: [01ksmlx]+)*|int4|int8|4bit|8bit|g\d+|v\d\.\d|"
-    r"2507|0528|test|unverified)\b"
+    r" (?:instruct|chat|hf|it|awq|gptq|gguf|exl2|unsloth|mlperf|offline|server|"
+    r"99(?:.9)?|f16|fp16|bf16|fp8|fp4|nvfp4|mxfp4|i?q\d(?: [01ksmlx]+)*|int4|int8|4bit|"
+    r"8bit|g\d+|v\d\.\d|2507|0528|test|unverified)\b"
 )
 _QUANT = ("quant", "quantization", "gemm", "dtype", "precision", "weights", "format")
 _FILE = re.compile(r"i?q\d_\w+|fp4|f16|fp8|int\d|awq|gptq|\d ?bits?")
@@ -93,7 +93,9 @@ def model_named(subject: str) -> LanguageModel:
 def _made(name: str) -> LanguageModel:
     layers, hidden, heads, kv_heads, inner, vocab = _SHAPES[name]
     made = gpt(name, layers, hidden, heads, vocab, inner)
-    block = replace(made.kinds[0], attention=Attention(heads, kv_heads, hidden // heads))
+    block = replace(
+        made.kinds[0], attention=Attention(heads, kv_heads, hidden // heads)
+    )
     return replace(made, kinds=(block,))
 
 

@@ -2,7 +2,7 @@
 
 ``attention_time.predict(plan(...))`` reads a device, cuts a grid and prices it. Of one
 query against a cache only batch and keys move from step to step; all that depends on
-neither is read once here, so that a further step is twenty operations, and arrays sweep.
+neither is read once here, so that a further step is twenty operations and arrays sweep.
 """
 
 from __future__ import annotations

@@ -107,9 +107,9 @@ def asked(
     listed = None if devices is None else keys_of(*devices)
     wrote = None if draft is None else tuple(draft)
     found = _fixed(*keys, tp, wrote, listed, **others)
-    plain = is_plain(batch) or is_plain(context)
     if context is None:
         context = (found.here and host.longest(model)) or CONTEXT
+    plain = is_plain(batch) or is_plain(context)
     if plain:
         batch = whole_floats(1, batch=batch)
         context = whole_floats(0, context=context)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from stacklib.hardware import Accelerator
@@ -24,7 +25,7 @@ from stacklib.roofline.work.fit import Infeasible, split
 
 from ..token import host
 from ..token.account import account
-from ..token.lines import Line
+from ..token.lines import BYTES, Line
 from ..token.shape import shape_of
 from ..token.work import ACTIVATION, EXCHANGES
 from .asked import Asked
@@ -74,7 +75,9 @@ def _layers(model: LanguageModel, devices: Sequence[Accelerator]) -> tuple[int, 
     if len(devices) > model.layers:
         raise ValueError(f"{len(devices)} chips for {model.layers} layers: too many")
     room = [d.memory_capacity.si for d in devices]
-    ends = [round(model.layers * sum(room[: i + 1]) / sum(room)) for i in range(len(room))]
+    ends = [
+        round(model.layers * sum(room[: i + 1]) / sum(room)) for i in range(len(room))
+    ]
     sizes = [max(1, b - a) for a, b in zip([0, *ends], ends, strict=False)]
     sizes[sizes.index(max(sizes))] -= sum(sizes) - model.layers
     return tuple(sizes)
@@ -149,7 +152,7 @@ def lines_of(asked: Asked, prompt: int | None, losses: Any) -> list[Line]:
         lines = account(part.model, chip, **given).lines
         lines = losses(asked, part.model, chip, part.tp, rows, lines)
         if part.share != 1.0:
-            lines = tuple(_scaled(line, part.share) for line in lines)
+            lines = tuple(scaled(x, part.share) if x.covers else x for x in lines)
         found.append([*lines, *_from_host(asked, part)])
     if asked.split == "layers":
         whole = list(_added(found))
@@ -162,11 +165,13 @@ def _sum(lines: Iterable[Line]) -> Any:
     return sum(float(getattr(t, "si", t)) for t in times)
 
 
-def _scaled(line: Line, share: float) -> Line:
-    """A line of a part that is larger, or smaller, than an even one."""
-    if not line.covers or line.time is None:
-        return line
-    return replace(line, t_bytes=None, t_arithmetic=None, t_fixed=share * line.time)
+def scaled(line: Line, by: float) -> Line:
+    """A line that takes ``by`` times as long, bound by the same."""
+    times = (line.t_bytes, line.t_arithmetic, line.t_fixed)
+    moving, computing, fixed = (None if t is None else by * t for t in times)
+    return replace(
+        line, t_bytes=moving, t_arithmetic=computing, t_fixed=fixed, joules=None
+    )
 
 
 def _added(parts: Sequence[Sequence[Line]]) -> Iterator[Line]:
@@ -175,16 +180,23 @@ def _added(parts: Sequence[Sequence[Line]]) -> Iterator[Line]:
     for name in names:
         mine = [line for lines in parts for line in lines if line.name == name]
         times = [line.time for line in mine if line.time is not None]
-        if len(mine) == 1:
+        if len(mine) == 1 or not times:
             yield mine[0]
             continue
+        # It is bound by what binds the longest of them.
+        longest = max(mine, key=lambda x: float(getattr(x.time, "si", x.time)))
+        whole, none = sum(times[1:], times[0]), 0 * times[0]
+        by: tuple[Any, Any, Any] = None, None, whole
+        if longest.bound:
+            by = (whole, none, None) if longest.bound == BYTES else (none, whole, None)
         yield replace(
             mine[0],
             bytes=sum((x.bytes for x in mine[1:]), mine[0].bytes),
             operations=sum((x.operations for x in mine[1:]), mine[0].operations),
-            t_bytes=None,
-            t_arithmetic=None,
-            t_fixed=sum(times[1:], times[0]) if times else None,
+            t_bytes=by[0],
+            t_arithmetic=by[1],
+            t_fixed=by[2],
+            joules=None,
             regime="the sum of its stages",
         )
 
@@ -195,7 +207,7 @@ def _crossing(asked: Asked, line: Line, rows: Any) -> Line:
         return line
     model, devices = host.named(asked.model), [p.device for p in parts_of(asked)]
     size, time = rows * model.hidden * ACTIVATION, 0.0
-    for one, other in zip(devices, devices[1:], strict=False):
+    for one, other in pairwise(devices):
         time += size / min(_link(one), _link(other))
     found: Any = time if asked.plain else chosen(time, "s", label=EXCHANGES)
     note = "activations from stage to stage, over the slower link"

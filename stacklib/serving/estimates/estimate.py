@@ -16,6 +16,7 @@ from stacklib.hardware import Accelerator
 from stacklib.hardware.errors import ErrorBand, error_band
 from stacklib.hardware.factors import efficiency_moved
 from stacklib.models import LanguageModel
+from stacklib.models.weights.kept import way_of
 from stacklib.quantity import Quantity
 from stacklib.quantity.keys import keys_of
 from stacklib.roofline.work.fit import Infeasible, fit_memory, fit_with_copies
@@ -249,12 +250,13 @@ def family(given: Asked) -> str:
     """Whose band a step carries; empty at the limit, which has none."""
     if given.mode == "limit" or given.here or given.swept:
         return ""
-    if float(given.batch) == 1.0:
+    if float(given.batch) != 1.0:
+        return "E_decode/served"
+    model = host.named(given.model)
+    if model.experts is not None:
         return "E_decode/one sequence"
-    experts = host.named(given.model).experts
-    shape = "dense" if experts is None else "experts"
-    alone = given.tp * given.ep == 1 and not given.devices
-    return f"E_decode/served/engine/{shape}/{'one chip' if alone else 'several chips'}"
+    wide = way_of(model, given.dtype).numbers
+    return f"E_decode/one sequence/{'wide' if wide else 'narrow'}"
 
 
 # -- does it fit -----------------------------------------------------------------------
@@ -363,11 +365,8 @@ def _swept_parts(given: Asked) -> tuple[Line, ...]:
         return found
     step = step_of(given.keys, given.software, given.mode)
     times, room = step.lines(given.batch, given.context), fitting(_case(given))
-    none = {"t_bytes": None, "t_arithmetic": None}
     lines = tuple(
-        replace(line, **none, t_fixed=room * times[line.name])
-        if line.name in times
-        else line
+        _timed(line, room * times[line.name]) if line.name in times else line
         for line in found
     )
     rows = given.batch
@@ -386,23 +385,24 @@ def _drafted(given: Asked) -> tuple[Line, ...]:
     yields = float(tokens_per_pass(draft.acceptance, draft.tokens))
     plain = _alike(given._replace(draft=None, simple=given.alike))
     shorter = given.context // rows  # the cache is as large, and is read apart
-    wide = given._replace(draft=None, simple=given.alike, batch=given.batch * rows, context=shorter)
+    wide = given._replace(
+        draft=None, simple=given.alike, batch=given.batch * rows, context=shorter
+    )
     cache = next(line for line in plain if line.name == ATTENTION)
     found = [cache if x.name == ATTENTION else x for x in _alike(wide)]
     if draft.model is not None:
-        own = given._replace(draft=None, simple=given.alike, model=draft.model, dtype=None)
+        own = given._replace(
+            draft=None, simple=given.alike, model=draft.model, dtype=None
+        )
         times = [x.time for x in _alike(own) if x.time is not None]
         time = draft.tokens * sum(times[1:], times[0])
         found.append(Line(DRAFT, SPECULATION, t_fixed=time, note="one after another"))
-    return tuple(_shared(line, yields) for line in found)
+    return tuple(divided.scaled(line, 1 / yields) for line in found)
 
 
-def _shared(line: Line, tokens: float) -> Line:
-    """A line of a step that yields several tokens, for one of them."""
-    if line.time is None:
-        return line
-    none = {"t_bytes": None, "t_arithmetic": None, "joules": None}
-    return replace(line, **none, t_fixed=line.time / tokens)
+def _timed(line: Line, time: Any) -> Line:
+    """A line with another time."""
+    return replace(line, t_bytes=None, t_arithmetic=None, t_fixed=time)
 
 
 @lru_cache(maxsize=1024)
@@ -489,5 +489,3 @@ def _traced_parts(given: Asked) -> tuple[Line, ...]:
 
 def _ms(time: Any) -> str:
     return time.text("ms") if isinstance(time, Quantity) else f"{1e3 * time:.3g} ms"
-
-

@@ -72,7 +72,7 @@ def widening(step: Step, rows: float) -> float:
 
 def seconds(step: Step, rows: Any) -> Any:
     """Seconds of a pass that an engine loses; none at the limit."""
-    if not step.calibrated:
+    if not step.fitted:
         return 0.0
     return pause(step.frame.model.layers) + uneven(step, rows)
 
@@ -101,22 +101,18 @@ def lines(step: Step, rows: Any, family: str, traced: bool) -> tuple[Line, ...]:
     - ``traced``: as quantities
     """
     frame = step.frame
-    layers, time, more = frame.model.layers, pause(frame.model.layers), None
-    if frame.model.experts is not None:
-        more = uneven(step, rows)
+    layers = frame.model.layers
+    time: Any = pause(layers)
+    more: Any = None if frame.model.experts is None else uneven(step, rows)
     if traced:
-        each = efficiency_quantity("engine_layer")
-        time = (layers * each).named(HOST)
-        if more is not None:
-            on = (frame.device.key, frame.dtype, frame.kv_dtype, frame.tp, frame.ep)
-            beyond = counted(
-                grouped_seconds, frame.model, *on, int(rows), unit="s", label=GROUPED
-            )
-            more = beyond * (1 / efficiency_quantity("engine_grouped") - 1)
-    words = {"family": family, "regime": "engines as published"}
-    found = [Line(HOST, SECTION, t_fixed=time, note="between layers", **words)]
+        time = (layers * efficiency_quantity("engine_layer")).named(HOST)
+    if traced and more is not None:
+        on = (frame.device.key, frame.dtype, frame.kv_dtype, frame.tp, frame.ep)
+        asked = (frame.model, *on, int(rows))
+        beyond = counted(grouped_seconds, *asked, unit="s", label=GROUPED)
+        more = beyond * (1 / efficiency_quantity("engine_grouped") - 1)
+    words, note = "engines as published", "between layers"
+    found = [Line(HOST, SECTION, t_fixed=time, family=family, regime=words, note=note)]
     if more is not None:
-        found.append(Line(GROUPED, SECTION, t_fixed=more, **words))
+        found.append(Line(GROUPED, SECTION, t_fixed=more, family=family, regime=words))
     return tuple(found)
-
-

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+
 from stacklib.roofline.bound.gemm import join
 
 from ..token import calibrated
@@ -63,7 +64,7 @@ def added(step: Step, load: Load) -> float:
     more = 0.0
     for line in (PRODUCTS, EXCHANGES, NORMS):
         more += step.line(line, rows) - step.line(line, batch)
-    if step.calibrated:
+    if step.fitted:
         more += losses.uneven(step, rows) - losses.uneven(step, batch)
     return passes * more + step.prompt_attention(float(ep), float(round(load.prompt)))
 
@@ -130,4 +131,3 @@ def held(step: Step, tokens: float, chips: int, most: float) -> float:
     free = FREE * (frame.capacity - a_chip) * chips
     cached = sum(layers * a.cached(int(tokens)) for layers, a in shape.attention)
     return min(most, free / (shape.number * cached)) if cached else most
-

@@ -1,8 +1,9 @@
 """The lines of an account as plain seconds, for any batch and context: kept by pair.
 
-``account(...)`` asks every room once a line. What a model on some chips has that neither
-batch nor context move is asked once here, and what batch alone moves once a batch:
-products and output matrix, exchanges. A further step is a few sums, an array a sweep.
+``account(...)`` asks every room once a line. What a model on some chips has that
+neither batch nor context move is asked once here, and what batch alone moves once a
+batch: products and output matrix, exchanges. A further step is a few sums, an array a
+sweep.
 The seconds are the account's own, line by line; a test holds them equal.
 """
 
@@ -32,7 +33,7 @@ class Step:
     """A decode step of a model on some chips; seconds by line for batch and context."""
 
     frame: Frame
-    calibrated: bool
+    fitted: bool  # by the calibrated models, else at the limit
     layers: tuple[Layer, ...]
     fixed: float  # launches and pauses
     link: float  # bytes a second out of a chip
@@ -83,7 +84,7 @@ class Step:
         frame, asked = self.frame, (f"{software}, {tokens:.0f}", batch)
         if tokens < 1:
             return 0.0
-        if not self.calibrated or not self.layers:
+        if not self.fitted or not self.layers:
             moved, flops = frame.shape.prompt(batch, int(tokens))
             return uneven * maximum(moved / frame.rate, flops / frame.peak)
         if asked not in self.kept:
@@ -93,7 +94,7 @@ class Step:
 
     def _head(self, rows: float, batch: float, uneven: float) -> Any:
         """Seconds of the output matrix, which only the last token passes."""
-        if self.calibrated:
+        if self.fitted:
             return self._by_rows(HEAD, batch)
         frame, part = self.frame, self.frame.shape.parts[HEAD]
         moved = part.read(rows) + (frame.ep - 1) * part.bytes
@@ -102,7 +103,7 @@ class Step:
     def attention(self, batch: Any, context: Any, uneven: Any = 1.0) -> Any:
         """Seconds of attention over the cache, in all layers."""
         frame, total = self.frame, 0.0
-        if not self.calibrated or not self.layers:
+        if not self.fitted or not self.layers:
             moved, flops = frame.shape.cache(batch, context, frame.tp)
             return uneven * maximum(moved / frame.rate, flops / frame.peak)
         held = batch if frame.ep == 1 else maximum(1.0, _rounded(batch / frame.ep))
@@ -123,12 +124,12 @@ class Step:
 
     def grouped(self, rows: Any) -> Any:
         """Seconds of the experts' products beyond the reading of their weights."""
-        if not self.calibrated or self.frame.model.experts is None:
+        if not self.fitted or self.frame.model.experts is None:
             return 0.0
         return self._by_rows(GROUPED, rows)
 
     def _covering(self, line: str, batch: Any, uneven: Any) -> Any:
-        if self.calibrated:
+        if self.fitted:
             return self._by_rows(line, batch)
         return self._limit(line, batch, uneven)
 

@@ -31,7 +31,7 @@ def seconds(found):
     return {line.name: 0.0 if line.time is None else line.time for line in found.lines}
 
 
-@pytest.mark.parametrize(("pair", "mode"), itertools.product(PAIRS, MODES))
+@pytest.mark.parametrize(("pair", "mode"), [*itertools.product(PAIRS, MODES)])
 def test_its_lines_are_those_of_the_account(pair, mode):
     model, on, dtype, tp, ep = pair
     step = step_of((*keys_of(model, on, dtype, None), tp, ep), "engine", mode)
@@ -54,7 +54,9 @@ def test_a_sweep_is_its_cases():
         batch = np.array([[1.0], [7.0], [64.0]])
         context = np.array([[0.0, 100.0, 5000.0]])
         found = step.time(batch, context)
-        each = [[step.time(float(b), float(c)) for c in context[0]] for b in batch[:, 0]]
+        each = [
+            [step.time(float(b), float(c)) for c in context[0]] for b in batch[:, 0]
+        ]
         np.testing.assert_allclose(found, each, rtol=1e-12)
 
 
