@@ -2,8 +2,8 @@
 
 - Between layers: kernels that a graph does not join, and the host's part of a step.
   About as long a layer in llama.cpp, in compiled PyTorch and in serving engines.
-- Grouped products: beyond the reading of their weights, experts run at a share of what
-  a product of that size does: rows are sorted by expert, and experts differ in them.
+- Grouped products: the experts' arithmetic keeps a share of the peak only, because rows
+  are sorted by expert, experts differ in them, and results are added up again.
 - Narrow weights: kernels of runners multiply them on each unit about as fast on every
   generation, by warp-level instructions that do not know what came later.
 
@@ -39,7 +39,7 @@ def pause(layers: int) -> float:
 
 
 def uneven(step: Step, rows: Any) -> Any:
-    """Seconds of a pass that experts take beyond an even product's."""
+    """Seconds of a pass that experts take longer than at the peak."""
     return step.grouped(rows) * (1 / efficiency("engine_grouped") - 1)
 
 
@@ -86,7 +86,7 @@ def grouped_seconds(
     ep: int,
     rows: int,
 ) -> float:
-    """Seconds of experts beyond the reading of their weights, of a pass of ``rows``.
+    """Seconds of the experts' arithmetic at the peak, of a pass of ``rows``.
 
     - other arguments: as ``account`` describes them
     """
@@ -109,8 +109,8 @@ def lines(step: Step, rows: Any, family: str, traced: bool) -> tuple[Line, ...]:
     if traced and more is not None:
         on = (frame.device.key, frame.dtype, frame.kv_dtype, frame.tp, frame.ep)
         asked = (frame.model, *on, int(rows))
-        beyond = counted(grouped_seconds, *asked, unit="s", label=GROUPED)
-        more = beyond * (1 / efficiency_quantity("engine_grouped") - 1)
+        ideal = counted(grouped_seconds, *asked, unit="s", label=GROUPED)
+        more = ideal * (1 / efficiency_quantity("engine_grouped") - 1)
     words, note = "engines as published", "between layers"
     found = [Line(HOST, SECTION, t_fixed=time, family=family, regime=words, note=note)]
     if more is not None:

@@ -24,7 +24,7 @@ from ..token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
 from ..token.work import EXCHANGES, LAUNCHES, SAMPLING, busiest
 
 Layer = tuple[int, float, TokenForm]  # how many, their window or 0, their kernels
-GROUPED = "experts beyond their bytes"  # not a line: a part of the products'
+GROUPED = "experts at the peak"  # not a line: a part of the products'
 LINES = (PRODUCTS, ATTENTION, NORMS, LAUNCHES, EXCHANGES, HEAD, SAMPLING)
 
 
@@ -123,7 +123,7 @@ class Step:
         return self._covering(name, rows, 1.0)
 
     def grouped(self, rows: Any) -> Any:
-        """Seconds of the experts' products beyond the reading of their weights."""
+        """Seconds of the experts' arithmetic at the peak."""
         if not self.fitted or self.frame.model.experts is None:
             return 0.0
         return self._by_rows(GROUPED, rows)

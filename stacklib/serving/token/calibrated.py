@@ -14,7 +14,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from stacklib.hardware import efficiency
 from stacklib.kernels.schedule import attention_time as kernels
 from stacklib.models import Attention, Experts, LatentAttention, Matrix
 from stacklib.quantity import Quantity, stamp
@@ -83,14 +82,13 @@ def products_time(case: Case, name: str) -> float:
 
 
 def grouped_time(case: Case) -> float:
-    """Seconds that the experts' products take beyond the reading of their weights."""
-    found, on = 0.0, case.frame.device
-    drawn = on.memory_bandwidth.si * efficiency("dram_gemm")
-    for often, work in products_of(case, PRODUCTS):
-        if work.groups > 1:
-            beyond = kernel_time(work, on) - work.bytes / drawn
-            found += often * max(0.0, beyond)
-    return found
+    """Seconds of the experts' arithmetic at the peak, on each chip."""
+    on = case.frame.device
+    return sum(
+        often * float(work.operations) / on.peak(work.dtype).si
+        for often, work in products_of(case, PRODUCTS)
+        if work.groups > 1
+    )
 
 
 def products_of(case: Case, name: str) -> Iterator[tuple[int, Product]]:
