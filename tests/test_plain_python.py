@@ -112,7 +112,13 @@ pool, tree = paged_kv.BlockAllocator(4, 2), paged_kv.PrefixTree()
 pool.free(pool.allocate([1, 2, 3]))
 assert pool.match([1, 2, 3]).tokens == 2 and not tree.insert([1, 2])
 pool.check()
-assert tree.match([1, 3]).why.place == 1""",
+assert tree.match([1, 3]).why.place == 1
+from stacklib.memory.tiers.seen import tiers_from
+from stacklib.quantity import Quantity
+tiers = tiers_from("sm")[1:3]
+cache = paged_kv.TieredCache(tiers, "regret", block=Quantity(40, "GB"))
+assert cache.run([1, 2, 3, 1]).hits == (0, 1)
+assert paged_kv.kv_transfer("llama-3-70b", 50_000, rails=8).time""",
     "serving": """
 from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")

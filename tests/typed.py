@@ -11,7 +11,7 @@ from stacklib.cli.completion import every, subparsers
 from stacklib.interconnect.networks.read_topo import topo_sample
 
 # What a line needs besides the package: NumPy, notebooks and exercises, a checkout.
-NUMPY, EXERCISES, CHECKOUT = "numpy", "exercises", "checkout"
+NUMPY, EXERCISES, CHECKOUT, SERVER = "numpy", "exercises", "checkout", "starlette"
 MEASURED = Path(cli.__file__).parents[1] / "evidence/data/measurements.csv"
 FILES = ("config.json", "rows.csv", "topo.txt")  # in the folder where it is typed
 STEP = "h100-sxm --model llama-3-70b --tp 2"
@@ -98,6 +98,13 @@ LINES = [
         "json",
     ),
     Typed("generate hello --tokens 4", 0, NUMPY),
+    Typed(
+        "serve --model draft --host 127.0.0.1 --port 0 --expose --blocks 64 --json "
+        "--block-size 16 --max-batch 2 --chunk 16 --waiting 2",
+        0,
+        SERVER,
+        stopped=True,
+    ),
     *tables("formats"),
     *tables("formats e2m1"),
     Typed("formats nosuch", 2),

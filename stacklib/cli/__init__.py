@@ -19,7 +19,7 @@ from .terminal import drop_output, printable
 
 __all__ = ["main"]
 
-# name -> what it does; each is a module here with add_parser(subparsers)
+# name -> what it does; each is a module with add_parser(subparsers), here or in `own`
 COMMANDS = {
     "specs": "what is known of a device, with sources",
     "links": "links and memories, the fastest first; one of them with sources",
@@ -36,6 +36,7 @@ COMMANDS = {
     "assumptions": "judgements that the book's numbers rest on, each with its reason",
     "validate": "predictions held against published measurements",
     "generate": "text from the book's own small language model",
+    "serve": "the book's own model behind OpenAI's API",
     "formats": "number formats of a few bits, and the numbers of one",
     "quantize": "the book's own model in few bits, as a file",
     "start": "your own copies of the exercises, in my/",
@@ -44,6 +45,8 @@ COMMANDS = {
     "new": "write the stub of a device, claim, section, number or exercise",
     "completion": "a script that completes these words in bash or zsh",
 }
+
+OWN = ("generate", "quantize", "serve")  # of the book's own model: in a folder
 
 
 class Parser(argparse.ArgumentParser):
@@ -91,7 +94,8 @@ def parser_of(command: str | None) -> Parser:
     )
     for name, words in COMMANDS.items():
         if name == command:
-            module = importlib.import_module(f"stacklib.cli.{name}")
+            home = f"own.{name}" if name in OWN else name
+            module = importlib.import_module(f"stacklib.cli.{home}")
             module.add_parser(subparsers)
         elif command is None:
             subparsers.add_parser(name, help=words)

@@ -75,7 +75,11 @@ def words_of(command: str) -> Iterator[str]:
             yield from map(str, action.choices or ())
             if {action.dest} & {"device", "on"} and command != "new":
                 yield from hardware.names()
-            if action.dest == "model" and command not in ("generate", "quantize"):
+            if action.dest == "model" and command not in (
+                "generate",
+                "quantize",
+                "serve",
+            ):
                 yield from models.names()
     if command == "formats":
         yield from FORMATS

@@ -94,7 +94,7 @@ class BlockAllocator:
     step : int
         Set by the engine; says when something was evicted.
     short : Short or None
-        Why the last ``allocate`` or ``append`` was refused.
+        The sum of the last ``allocate`` or ``append`` that was refused.
 
     Raises
     ------
@@ -121,6 +121,7 @@ class BlockAllocator:
         self.holds: list[Node | None] = [None] * self.blocks
         self.used_at = [0] * self.blocks
         self.sequences: set[Sequence] = set()
+        self.behind: dict[Sequence, int] = {}  # tokens of which full blocks lack names
         self.counts = views.Counts()
         self.step = 0
         self.short: Short | None = None
@@ -143,8 +144,9 @@ class BlockAllocator:
         owner : object, optional
             Who asks.
         publish : bool
-            Whether full blocks are findable at once, now and when tokens are appended.
-            An engine that computes later says no, and calls ``publish``.
+            Whether full blocks are findable at once: those of the prompt now, later
+            ones with the next token, which says that those before it are computed.
+            An engine that computes a prompt in pieces says no, and calls ``publish``.
 
         Returns
         -------
@@ -157,7 +159,7 @@ class BlockAllocator:
             For tokens that are no whole numbers.
         """
         own = as_tokens(tokens)
-        nodes = self.contents.walk(own.tobytes(), (len(own) - 1) // self.block_size)
+        nodes = self._find(own)
         table = [node.block for node in nodes if node.block is not None]
         fresh = self._take(-(-len(own) // self.block_size) - len(table), table, owner)
         if fresh is None:
@@ -199,19 +201,20 @@ class BlockAllocator:
         return self._append(sequence, as_token(token))
 
     def _append(self, sequence: Sequence, token: int) -> bool:
-        self._alive(sequence)
-        tokens, table, size = sequence.tokens, sequence.blocks, self.block_size
-        if len(tokens) == len(table) * size:
-            if not self._make_room(1, [], sequence.owner):
+        if sequence not in self.sequences:
+            self._settle(sequence)
+        tokens, table, length = sequence.tokens, sequence.blocks, len(sequence.tokens)
+        if length == len(table) * self.block_size:
+            if not self.free_blocks and not self._make_room(1, [], sequence.owner):
                 return False
             table.append(self._pop())
+            if sequence.publishes:
+                self.behind[sequence] = length  # named when somebody searches
         elif self.owners[table[-1]] > 1 or self.holds[table[-1]] is not None:
             if not self._copy_last(sequence):
                 return False
         tokens.append(token)
-        sequence.quick = len(table) * size - 1
-        if sequence.publishes and len(tokens) > sequence.quick:
-            self._name(sequence, len(tokens))
+        sequence.quick = len(table) * self.block_size
         return True
 
     def _copy_last(self, sequence: Sequence) -> bool:
@@ -241,7 +244,7 @@ class BlockAllocator:
         ValueError
             For more tokens than it has, and for a sequence that was freed.
         """
-        self._alive(sequence)
+        self._settle(sequence)
         whole(0, tokens=tokens)
         if tokens > len(sequence.tokens):
             raise ValueError(
@@ -251,22 +254,23 @@ class BlockAllocator:
         self._name(sequence, tokens)
 
     def _name(self, sequence: Sequence, tokens: int) -> None:
-        size, first, last = self.block_size, sequence.named, tokens // self.block_size
-        if last <= first:
+        named, last = sequence.named, tokens // self.block_size
+        if last <= named:
             return
-        text = sequence.tokens[first * size : last * size].tobytes()
-        path = self.contents.extend(sequence.node or self.contents.root, text)
-        for block, node in zip(sequence.blocks[first:last], path, strict=True):
-            if self.holds[block] is node:
-                continue  # a fork published it
-            self.holds[block] = node
+        node, put = sequence.node or self.contents.root, self.contents.put
+        width = self.contents.width
+        text = sequence.tokens[named * self.block_size :].tobytes()
+        for n, block in enumerate(sequence.blocks[named:last]):
+            node = put(node, text[n * width : (n + 1) * width])
             if node.block is None and node.gone is None:
                 node.block = block  # as nearly always: new, and here only
-            else:
+                self.holds[block] = node
+            elif self.holds[block] is not node:  # else a fork published it
                 self._hold_too(block, node)
-        sequence.node, sequence.named = path[-1], last
+        sequence.node, sequence.named = node, last
 
     def _hold_too(self, block: int, node: Node) -> None:
+        self.holds[block] = node
         if node.block is None:
             self.contents.regain(node, block)
         elif self.owners[node.block] == 0:  # one in use is worth more than one unused
@@ -291,7 +295,7 @@ class BlockAllocator:
         ValueError
             For a length it does not have, and for a sequence that was freed.
         """
-        self._alive(sequence)
+        self._settle(sequence)
         whole(0, length=length)
         if length > len(sequence.tokens):
             raise ValueError(
@@ -327,7 +331,7 @@ class BlockAllocator:
         ValueError
             For a sequence that was freed.
         """
-        self._alive(sequence)
+        self._settle(sequence)
         twin = Sequence(owner, sequence.tokens[:], sequence.blocks[:], [])
         twin.named, twin.node = sequence.named, sequence.node
         twin.cached, twin.publishes = sequence.cached, sequence.publishes
@@ -350,7 +354,7 @@ class BlockAllocator:
         ValueError
             For a sequence that was freed before, or that another allocator made.
         """
-        self._alive(sequence)
+        self._settle(sequence)
         self.sequences.remove(sequence)
         self._release(sequence.blocks)
         sequence.blocks, sequence.quick = [], 0
@@ -362,7 +366,7 @@ class BlockAllocator:
         ``allocate`` does not ask for it. ValueError for tokens that are none.
         """
         own = as_tokens(tokens)
-        nodes = self.contents.walk(own.tobytes(), (len(own) - 1) // self.block_size)
+        nodes = self._find(own)
         blocks = [node.block for node in nodes if node.block is not None]
         reason = why(self.contents, own, nodes)
         return Match(len(nodes) * self.block_size, blocks, reason)
@@ -391,12 +395,22 @@ class BlockAllocator:
         """AssertionError where a block is not free, unused or owned exactly once."""
         views.check(self)
 
-    def _alive(self, sequence: Sequence) -> None:
+    def _settle(self, sequence: Sequence) -> None:
+        """Refuse a sequence that is not ours (now); name what it filled meanwhile."""
         if sequence not in self.sequences:
             raise ValueError(
                 f"the sequence of {sequence.owner!r} is none of this allocator's, "
                 "or was freed before"
             )
+        if sequence in self.behind:
+            self._name(sequence, self.behind.pop(sequence))
+
+    def _find(self, tokens: array[int]) -> list[Node]:
+        while self.behind:
+            self._name(*self.behind.popitem())
+        return self.contents.walk(
+            tokens.tobytes(), (len(tokens) - 1) // self.block_size
+        )
 
     def _take(self, count: int, keep: list[int], owner: Any) -> list[int] | None:
         """New blocks; those to ``keep`` leave the unused ones. None where short."""
@@ -418,14 +432,12 @@ class BlockAllocator:
 
     def _make_room(self, count: int, keep: list[int], owner: Any) -> bool:
         if count <= len(self.free_blocks):
-            self.short = None
             return True
         idle = [block for block in keep if self.owners[block] == 0]
         free, evictable = len(self.free_blocks), len(self.unused) - len(idle)
         if count > free + evictable:
             self.short = Short(count, free, evictable)
             return False
-        self.short = None
         for block in reversed(idle):  # the newest now, so that none of them leaves
             self.unused.move_to_end(block)
         for _ in range(count - free):

@@ -34,13 +34,11 @@ class Node:
         "twins",
     )
 
-    def __init__(
-        self, parent: Node | None, content: bytes, name: int, other: Node | None = None
-    ) -> None:
-        self.parent = parent
-        self.content = content
-        self.hash = name
-        self.other = other  # next of the same hash
+    def __init__(self) -> None:
+        self.parent: Node | None = None
+        self.content = b""
+        self.hash = 0
+        self.other: Node | None = None  # next of the same hash
         self.block: int | None = None
         self.twins: tuple[int, ...] = ()  # blocks in use, computed a second time
         self.children = 0
@@ -53,16 +51,18 @@ class Contents:
 
     - ``width``: bytes of a full block's tokens.
     - ``hash``: names a block, from its content and the name before it.
-    - ``memory``: how many evicted nodes to remember.
+    - ``blocks``: how many there are, and how many evicted nodes are remembered.
     """
 
     def __init__(
-        self, width: int, hash: Callable[[bytes, int], int], memory: int
+        self, width: int, hash: Callable[[bytes, int], int], blocks: int
     ) -> None:
         self.width = width
         self.hash = hash
-        self.memory = memory
-        self.root = Node(None, b"", 0)
+        self.memory = blocks
+        self.root = Node()
+        # Made beforehand: objects made later keep the garbage collector busy.
+        self.spare = [Node() for _ in range(blocks)]
         self.by_hash: dict[int, Node] = {}
         self.evicted: OrderedDict[Node, None] = OrderedDict()
 
@@ -88,23 +88,18 @@ class Contents:
             node = node.other  # a collision: the hash alone would have lied
         return node
 
-    def extend(self, node: Node, text: bytes) -> list[Node]:
-        """The nodes of full blocks behind a node, new ones where there were none.
-
-        - ``text``: the blocks' tokens as bytes.
-        """
-        path, width, names = [], self.width, self.by_hash
-        for start in range(0, len(text), width):
-            content = text[start : start + width]
-            name = self.hash(content, node.hash)
-            first = names.get(name)
-            after = self.find(node, content) if first else None
-            if after is None:
-                after = names[name] = Node(node, content, name, first)
-                node.children += 1
-            path.append(after)
-            node = after
-        return path
+    def put(self, parent: Node, content: bytes) -> Node:
+        """The node of a content behind a prefix, a new one where there was none."""
+        name = self.hash(content, parent.hash)
+        first = self.by_hash.get(name)
+        node = self.find(parent, content) if first else None
+        if node is None:
+            node = self.spare.pop() if self.spare else Node()
+            node.parent, node.content, node.hash = parent, content, name
+            node.other = first
+            self.by_hash[name] = node
+            parent.children += 1
+        return node
 
     def regain(self, node: Node, block: int) -> None:
         """A block holds the node's content (again)."""
@@ -126,7 +121,10 @@ class Contents:
             if node.parent is None:
                 return
             self._unlink(node)
-            node = node.parent
+            parent, node.parent = node.parent, None
+            node.key = node.gone = None
+            self.spare.append(node)
+            node = parent
             node.children -= 1
 
     def _unlink(self, node: Node) -> None:

@@ -63,7 +63,7 @@ def as_tokens(tokens: Iterable[int]) -> array[int]:
         raise ValueError(f"tokens = {tokens!r}: whole numbers are needed, not text")
     listed = tokens if isinstance(tokens, list | tuple) else list(tokens)
     try:
-        if not set(map(type, listed)) <= {int}:
+        if [*map(type, listed)].count(int) < len(listed):
             listed = [as_token(token) for token in listed]
         return array("q", listed)
     except OverflowError:

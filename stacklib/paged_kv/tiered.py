@@ -85,7 +85,7 @@ class Served:
 
 def fetch_time(tier: Tier, size: Quantity) -> Quantity:
     """Seconds until so many bytes have come up from a tier, alone on its link."""
-    return (tier.latency + size / tier.bandwidth).named(f"fetched from {tier.name}")
+    return (size / tier.bandwidth + tier.latency).named(f"fetched from {tier.name}")
 
 
 class TieredCache:
@@ -179,7 +179,10 @@ class TieredCache:
         return level
 
     def run(self, keys: Iterable[Hashable]) -> Served:
-        """Access after access; what became of all so far."""
+        """Access key after key; what became of all so far.
+
+        ``keys``: the trace, or some more of it.
+        """
         for key in keys:
             self.access(key)
         return self.served()

@@ -27,7 +27,7 @@ def transfer_time(size: Any, rate: Any, rails: Any = 1, latency: Any = 0.0) -> A
     - ``rate``: bytes a second of one rail, one direction;
     - ``latency``: seconds from a rail's end to its other.
     """
-    return latency + size / (rails * rate)
+    return size / (rails * rate) + latency
 
 
 def run_transfer(

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from .estimates.estimate import Estimate, estimate
     from .masks.mask import Mask
     from .masks.masks import json_mask, regex_mask, schema_mask
-    from .readings.checks import Check
     from .readings.diagnose import Diagnosis, diagnose
-    from .readings.pages import cache_blocks
-    from .readings.read import LogError, log_sample, log_samples, read_log
+    from .readings.read import LogError, read_log
     from .readings.readings import Readings
     from .tiers.file import FileTier
     from .tiers.host import HostTier

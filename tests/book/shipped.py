@@ -13,7 +13,7 @@ from pathlib import Path
 
 from _tools import tree
 
-from ..typed import EXERCISES, LINES, NUMPY, Typed
+from ..typed import EXERCISES, LINES, NUMPY, SERVER, Typed
 
 # Run by the artefact's own Python: all lines in one process, for speed.
 INSIDE = """
@@ -94,8 +94,8 @@ def fault(typed: Typed, artefact: Artefact, status: object, out: str, err: str) 
 
 
 def names_the_lack(typed: Typed, err: str) -> bool:
-    if typed.needs == NUMPY:
-        return "pip install numpy" in err
+    if typed.needs in (NUMPY, SERVER):  # NumPy is missed first, where it is missing too
+        return "pip install" in err
     word = "exercises/" if typed.needs == EXERCISES else "checkout"
     return word in err or "--root" in err
 

@@ -6,8 +6,8 @@ The same seed gives the same trace on every machine. Keys are whole numbers from
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from itertools import accumulate, count
+from collections.abc import Callable, Iterator
+from itertools import accumulate, chain, count, islice
 
 from stacklib.quantity.bounds import above_zero, whole
 
@@ -44,14 +44,14 @@ def scans_and_loops(length: int, loop: int = 330, seed: int = 0) -> list[int]:
     return found[:length]
 
 
-def conversations(length: int, people: int = 60, seed: int = 0) -> list[int]:
-    """Blocks of a KV cache as turns of conversations touch them, prefix first.
+def turns(people: int = 60, seed: int = 0) -> Iterator[list[int]]:
+    """Blocks of a KV cache as each turn of a conversation needs them, without end.
 
     Each turn reads the blocks of a system prompt shared with others, then all earlier
     blocks of its own conversation, then writes some new ones. Who spoke last is more
     likely to speak again; conversations end, and others begin.
     """
-    whole(length=length, people=people)
+    whole(people=people)
     r = random.Random(seed)
     new = count(_APPLICATIONS * _SYSTEM_BLOCKS)
 
@@ -60,13 +60,17 @@ def conversations(length: int, people: int = 60, seed: int = 0) -> list[int]:
         return list(range(first, first + _SYSTEM_BLOCKS))
 
     held = [begun() for _ in range(people)]  # the last to speak is at the end
-    found: list[int] = []
-    while len(found) < length:
+    while True:
         blocks = held.pop(int(people * r.random() ** 0.4))
         blocks += [next(new) for _ in range(r.randint(1, 6))]
-        found += blocks
+        yield list(blocks)
         held.append(blocks if r.random() < 0.9 else begun())
-    return found[:length]
+
+
+def conversations(length: int, people: int = 60, seed: int = 0) -> list[int]:
+    """Blocks of a KV cache as ``turns`` of conversations touch them, prefix first."""
+    whole(length=length)
+    return list(islice(chain.from_iterable(turns(people, seed)), length))
 
 
 TRACES: dict[str, Callable[..., list[int]]] = {

@@ -13,7 +13,7 @@ from typing import Any
 from stacklib import serving
 from stacklib.serving.token.account import LAUNCHES
 from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
-from stacklib.serving.token.work import EXCHANGES, SAMPLING
+from stacklib.serving.token.work import EXCHANGES, HOST, SAMPLING
 
 MODEL, DEVICE, OTHER, TP, CONTEXT = "llama-3-70b", "h100_sxm", "b200_sxm", 8, 4096
 TOKEN, PROMPT = "a token", "a prompt"
@@ -133,6 +133,21 @@ def _narrow_cache(on: str) -> Any:
     return put[ATTENTION](on)
 
 
+def _of_a_token(name: str) -> Callable[[], Any]:
+    def seconds() -> Any:
+        from stacklib.pages import chain
+
+        return chain.time("08-serving/tiers", name, after=False)
+
+    return seconds
+
+
+def _fetched() -> Any:
+    from stacklib.pages.serving import tiers
+
+    return tiers.fetched("host")
+
+
 # What a case is before its first section: a token computes, and a prompt is as three
 # kernels for its attention, at the dense peak, leave it.
 START = {
@@ -222,6 +237,13 @@ POSTS: dict[str, Post] = {
     "08-serving/blocks": Post((ATTENTION,)),
     "08-serving/prefix": Post((PRODUCTS, ATTENTION), case=PROMPT),
     "08-serving/batching": Post(READ),
-    "08-serving/tiers": Post((PRODUCTS, ATTENTION), case=PROMPT),
+    "08-serving/tiers": Post(
+        (PRODUCTS, ATTENTION, HOST),
+        only(PRODUCTS, _of_a_token(PRODUCTS))
+        | only(ATTENTION, _of_a_token(ATTENTION))
+        | only(NORMS, _of_a_token(NORMS))
+        | only(HOST, _fetched),
+        PROMPT,
+    ),
     "08-serving/speculation": Post(READ),
 }

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from stacklib.serving.speculation.drafts import Proposal
+from stacklib.serving.speculation.rule import Row, checked, distribution
 from stacklib.tinylm.forward import Floats, log_softmax
-from stacklib.tinylm.sampling import draw, probabilities
 
+from .drafting import allowed
 from .request import Request
 
 
@@ -22,24 +23,26 @@ class Chosen:
     top: tuple[tuple[int, float], ...] = ()
 
 
-def choose(request: Request, rows: Floats, drafted: Sequence[int]) -> list[Chosen]:
+def choose(
+    request: Request, rows: Floats, proposal: Proposal, end: int
+) -> list[Chosen]:
     """The next tokens of a request; none where its grammar allows nothing.
 
     - ``rows``: (1 + drafted, vocab), logits after its last token and after each draft.
-    - ``drafted``: tokens that a draft proposed; none of them is kept yet.
+    - ``proposal``: tokens that a draft proposed; none of them is kept yet.
+    - ``end``: the token that ends a document
     """
-    row = rows[0]
-    if request.asked.mask is not None:
-        allowed = request.asked.mask.allowed(request.at, request.left)
-        if not allowed.any():
-            return []
-        row = np.where(allowed, row, np.float32(-np.inf))
-    how = request.asked.sampling
-    if how.temperature == 0:  # nothing is drawn
-        token = int(row.argmax())
-    else:
-        token = draw(probabilities(row, how), request.random)
-    return [reported(token, rows[0], request.asked.logprobs)]
+    target: list[Row] = []
+    for place, row in enumerate(rows):
+        may = allowed(request, proposal.tokens[:place], end)
+        if may is not None and not may.any():
+            break
+        target.append(distribution(row, request.asked.sampling, may))
+    if not target:
+        return []
+    tokens = checked(target, proposal.rows, proposal.tokens, request.random)
+    count = request.asked.logprobs
+    return [reported(*each, count) for each in zip(tokens, rows, strict=False)]
 
 
 def reported(token: int, row: Floats, count: int | None) -> Chosen:

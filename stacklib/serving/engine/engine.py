@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from itertools import takewhile
 
 from stacklib.paged_kv import BlockView
+from stacklib.serving.speculation.drafts import Draft
 from stacklib.serving.tiers.chain import Chain
 from stacklib.serving.tiers.held import Tier
 from stacklib.tinylm import Sampling, TinyLM
@@ -15,6 +16,7 @@ from stacklib.tinylm import Sampling, TinyLM
 from .batched import Segment, forward_batch
 from .choose import Chosen, choose
 from .delay import Delay, Ledger, Rows, Waits, rows_of
+from .drafting import Drafting
 from .events import STEP_WORK, Clock, Event, Log
 from .latency import Latency, latency
 from .memory import Memory
@@ -44,7 +46,8 @@ class Engine:
     tiers : sequence of tiers
         Where blocks go that leave the pool: ``HostTier``, ``FileTier``, nearest first.
     draft : optional
-        What proposes tokens.
+        What proposes tokens that the model then checks in one pass: a ``ModelDraft``,
+        ``CountedDraft`` or ``LookUpDraft`` of ``serving.speculation.drafts``.
     policy : str
         ``fcfs``, ``shortest`` or ``static``: rows of ``POLICIES``.
     clock : callable, optional
@@ -54,7 +57,8 @@ class Engine:
     Raises
     ------
     ValueError
-        For sizes that are not whole and positive, and a chunk below max_batch.
+        For sizes that are not whole and positive, and a chunk that does not hold a
+        token and its drafts for each of ``max_batch`` requests.
     UnknownName
         For another policy.
 
@@ -79,7 +83,7 @@ class Engine:
         max_batch: int,
         chunk: int,
         tiers: Sequence[Tier] = (),
-        draft: Any = None,
+        draft: Draft | None = None,
         policy: str = "fcfs",
         clock: Callable[[], float] | None = None,
     ) -> None:
@@ -91,11 +95,13 @@ class Engine:
         self._memory = Memory(
             model.config, blocks, block_size, Chain(tiers), self._clock, self._log
         )
+        self._drafting = Drafting(draft, model.tokenizer.end)
         self._scheduler = Scheduler(
             self._memory,
             policy_named(policy),
             max_batch,
             chunk,
+            self._drafting,
             self._waits,
             self._counts,
             self._log,
@@ -198,7 +204,11 @@ class Engine:
         self._memory.copying = 0.0
         given = self._scheduler.plan()
         chosen = self._computed(given)
-        rows = {each: self._read(each, count) for each, count in given.items()}
+        back = {each: self._rolled_back(each, new) for each, new in chosen.items()}
+        rows = {
+            each: self._read(each, count, back.get(each, 0))
+            for each, count in given.items()
+        }
         self._clock.work += STEP_WORK + sum(given.values())
         end = self._clock.now()
         self._account(rows, end - start)
@@ -209,6 +219,11 @@ class Engine:
 
     def cancel(self, id: int) -> bool:
         """End a request and free its blocks; False if it had ended.
+
+        Parameters
+        ----------
+        id : int
+            The request's number.
 
         Raises
         ------
@@ -222,7 +237,13 @@ class Engine:
         return True
 
     def stream(self, id: int) -> Iterator[Piece]:
-        """The pieces of an answer as they come; steps the engine while it waits."""
+        """The pieces of an answer as they come; steps the engine while it waits.
+
+        Parameters
+        ----------
+        id : int
+            The request's number.
+        """
         request = self._known(id)
         seen = 0
         while True:
@@ -235,6 +256,11 @@ class Engine:
 
     def explain(self, id: int) -> Delay:
         """Where a request's time went; up to now while it is alive.
+
+        Parameters
+        ----------
+        id : int
+            The request's number.
 
         Raises
         ------
@@ -284,27 +310,55 @@ class Engine:
         """The model's pass, and the tokens of those whose last token it read."""
         segments = []
         for request, count in given.items():
+            drafted = self._drafting.proposal(request).tokens
+            tokens = [*request.known, *drafted]
             end = request.computed + count
             segments.append(
                 Segment(
-                    request.known[request.computed : end],
+                    tokens[request.computed : end],
                     request.computed,
                     request.held.blocks,
-                    int(end == len(request.known)),
+                    1 + len(drafted) if end == len(tokens) else 0,
                 )
             )
         rows = forward_batch(self.model.weights, self._memory.pool, segments)
         return {
-            request: choose(request, row, ())
+            request: choose(
+                request,
+                row,
+                self._drafting.proposal(request),
+                self.model.tokenizer.end,
+            )
             for request, row in zip(given, rows, strict=True)
             if len(row)
         }
 
-    def _read(self, request: Request, count: int) -> Rows:
-        """Note that so many more of its tokens are computed."""
+    def _rolled_back(self, request: Request, tokens: Sequence[Chosen]) -> int:
+        """Drafted tokens that are not in its text: gone, and their blocks are free."""
+        drafted = self._drafting.proposal(request).tokens
+        self._drafting.checked(request)
+        if not drafted:
+            return 0
+        pairs = zip(drafted, tokens, strict=False)
+        kept = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1].token, pairs))
+        # The last of the new tokens is read in the next step.
+        gone = len(drafted) + 1 - len(tokens)
+        before = len(request.held.blocks)
+        self._memory.allocator.truncate(request.held, len(request.held) - gone)
+        freed = before - len(request.held.blocks)
+        self._counts.drafted_tokens += len(drafted)
+        self._counts.accepted_tokens += kept
+        self._counts.rolled_back_blocks += freed
+        self._log.note(
+            "checked", request.id, drafted=len(drafted), kept=kept, freed=freed
+        )
+        return gone
+
+    def _read(self, request: Request, count: int, gone: int) -> Rows:
+        """Note that so many more of its tokens are computed, less those rolled back."""
         at = request.computed
         rows = rows_of(at, count, len(request.tokens), request.highest)
-        request.computed += count
+        request.computed += count - gone
         request.highest = max(request.highest, request.computed)
         self._memory.allocator.publish(request.held, request.computed)
         self._counts.recomputed_tokens += rows.recomputed
@@ -355,6 +409,7 @@ class Engine:
             request.pieces.append(Piece(rest, None, now))
         request.ledger.closed(now)
         self._scheduler.remove(request)
+        self._drafting.ended(request)
         request.state, request.reason, request.finished = "finished", reason, now
         if reason == "cancelled":
             self._counts.cancelled += 1

@@ -21,16 +21,9 @@ DEFINITIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """One request as its client saw it, in the engine's time.
+    """One request as its client saw it, in the engine's time; see ``DEFINITIONS``.
 
-    Parameters
-    ----------
-    ttft, tpot, tpot_all, e2e : float or None
-        See ``DEFINITIONS``; None where there were too few tokens.
-    itl : tuple of float
-        Gaps between its tokens.
-    tokens : int
-        Tokens made.
+    None where there were too few tokens; ``itl`` is the gaps between them.
     """
 
     ttft: float | None
@@ -44,21 +37,9 @@ class Latency:
 def latency(submitted: float, times: Sequence[float], finished: float) -> Latency:
     """The five numbers of one request.
 
-    Parameters
-    ----------
-    submitted, finished : float
-        When it came and when it ended.
-    times : sequence of float
-        When each of its tokens came.
-
-    Raises
-    ------
-    ValueError
-        When these do not follow one another.
-
-    Returns
-    -------
-    Latency
+    - ``submitted``, ``finished``: when it came and when it ended.
+    - ``times``: when each of its tokens came.
+    - raises ``ValueError``: when these do not follow one another.
     """
     order = (submitted, *times, finished)
     if not all(before <= after for before, after in pairwise(order)):

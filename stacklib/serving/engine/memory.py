@@ -47,6 +47,7 @@ class Memory:
         self.out = self.back = 0  # blocks copied down and up
         self.copying = 0.0  # time of copies in this step
         self._tiers = tiers
+        self._leaving: list[tuple[int, bytes]] | None = None
         self._clock, self._log = clock, log
 
     def take(self, tokens: Sequence[int], owner: int) -> Found | None:
@@ -55,43 +56,61 @@ class Memory:
         At least the last token is left to compute: its logits are needed.
         """
         why = str(self.allocator.match(tokens).why)
+        # What leaves for this request must not push its own blocks out of the tiers:
+        # it goes down once they have been taken out of there.
+        leaving: list[tuple[int, bytes]] = []
+        self._leaving = leaving
         sequence = self.allocator.allocate(tokens, owner=owner, publish=False)
+        self._leaving = None
         if sequence is None:
             return None
         size = self.allocator.block_size
         keys = self.allocator.keys(tokens)
         first = done = sequence.cached
         where = ["pool"] * (first // size)
+        fetched = []
         for key, block in zip(
             keys[first // size :], sequence.blocks[first // size :], strict=False
         ):
-            tier = self._fetch(key, block, owner) if done + size < len(tokens) else None
-            if tier is None:
+            found = self._fetch(key, block, owner) if done + size < len(tokens) else None
+            if found is None:
                 break
+            tier, entry = found
             where.append(tier)
+            fetched.append((block, entry))
             done += size
+        for block, key in leaving:
+            self._sink(block, key)
+        for block, entry in fetched:
+            self.pool.write(block, *entry)
         self.allocator.publish(sequence, done)
         where += ["computed"] * (len(keys) - len(where))
         names = tuple((key.hex()[:8], at) for key, at in zip(keys, where, strict=True))
         return Found(sequence, done, done - first, why, names)
 
-    def _fetch(self, key: bytes, block: int, owner: int) -> str | None:
-        """Copy a block back from the tier that has it."""
+    def _fetch(self, key: bytes, block: int, owner: int) -> tuple[str, Any] | None:
+        """Take a block's keys and values out of the tier that has them."""
         tier = self._tiers.where(key)
         if tier is None:
             return None
         found = self._timed(lambda: self._tiers.get(key))
         if found is None:  # it did not survive there
             return None
-        self.pool.write(block, *found)
         self.back += 1
         self._log.note("swapped_in", owner, block=block, tier=tier, key=key.hex()[:8])
-        return tier
+        return tier, found
 
     def _leaves(self, block: int, key: bytes) -> None:
         """A block with findable content is about to be used for something else."""
         seen = self.allocator.table(block)
         self._log.note("evicted", block=block, key=key.hex()[:8], age=seen.age)
+        if self._leaving is None:
+            self._sink(block, key)
+        else:
+            self._leaving.append((block, key))
+
+    def _sink(self, block: int, key: bytes) -> None:
+        """Copy a block to the first tier; its place in the pool is written later."""
         if self._tiers.tiers:
             self._timed(lambda: self._tiers.put(key, *self.pool.read(block)))
             self.out += 1

@@ -32,32 +32,21 @@ class Counts:
     blocks_swapped_in: int = 0
     drafted_tokens: int = 0
     accepted_tokens: int = 0
+    rolled_back_blocks: int = 0  # that only rejected drafts had taken
 
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """An engine at one moment.
-
-    Parameters
-    ----------
-    counts : Counts
-        Since the start.
-    running, waiting : int
-        Requests in the batch and in line.
-    blocks, blocks_used, blocks_cached, blocks_free : int
-        Of the pool: all, held by requests, findable though nobody holds them, empty.
-    latencies : tuple of Latency
-        Of requests that ended lately, as their clients saw them.
-    """
+    """An engine at one moment: counts since the start, and gauges."""
 
     counts: Counts
     running: int
-    waiting: int
-    blocks: int
-    blocks_used: int
-    blocks_cached: int
+    waiting: int  # in line
+    blocks: int  # of the pool
+    blocks_used: int  # held by requests
+    blocks_cached: int  # findable, though nobody holds them
     blocks_free: int
-    latencies: tuple[Latency, ...] = field(repr=False, default=())
+    latencies: tuple[Latency, ...] = field(repr=False)  # of those that ended lately
 
     @property
     def hit_rate(self) -> float:

@@ -149,14 +149,9 @@ class Request:
         return self.sequence
 
     @property
-    def placed(self) -> bool:
-        """Whether all of its tokens have a place in its blocks."""
-        return len(self.held) == len(self.known)
-
-    @property
     def unread(self) -> int:
-        """Tokens that the model still has to read before it makes the next one."""
-        return len(self.known) - self.computed
+        """Tokens that have a place in its blocks and were not read there yet."""
+        return len(self.held) - self.computed
 
     @property
     def tokens(self) -> tuple[int, ...]:

@@ -10,10 +10,12 @@ everyone.
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Sequence
 
 from stacklib.quantity.bounds import whole
 
 from .delay import Eviction, Waits
+from .drafting import Drafting
 from .events import Log
 from .memory import Memory
 from .metrics import Counts
@@ -29,7 +31,7 @@ class Scheduler:
     """The line, the batch, and what moves requests between the two.
 
     - ``max_batch``: requests in a step.
-    - ``chunk``: tokens in a step.
+    - ``chunk``: tokens in a step, drafted ones too.
     """
 
     def __init__(
@@ -38,21 +40,24 @@ class Scheduler:
         policy: Policy,
         max_batch: int,
         chunk: int,
+        drafting: Drafting,
         waits: Waits,
         counts: Counts,
         log: Log,
     ) -> None:
         whole(max_batch=max_batch, chunk=chunk)
-        if chunk < max_batch:
+        each = 1 + drafting.length
+        if chunk < max_batch * each:
             raise ValueError(
                 f"chunk = {chunk} tokens a step for max_batch = {max_batch} requests: "
-                "at least one token a request"
+                f"at least {each} a request, {max_batch * each}"
             )
         self.waiting: list[Request] = []  # by rank
         self.running: list[Request] = []  # by rank
         self.reason = "slot"  # that nobody else was let in, in this step
         self._memory, self._policy = memory, policy
         self._max_batch, self._chunk = max_batch, chunk
+        self._drafting = drafting
         self._waits, self._counts, self._log = waits, counts, log
 
     def add(self, request: Request, work: float) -> None:
@@ -76,22 +81,33 @@ class Scheduler:
         alone = not self.running
         before = self._counts.preemptions
         for request in list(self.running):
-            self._make_room(request)
-        # The sort keeps ranks among those who decode, and among those who do not.
+            if request.sequence is not None and self._decodes(request):
+                drafted = self._drafting.proposal(request).tokens
+                if self._appended(request, drafted):
+                    given[request] = 1 + len(drafted)
+        # The sort keeps ranks: of prompts, those with one token left come first.
         for request in sorted(self.running, key=lambda each: each.unread > 1):
-            self._give(request, given)
+            if request not in given:
+                self._give(request, given)
         if self._counts.preemptions == before:
             self._admit(given, alone)
         else:
             self.reason = "blocks"
         return given
 
-    def _make_room(self, request: Request) -> None:
-        """A place for its newest token, unless that costs its own place."""
-        while request.sequence is not None and not request.placed:
-            token = request.known[len(request.sequence)]
-            if not self._memory.allocator.append(request.sequence, token):
+    def _decodes(self, request: Request) -> bool:
+        """Whether all of its tokens that have a place are computed."""
+        return request.computed == len(request.held)
+
+    def _appended(self, request: Request, drafted: Sequence[int]) -> bool:
+        """Make room for its newest token and drafts; False if that cost its place."""
+        new = [request.known[-1], *drafted]
+        while request.sequence is not None and new:
+            if self._memory.allocator.append(request.sequence, new[0]):
+                del new[0]
+            else:
                 self._preempt(self.running[-1], request)
+        return request.sequence is not None
 
     def _give(self, request: Request, given: dict[Request, int]) -> None:
         """Some of its unread tokens, as many as the step has room for."""
@@ -119,7 +135,10 @@ class Scheduler:
             self._give(request, given)
 
     def _let_in(self, request: Request) -> bool:
-        found = self._memory.take(request.known, request.id)
+        # Who was in the middle of an answer goes on with a draft where it was cut off.
+        again = self._drafting.on and bool(request.output)
+        known = request.known[:-1] if again else request.known
+        found = self._memory.take(known, request.id)
         if found is None:
             return False
         request.sequence = found.sequence

@@ -25,15 +25,10 @@ Stack: TypeAlias = tuple[int, ...]
 class Grammar:
     """States of all rules, numbered through.
 
-    Parameters
-    ----------
-    moves : tuple of dict
-        Of each state: what replaces it on the stack, by the byte that comes.
-    accepts : tuple of bool
-        Whether its rule may end there.
-    closing : tuple of (bytes, Stack)
-        A short way to the end of its rule: bytes, and then the states that a call
-        leaves to be closed; none behind an accepting state.
+    - ``moves``: of each state, what replaces it on the stack, by the byte that comes.
+    - ``accepts``: whether its rule may end there.
+    - ``closing``: a short way to the end of its rule: bytes, and then the states that a
+      call leaves to be closed; nothing from an accepting state.
     """
 
     moves: tuple[dict[int, Stack], ...] = field(repr=False)
@@ -86,10 +81,7 @@ class Grammar:
 def grammar(rules: Sequence[Pattern]) -> Grammar:
     """The grammar of some rules; the first is the text, ``call(n)`` the n-th.
 
-    Raises
-    ------
-    ValueError
-        Where no text is one of the rule's, or where one byte may begin two calls.
+    ValueError where no text is one of it, and where one byte may begin two calls.
     """
     read = [automaton(rule) for rule in rules]
     starts = list(accumulate((len(each.edges) for each in read), initial=0))

@@ -45,13 +45,19 @@ def regex_mask(pattern: str, tokenizer: Tokenizer) -> Mask:
     >>> tokenizer = load_tokenizer()
     >>> mask = regex_mask("yes|no", tokenizer)
     >>> [tokenizer.decode([token]) for token in mask.allowed(mask.start()).nonzero()[0]]
-    [b'n', b'y', b'no', b'ye']
+    [b'n', b'y', b'no']
     """
     return Mask(walks("regex", pattern, tokenizer))
 
 
 def json_mask(tokenizer: Tokenizer) -> Mask:
-    """Tokens that keep an answer to one JSON object of any keys; as `regex_mask`."""
+    """Tokens that keep an answer to one JSON object of any keys; as `regex_mask`.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+        Whose tokens.
+    """
     return Mask(walks("schema", '{"type": "object"}', tokenizer))
 
 

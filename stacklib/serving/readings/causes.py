@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from stacklib.roofline.work.fit import Infeasible
 
-from ..token.lines import BYTES, Line
+from ..token.lines import Line
 from ..token.shape import PRODUCTS
 from ..token.work import EXCHANGES
 from .checks import weights_of
-from .flags import FLAGS, WATCH
 from .gains import Gain, Setting, gain, seconds
+from .lines import toml
 from .load import EVEN, FULL, Load
 from .readings import Reading, Readings
 
@@ -25,6 +25,8 @@ IDLE = 0.5  # of the cache or the places: below it, the client asks for too litt
 RARE = 0.2  # of prompt tokens found: fewer, and prompts are computed again
 LONG = 256  # tokens of a block that many prompts do not fill
 NARROW = "fp8_128x128"  # 8 bits, as releases keep them
+FLAGS = toml("flags")
+MEMORY = "memory"  # the cell of a product that its bytes bind
 RATE, GAP = "tokens/s", "longest gap between tokens"
 
 
@@ -60,11 +62,11 @@ class Case:
 
     def flag(self, name: str) -> str:
         """The option of this server."""
-        return FLAGS[name].get(self.readings.engine, "")
+        return str(FLAGS["flags"][name].get(self.readings.engine, ""))
 
     def watch(self, name: str) -> str:
         """The counter of this server."""
-        return WATCH[name][self.readings.engine]
+        return str(FLAGS["watch"][name][self.readings.engine])
 
     def changed(self, what: str, **changes: object) -> tuple[Gain | None, str]:
         """What another setting brings, or why that cannot be told."""
@@ -230,7 +232,7 @@ def exchanges_bind(case: Case) -> Cause | None:
 def weights_wide(case: Case) -> Cause | None:
     """Reading weights of 16 bits is most of the step."""
     held, lines = weights_of(case.readings), case.lines or ()
-    binds = any(x.name == PRODUCTS and x.bound == BYTES for x in lines)
+    binds = any(x.name == PRODUCTS and MEMORY in x.family.split("/") for x in lines)
     if case.share(PRODUCTS) < 2 * LARGE or not binds or held is None:
         return None
     if case.setting.dtype not in ("bf16", "fp16"):
@@ -322,14 +324,14 @@ RULES: tuple[Callable[[Case], Cause | None], ...] = (
     host_gaps,
     client_slow,
 )
-COUNTED = {"layers lie in the host's memory", "the KV cache is too small"}
+SEEN = (layers_outside, cache_small, places_few, too_cautious)
 
 
 def causes_of(case: Case) -> tuple[Cause, ...]:
-    """All that some reading speaks for: first what was counted, then by gain."""
-    found = [cause for rule in RULES if (cause := rule(case)) is not None]
-
-    def place(cause: Cause) -> tuple[bool, float]:
-        return cause.name not in COUNTED, -(cause.gain.ratio if cause.gain else 0.0)
-
-    return tuple(sorted(found, key=place))
+    """All that some reading speaks for: what was seen, then shares; each by gain."""
+    found: list[tuple[bool, float, int, Cause]] = []
+    for rule in RULES:
+        if (cause := rule(case)) is not None:
+            brings = cause.gain.ratio if cause.gain else 0.0
+            found.append((rule not in SEEN, -brings, len(found), cause))
+    return tuple(cause for *_, cause in sorted(found))

@@ -53,7 +53,7 @@ class Diagnosis:
     checks : tuple of Check
         The cache's figures as printed, beside the same computed.
     causes : tuple of Cause
-        Ranked: first what was counted, then by predicted gain.
+        Ranked: first what was seen to wait or fail, then shares of a step; by gain.
     predicted, measured : float or None
         Seconds between two tokens of a sequence: by the account, prompts included, and
         by the server's own numbers.
@@ -119,6 +119,7 @@ def diagnose(
 
     Examples
     --------
+    >>> from stacklib.serving.readings.read import log_sample, read_log
     >>> found = diagnose(read_log(log_sample("vllm")), "llama-3-8b", "h100-sxm")
     >>> found.saturation.by, found.causes[0].name
     ('cache', 'the KV cache is too small')

@@ -227,24 +227,10 @@ def cache_blocks(
     tp: int = 1,
     block: int = BLOCK,
 ) -> int:
-    """Blocks that vLLM makes of the memory left for the cache.
+    """Blocks that vLLM makes of so many bytes of one chip.
 
-    Parameters
-    ----------
-    model : LanguageModel
-        The model.
-    memory : float
-        Bytes of one chip.
-    kv_dtype : str
-        Format of the cache.
-    tp : int
-        Chips that share the model.
-    block : int
-        Tokens a block.
-
-    Raises
-    ------
-    NotModelled
-        For a cache whose layout is not described here.
+    - ``tp``: chips that share the model
+    - ``block``: tokens a block
+    - raises ``NotModelled`` for a cache whose layout is not described here
     """
     return pages_of(layers_of(model, kv_dtype, tp), block).blocks(memory)

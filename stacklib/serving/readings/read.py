@@ -7,23 +7,10 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 
 from stacklib.quantity import resolve
 
-from .lines import (
-    CONFIG,
-    ENDINGS,
-    HISTOGRAMS,
-    METRICS,
-    NAMES,
-    NEGATIVE,
-    PREFIXES,
-    ROWS,
-    TEXTS,
-    UNITS,
-    Row,
-)
+from .lines import DATA, NAMES, NEGATIVE, PREFIXES, ROWS, TABLE, TEXTS, Row
 from .readings import Reading, Readings
 
 KEEP = 2000  # readings of one field: a server that ran for weeks repeats itself
@@ -32,7 +19,6 @@ _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _RANK = re.compile(r"\b(?:EngineCore_DP|Engine 0*|DP)(\d+)")
 _METRIC = re.compile(r"(\w+):(\w+)(?:\{(.*)\})? +(\S+)(?: +\d+)?$")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
-_SAMPLES = Path(__file__).parent / "data"
 _SHARES = ("usage", "hit_rate")
 
 
@@ -80,6 +66,7 @@ def read_log(text: str) -> Readings:
 
     Examples
     --------
+    >>> from stacklib.serving.readings.read import log_sample
     >>> found = read_log(log_sample("vllm"))
     >>> found.engine, found.value("tokens"), found.last("cache_memory").line
     ('vllm', 426368.0, 8)
@@ -160,10 +147,10 @@ def _added(buckets: dict[tuple[str, float], float]) -> tuple[tuple[float, float]
 @lru_cache(maxsize=512)
 def _field(group: str) -> tuple[str, str, float]:
     """The field, the unit and the factor of a group's name."""
-    for ending, (unit, factor) in ENDINGS.items():
+    for ending, (unit, factor) in TABLE["endings"].items():
         if group.endswith(ending):
             return group.removesuffix(ending), unit, factor
-    return group, UNITS.get(group, "1"), 1.0
+    return group, TABLE["units"].get(group, "1"), 1.0
 
 
 def _log(found: _Found, rows: list[Row], line: str, number: int, cut: bool) -> None:
@@ -221,14 +208,14 @@ def _metric(found: _Found, engine: str, line: str, number: int, cut: bool) -> No
         return
     rank = labels.get("engine") or labels.get("dp_rank") or ""
     if name == "cache_config_info":
-        for label, field in CONFIG.items():
+        for label, field in TABLE["labels"].items():
             given = _value(field, labels.get(label, ""), 1.0)
             if given not in (None, ""):
                 found.add(engine, Reading(field, given, "1", *where, rank))
         return
     family, _, part = name.rpartition("_")
-    histogram = HISTOGRAMS.get(family)
-    field = METRICS[engine].get(name.removesuffix("_total"), "")
+    histogram = TABLE["histograms"].get(family)
+    field = TABLE["metrics"][engine].get(name.removesuffix("_total"), "")
     if histogram and part in ("sum", "count"):
         field = f"{histogram}_{part}"
     elif not field and not (histogram and part == "bucket"):
@@ -241,7 +228,7 @@ def _metric(found: _Found, engine: str, line: str, number: int, cut: bool) -> No
         if end == "+Inf" or _value("", end, 1.0) is not None:
             found.buckets[histogram][rank, float(end)] = value
     elif field:
-        unit = "s" if field.endswith("_sum") else UNITS.get(field, "1")
+        unit = "s" if field.endswith("_sum") else TABLE["units"].get(field, "1")
         found.add(engine, Reading(field, value, unit, *where, rank, metric=True))
 
 
@@ -261,21 +248,14 @@ def _nothing(text: str, found: _Found) -> str:
 
 def log_samples() -> tuple[str, ...]:
     """Names of the sample logs."""
-    return tuple(sorted(path.stem for path in _SAMPLES.glob("*.txt")))
+    return tuple(sorted(path.stem for path in DATA.glob("*.txt")))
 
 
 def log_sample(name: str) -> str:
     """A log in a server's format, with numbers made for this book: no recording.
 
-    Parameters
-    ----------
-    name : str
-        One of ``log_samples()``.
-
-    Raises
-    ------
-    UnknownName
-        For another name.
+    - ``name``: one of ``log_samples()``
+    - raises ``UnknownName`` for another
     """
     key = resolve(name, log_samples(), "sample log")
-    return (_SAMPLES / f"{key}.txt").read_text(encoding="utf-8")
+    return (DATA / f"{key}.txt").read_text(encoding="utf-8")

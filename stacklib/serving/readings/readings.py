@@ -93,16 +93,16 @@ class Readings:
         return f"<Readings of {name}: {count} in {self.lines:,} lines>"
 
     def last(self, field: str) -> Reading | None:
-        """The latest reading of a field, or None."""
+        """The latest reading of ``field``, or None."""
         return self.found.get(field, (None,))[-1]
 
     def value(self, field: str, default: Any = None) -> Any:
-        """The latest value of a field."""
+        """The latest value of ``field``, or ``default`` where none was read."""
         reading = self.last(field)
         return default if reading is None else reading.value
 
     def by_rank(self, field: str) -> dict[str, Reading]:
-        """The latest reading of each engine behind the address."""
+        """The latest reading of ``field`` for each engine behind the address."""
         return {one.rank: one for one in self.found.get(field, ())}
 
     def samples(self) -> tuple[Sample, ...]:
@@ -122,7 +122,7 @@ class Readings:
         return tuple(busy or made)
 
     def quantile(self, field: str, share: float) -> float | None:
-        """Seconds below which this share lay, drawn evenly within its bucket."""
+        """Seconds of ``field`` below which ``share`` lay, evenly within a bucket."""
         buckets = sorted(self.histograms.get(field, ()))
         if not buckets or not buckets[-1][1]:
             return None

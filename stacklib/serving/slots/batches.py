@@ -16,17 +16,9 @@ from stacklib.quantity.bounds import above_zero, whole
 
 
 def harmonic(slots: int) -> float:
-    """H_B, the gain of continuous batching for exponential lengths.
+    """H_B, the gain of continuous batching over static for exponential lengths.
 
-    Parameters
-    ----------
-    slots : int
-        B, sequences in a batch.
-
-    Raises
-    ------
-    ValueError
-        For a number that is not whole and positive.
+    - ``slots``: B, sequences in a batch.
     """
     whole(slots=slots)
     return sum(1 / each for each in range(1, slots + 1))

@@ -95,7 +95,10 @@ class ModelDraft:
         tokens: list[int] = []
         rows: list[Row] = []
         while True:
-            rows.append(distribution(logits, how, allowed(tokens)))
+            may = allowed(tokens)
+            if may is not None and not may.any():
+                break
+            rows.append(distribution(logits, how, may))
             tokens.append(draw(rows[-1], random))
             if len(tokens) == most or tokens[-1] == self.model.tokenizer.end:
                 break
@@ -139,8 +142,11 @@ class CountedDraft:
         tokens: list[int] = []
         rows: list[Row] = []
         while len(tokens) < min(most, self.length):
+            may = allowed(tokens)
+            if may is not None and not may.any():
+                break
             logits = np.log(self.grams.following([*ids, *tokens]))
-            rows.append(distribution(logits, how, allowed(tokens)))
+            rows.append(distribution(logits, how, may))
             tokens.append(draw(rows[-1], random))
             if tokens[-1] == self.grams.vocab - 1:
                 break

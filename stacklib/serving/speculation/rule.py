@@ -33,14 +33,16 @@ def checked(
 ) -> list[int]:
     """The tokens that a pass yields: drafted ones that are kept, and one more.
 
-    - ``target``: p after each of 0, 1, ... drafted tokens; one row more than drafted
+    - ``target``: p after each of 0, 1, ... drafted tokens: one row more than drafted,
+      or as many where nothing may follow the last of them
     - ``draft``: q that each was drawn from
     - raises ``ValueError`` for rows that do not fit, or a token that q never draws
     """
-    if len(target) != len(drafted) + 1 or len(draft) != len(drafted):
+    more = len(target) - len(drafted)
+    if more not in (0, 1) or len(draft) != len(drafted):
         raise ValueError(
             f"{len(drafted)} drafted tokens with {len(draft)} rows of the draft and "
-            f"{len(target)} of the target: as many, and one more, are needed"
+            f"{len(target)} of the target: as many, and at most one more, are needed"
         )
     tokens: list[int] = []
     for p, q, token in zip(target, draft, drafted, strict=False):
@@ -50,7 +52,7 @@ def checked(
             tokens.append(token)
             continue
         return [*tokens, draw(residual(p, q), random)]
-    return [*tokens, draw(target[len(tokens)], random)]
+    return [*tokens, draw(target[-1], random)] if more else tokens
 
 
 def residual(p: Row, q: Row) -> Row:

@@ -15,18 +15,10 @@ from collections.abc import Callable, Iterable, Sequence
 class TextStream:
     """Text of tokens as they come; it ends before the first stop string.
 
-    Parameters
-    ----------
-    spell : callable
-        The bytes of some tokens, such as ``tokenizer.decode``.
-    stop : sequence of str
-        Strings that end the answer and do not belong to it. Of several, the one that is
-        complete first; of two complete at once, the longer.
-
-    Raises
-    ------
-    ValueError
-        For a stop string that is empty or no text.
+    - ``spell``: the bytes of some tokens, such as ``tokenizer.decode``.
+    - ``stop``: strings that end the answer and do not belong to it; of several, the one
+      that is complete first, and of two complete at once the longer. ValueError for one
+      that is empty or no text.
     """
 
     def __init__(

@@ -109,7 +109,10 @@ def test_what_is_cut_or_masked_is_never_in_the_text(logits, how, allowed, seed) 
 
 def test_rows_that_do_not_fit_are_refused() -> None:
     random, p = np.random.default_rng(0), certain(1, 3)
-    with pytest.raises(ValueError, match=r"1 drafted tokens with 1 rows .* and 1 of"):
-        checked([p], [p], [1], random)
+    with pytest.raises(ValueError, match=r"1 drafted tokens with 0 rows .* and 1 of"):
+        checked([p], [], [1], random)
     with pytest.raises(ValueError, match="token 2: drafted, and its q is 0"):
         checked([p, p], [p], [2], random)
+    # Nothing may follow the last one: then nothing is added to what was kept.
+    assert checked([p], [p], [1], random) == [1]
+    assert checked([certain(0, 3)], [p], [1], random) == [0]

@@ -10,9 +10,9 @@ from stacklib.memory.cache.replacement import belady_misses, misses
 from stacklib.memory.cache.traces import conversations
 from stacklib.memory.tiers.seen import tiers_from
 from stacklib.models import get
-from stacklib.pages import chain
 from stacklib.paged_kv.tiered import Served, TieredCache, fetch_time
 from stacklib.paged_kv.transfer import Transfer, kv_transfer
+from stacklib.pages import chain
 from stacklib.quantity import Quantity, chosen, counted
 
 DEVICE, MODEL, CHIPS, CONTEXT, BLOCK = "h100_sxm", "llama-3-70b", 8, 4096, 16
@@ -20,7 +20,7 @@ LONG = 50_000  # tokens of an agent's session, as a document has them
 LENGTH, ROOM, DOUBLE = 20_000, 300, 600  # blocks asked for, and blocks that fit
 ROOMS = (50, 100, 200, 300, 400, 600)
 SHORT = 4_000  # blocks asked for where tiers are run
-NEAR, FAR = 100, 500  # blocks that fit two tiers there
+NEAR, FAR = 100, 200  # blocks that fit two tiers there
 NAMES = {"host": "DDR5 of the host", "cxl": "CXL of the host", "drive": "NVMe"}
 
 
@@ -126,3 +126,25 @@ def stall(policy: str, near: int = NEAR, far: int = FAR, drive: int = 0) -> Quan
     told = served(policy, near, far, drive)
     asked = chosen(told.accesses, label="blocks asked for")
     return (told.stall(computed_block()) / asked).named("mean wait of a block")
+
+
+def shared_drive() -> Quantity:
+    """A block's way from one drive that all chips share."""
+    chips = chosen(CHIPS, label="chips")
+    return fetch_time(tiers()["drive"], share(BLOCK) * chips)
+
+
+def places(policy: str, tier: int, near: int = NEAR, far: int = FAR) -> int:
+    """Blocks that a tier of two served; those computed for the tier after the last."""
+    told = served(policy, near, far)
+    return (*told.hits, told.misses)[tier]
+
+
+def distances(near: int = NEAR, far: int = FAR) -> tuple[int, ...]:
+    """The same under LRU, told by reuse distances alone."""
+    from stacklib.memory.cache.reuse import reuse_distances
+
+    found = [d for d in reuse_distances(trace(SHORT)).tolist() if d >= 0]
+    first = sum(d < near for d in found)
+    second = sum(near <= d < near + far for d in found)
+    return first, second, SHORT - first - second

@@ -37,7 +37,8 @@ def where_a_cache_may_go() -> d.Drawing:
     rail = d.Pipe("HBM", "another server", rate, full, [(d.Shown(rate, "GB/s", 3),)],
                   down=(True, True), both=True, least=24.0)  # fmt: skip
     other = d.Box("another server", [d.line("another server", bold=True),
-                                     "a rail for each chip"], role="layer-6")  # fmt: skip
+                                     "a rail for each chip"],
+                  role="layer-6")  # fmt: skip
     ways.append(d.below(rail, other, gap=0))
     title = "What does not fit goes down a link, and each is narrower than the memory."
     return d.draw(

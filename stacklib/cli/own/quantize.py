@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from .arguments import add_json, columns, emit
+from ..arguments import add_json, columns, emit
 
 SUFFIXES = (".gguf", ".safetensors")
 

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any
 
-from .arguments import add_json, emit, whole
+from ..arguments import add_json, emit, whole
 
 
 def add_parser(subparsers: Any) -> None:

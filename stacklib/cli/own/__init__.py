@@ -1,0 +1,1 @@
+"""Commands of the book's own model."""

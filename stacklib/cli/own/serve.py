@@ -1,0 +1,75 @@
+"""``stacklib serve``: the book's own model behind OpenAI's API, on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from ..arguments import add_json, whole
+
+
+def add_parser(subparsers: Any) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "serve",
+        description="Serves the book's own model at /v1/completions and "
+        "/v1/chat/completions until Ctrl-C. It goes on with a text; it was not taught "
+        "to converse, and roles of messages are not told to it.",
+    )
+    parser.add_argument(
+        "--model", default="tiny", help="tiny, draft, draft_plain (tiny)"
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address (127.0.0.1)")
+    parser.add_argument("--port", type=whole, default=8000, help="0: any free (8000)")
+    parser.add_argument(
+        "--expose", action="store_true", help="let --host be one that others reach"
+    )
+    parser.add_argument("--blocks", type=whole, default=512, help="of the pool (512)")
+    parser.add_argument(
+        "--block-size", type=whole, default=16, help="tokens of a block (16)"
+    )
+    parser.add_argument(
+        "--max-batch", type=whole, default=16, help="sequences in a step (16)"
+    )
+    parser.add_argument("--chunk", type=whole, default=64, help="tokens a step (64)")
+    parser.add_argument(
+        "--waiting",
+        type=whole,
+        default=64,
+        help="answers that may wait in line; others get status 429 (64)",
+    )
+    add_json(parser)
+    parser.set_defaults(func=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Listen, say where, and serve."""
+    from stacklib import tinylm
+    from stacklib.quantity.bounds import whole
+    from stacklib.serving.server.run import bound, serve
+
+    whole(blocks=args.blocks, block_size=args.block_size, max_batch=args.max_batch)
+    whole(args.max_batch, chunk=args.chunk)
+    whole(0, waiting=args.waiting)
+    model = tinylm.load(args.model)
+    with bound(args.host, args.port, args.expose) as held:
+        host, port = held.getsockname()[:2]
+        url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        if args.json:
+            told = {"model": model.name, "url": url, "host": host, "port": port}
+            print(json.dumps(told), flush=True)
+        else:
+            print(f"{model.name} at {url}/v1, until Ctrl-C", flush=True)
+        serve(
+            model,
+            held,
+            lambda said: print(f"stacklib serve: {said}", file=sys.stderr, flush=True),
+            blocks=args.blocks,
+            block_size=args.block_size,
+            max_batch=args.max_batch,
+            chunk=args.chunk,
+            waiting=args.waiting,
+        )
+    return 0

@@ -1,0 +1,80 @@
+"""What a draft proposes to each request of an engine, until the model has checked it.
+
+A proposal follows from the request alone: its tokens, its generator, its grammar and
+what it has left. Neither memory nor company shortens it, and it waits through a
+preemption, so that the same seed gives the same answer whoever else is served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stacklib.serving.speculation.drafts import Draft, Proposal
+
+from .request import Request
+
+
+class Drafting:
+    """Proposals of a draft; without one there are none.
+
+    - ``end``: the token that ends a document
+    """
+
+    def __init__(self, draft: Draft | None, end: int) -> None:
+        self._draft, self._end = draft, end
+        self._open: dict[int, Proposal] = {}
+
+    @property
+    def on(self) -> bool:
+        """Whether there is a draft."""
+        return self._draft is not None
+
+    @property
+    def length(self) -> int:
+        """Tokens of a proposal, at most."""
+        return 0 if self._draft is None else self._draft.length
+
+    def proposal(self, request: Request) -> Proposal:
+        """What is proposed after its last token; nothing before its first answer."""
+        if self._draft is None or not request.output:
+            return Proposal()
+        if request.id not in self._open:
+            self._open[request.id] = self._draft.propose(
+                request.id,
+                request.known,
+                request.left - 1,  # the pass gives one token more than it keeps
+                request.asked.sampling,
+                request.random,
+                lambda drafted: allowed(request, drafted, self._end),
+            )
+        return self._open[request.id]
+
+    def checked(self, request: Request) -> None:
+        """Its proposal was used."""
+        self._open.pop(request.id, None)
+
+    def ended(self, request: Request) -> None:
+        """Forget all about it."""
+        self.checked(request)
+        if self._draft is not None:
+            self._draft.forget(request.id)
+
+
+def allowed(
+    request: Request, drafted: Sequence[int], end: int
+) -> NDArray[np.bool_] | None:
+    """What its grammar lets follow its tokens and some drafted ones; None: anything.
+
+    Nothing follows the end of a document.
+    """
+    mask, state = request.asked.mask, request.at
+    if mask is None:
+        return None
+    for token in drafted:
+        if token == end:
+            return np.zeros_like(mask.allowed(state, 1))
+        state = mask.advance(state, token)
+    return mask.allowed(state, request.left - len(drafted))

@@ -1,0 +1,1 @@
+"""The engine behind HTTP, in the words of OpenAI's API."""

@@ -1,0 +1,183 @@
+"""The endpoints: OpenAI's for models, completions and chat; health, and metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from .answers import Shape
+from .asked import asked
+from .metrics import page
+from .refused import Refused, error
+from .worker import Answer, Worker
+
+MOST_BODY = 1 << 20  # bytes
+READ = 16  # times as much is read and dropped: who is still sending reads no answer
+
+
+def application(worker: Worker) -> Starlette:
+    """The server's application around an engine's thread."""
+    model = worker.engine.model
+
+    async def models(request: Request) -> Response:
+        return JSONResponse({"object": "list", "data": [described(model.name)]})
+
+    async def one_model(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name != model.name:
+            raise Refused(404, f"model {name!r} does not exist here", "model")
+        return JSONResponse(described(name))
+
+    async def completions(request: Request) -> Response:
+        return await answered(request, worker, chat=False)
+
+    async def chat(request: Request) -> Response:
+        return await answered(request, worker, chat=True)
+
+    async def health(request: Request) -> Response:
+        if worker.failed is not None:
+            raise Refused(503, worker.failed)
+        return JSONResponse({"status": "ok"})
+
+    async def metrics(request: Request) -> Response:
+        found = await worker.call(worker.engine.metrics)
+        text = page(model.name, found, worker.latencies, worker.slow, worker.refused)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    return Starlette(
+        routes=[
+            Route("/v1/models", models),
+            Route("/v1/models/{name:path}", one_model),
+            Route("/v1/completions", completions, methods=["POST"]),
+            Route("/v1/chat/completions", chat, methods=["POST"]),
+            Route("/health", health),
+            Route("/metrics", metrics),
+        ],
+        exception_handlers={
+            Refused: refused,
+            HTTPException: no_such_page,
+            ClientDisconnect: nobody,
+            Exception: broken,
+        },
+    )
+
+
+def described(name: str) -> dict[str, Any]:
+    """A model, as OpenAI lists it."""
+    return {"id": name, "object": "model", "created": 0, "owned_by": "stacklib"}
+
+
+async def refused(request: Request, why: Any) -> Response:
+    """What is wrong with a request."""
+    return JSONResponse(why.body, why.status, headers=why.headers)
+
+
+async def no_such_page(request: Request, why: Any) -> Response:
+    """Another path or another method."""
+    said = f"{request.method} {request.url.path}: {why.detail}"
+    return JSONResponse(
+        error(why.status_code, said), why.status_code, headers=why.headers
+    )
+
+
+async def nobody(request: Request, why: Any) -> Response:
+    """The client went while it was being read."""
+    return Response(status_code=499)
+
+
+async def broken(request: Request, why: Any) -> Response:
+    """A fault of the server's own."""
+    return JSONResponse(error(500, f"the server failed: {why!r}"), 500)
+
+
+async def answered(request: Request, worker: Worker, chat: bool) -> Response:
+    """Read a request, have it answered, and let go of it when the client does."""
+    body = await whole_body(request)
+    # Tokens and grammars take a while: others are served meanwhile.
+    wanted = await asyncio.to_thread(asked, body, worker.engine.model, chat)
+    answer = await worker.submit(wanted)
+    shape = Shape(wanted, answer, worker.engine.model.tokenizer)
+    if wanted.stream:
+        return Events(shape, lambda: worker.abandon(answer))
+    try:
+        done = await unless(read_all(answer), gone(request.receive))
+    finally:
+        worker.abandon(answer)
+    return JSONResponse(shape.whole()) if done else Response(status_code=499)
+
+
+async def whole_body(request: Request) -> bytes:
+    """The body, unless it is too long."""
+    held, count = bytearray(), 0
+    async for part in request.stream():
+        count += len(part)
+        if count <= MOST_BODY:
+            held += part
+        elif count > READ * MOST_BODY:
+            break
+    if count > MOST_BODY:
+        raise Refused(413, f"a body of over {MOST_BODY:,} bytes")
+    return bytes(held)
+
+
+async def read_all(answer: Answer) -> None:
+    """Wait for the end of every choice."""
+    async for _ in answer.read():
+        pass
+
+
+async def gone(receive: Receive) -> None:
+    """Wait until the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def unless(work: Any, *others: Any) -> bool:
+    """Do some work unless one of the others ends first; whether it was done."""
+    tasks = [asyncio.ensure_future(each) for each in (work, *others)]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+    if not tasks[0].done():
+        return False
+    tasks[0].result()
+    return True
+
+
+class Events(Response):
+    """A stream of events, until its reader leaves or proves too slow."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, shape: Shape, abandon: Callable[[], None]) -> None:
+        self.shape = shape
+        self.abandon = abandon
+        self.status_code = 200
+        self.background = None
+        self.init_headers({"Cache-Control": "no-cache"})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            cut = self.shape.answer.cut.wait()
+            await unless(self.sent(send), gone(receive), cut)
+        finally:
+            self.abandon()
+
+    async def sent(self, send: Callable[[Any], Awaitable[None]]) -> None:
+        """Send what comes, as it comes."""
+        head = {"status": self.status_code, "headers": self.raw_headers}
+        await send({"type": "http.response.start", **head})
+        body = {"type": "http.response.body"}
+        async for event in self.shape.events():
+            await send({**body, "body": event, "more_body": True})
+        await send({**body, "body": b"", "more_body": False})

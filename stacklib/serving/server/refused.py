@@ -1,0 +1,44 @@
+"""What a server does not do: a status, and an error in the shape clients raise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Kinds of error by status, as OpenAI names them.
+KINDS = {429: "rate_limit_error", 500: "server_error", 503: "server_error"}
+
+
+class Refused(Exception):
+    """A request that is answered with an error.
+
+    - ``status``: 400, 404, 413, 429 or 503.
+    - ``param``: the field that is wrong; ``code``: a word programs look for.
+    - ``retry``: seconds after which to ask again.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        param: str | None = None,
+        code: str | None = None,
+        retry: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.param = param
+        self.code = code
+        self.headers = {} if retry is None else {"Retry-After": str(retry)}
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The answer, as JSON."""
+        return error(self.status, str(self), self.param, self.code)
+
+
+def error(
+    status: int, message: str, param: str | None = None, code: str | None = None
+) -> dict[str, Any]:
+    """An error in OpenAI's shape."""
+    kind = KINDS.get(status, "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}

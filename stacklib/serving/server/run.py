@@ -1,0 +1,109 @@
+"""Serve a model until a signal comes."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from stacklib.serving.engine.engine import Engine
+from stacklib.tinylm import TinyLM
+
+from .app import application
+from .worker import Worker
+
+BACKLOG = 1024  # connections that may wait to be accepted
+GRACE = 3  # seconds that answers have to end in when the server ends
+
+
+def bound(host: str, port: int, expose: bool) -> socket.socket:
+    """A listening socket.
+
+    ``ValueError`` for a port that is taken, and for an address that others reach
+    unless ``expose`` says that they may.
+    """
+    if not expose and not is_loopback(host):
+        raise ValueError(
+            f"--host {host}: others can reach it, and nobody asks them who they are; "
+            "add --expose if that is meant"
+        )
+    if not 0 <= port < 2**16:
+        raise ValueError(f"--port {port}: from 0 (any that is free) to {2**16 - 1}")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as why:
+        raise ValueError(f"--host {host} --port {port}: {why.strerror}") from None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is this machine's own, by what is written."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def serve(
+    model: TinyLM,
+    held: socket.socket,
+    said: Callable[[str], None],
+    *,
+    blocks: int,
+    block_size: int,
+    max_batch: int,
+    chunk: int,
+    waiting: int,
+) -> None:
+    """Serve on a socket until SIGINT or SIGTERM."""
+    engine = Engine(
+        model,
+        blocks=blocks,
+        block_size=block_size,
+        max_batch=max_batch,
+        chunk=chunk,
+        clock=time.perf_counter,
+    )
+    # The last token of an answer is never read, and takes no room in a block.
+    room = min(model.config.max_position_embeddings, blocks * block_size + 1)
+
+    async def run() -> None:
+        worker = Worker(engine, room, max_batch + waiting, said)
+        config = uvicorn.Config(
+            application(worker),
+            lifespan="off",
+            ws="none",
+            access_log=False,
+            log_level="critical",
+            backlog=BACKLOG,
+            timeout_graceful_shutdown=GRACE,
+        )
+        try:
+            await Server(config).serve(sockets=[held])
+        finally:
+            await asyncio.to_thread(worker.close)
+
+    asyncio.run(run())
+
+
+class Server(uvicorn.Server):
+    """Ends on a signal with status 0, where uvicorn's would hand the signal on."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Ask the server to end on SIGINT and SIGTERM."""
+        kinds = (signal.SIGINT, signal.SIGTERM)
+        before = {kind: signal.signal(kind, self.handle_exit) for kind in kinds}
+        try:
+            yield
+        finally:
+            for kind, handler in before.items():
+                signal.signal(kind, handler)

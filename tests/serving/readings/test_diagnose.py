@@ -1,0 +1,231 @@
+"""Three pasted logs, each rule beside its opposite, and numbers drawn at random."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacklib.serving import account, diagnose, read_log
+from stacklib.serving.readings.causes import FLAGS, RULES
+from stacklib.serving.readings.gains import gain, seconds
+from stacklib.serving.readings.lines import NAMES
+from stacklib.serving.readings.read import log_sample
+
+LOGS = {name: read_log(log_sample(name)) for name in ("vllm", "sglang", "llama_cpp")}
+CACHE, PLACES = "the KV cache is too small", "too few requests may run"
+CLIENT, HOST = "the client asks for too little", "steps wait for the host"
+PROMPTS = "prompts stand between the tokens"
+PREFIX, WEIGHTS = "prompts are not found in the cache", "weights of 16 bits"
+EXCHANGES = "exchanges between the chips"
+CAUTION = "room is kept for answers that end early"
+
+
+def found(name, model, on, **asked):
+    return diagnose(LOGS[name], model, on, **asked)
+
+
+def test_vllm_to_the_block():
+    """52.05 GiB at 2 MiB a block: 26,649 in the middle of what the log rounds to."""
+    d = found("vllm", "llama-3-8b", "h100-sxm")
+    tokens, concurrency, weights = d.checks
+    block = 32 * 2 * 8 * 128 * 2 * 16
+    low, high = (int((52.05 + e) * 2**30 // block) * 16 for e in (-0.005, 0.005))
+    assert (tokens.low, tokens.high) == (low, high) == (426352, 426432)
+    assert tokens.printed == 426368 == 26648 * 16 and tokens.equal
+    assert concurrency.printed == 52.05 == round(26648 / (8192 / 16), 2)
+    assert concurrency.equal and weights.equal and weights.reading.line == 6
+    assert d.saturation.by == "cache" and [c.name for c in d.causes] == [CACHE]
+    assert {one.line for one in d.causes[0].evidence} == {16, 17}
+    assert d.causes[0].gain.low <= d.causes[0].gain.ratio <= d.causes[0].gain.high
+    assert d.predicted * d.band.low < d.measured < d.predicted * d.band.high
+
+
+def test_sglang_to_the_token():
+    d = found("sglang", "llama-3-70b", "h100-sxm")
+    keys, values, _weights = d.checks
+    each = 80 * 2 * 128 * 2  # two of eight heads on each of four chips
+    assert keys.low < (452198 + 1) * each / 2**30 < keys.high
+    assert keys.equal and values.equal and d.measured == 64 / 2671.55
+    assert d.saturation.by == "places" and [c.name for c in d.causes] == [
+        PLACES,
+        WEIGHTS,
+    ]
+    assert d.causes[0].flag == "--max-running-requests"
+
+
+def test_llama_cpp_to_the_cell():
+    d = found("llama_cpp", "qwen2.5-32b", "rtx-4090", dtype="q5_k_m")
+    keys, values, weights = d.checks
+    assert keys.high - keys.low == pytest.approx(2 * 0.005 / 1024)
+    assert keys.equal and values.equal
+    assert (keys.low + keys.high) / 2 == pytest.approx(8192 * 64 * 8 * 128 * 2 / 2**30)
+    assert weights.equal and d.measured == pytest.approx(31.41026 / 402)
+    assert d.causes[0].name == "layers lie in the host's memory"
+    assert d.predicted is None and "24.33 GB > 24 GB" in d.notes[-1]
+
+
+def test_a_difference_is_told_by_its_ratio():
+    d = found("vllm", "llama-3-8b", "h100-sxm", kv_dtype="fp8")
+    tokens = d.checks[0]
+    assert not tokens.equal and tokens.note.startswith("0.5 times; half as much")
+    d = found("vllm", "llama-3.1-8b", "h100-sxm", tp=2)
+    assert "half the chips" in d.checks[-1].note and not d.checks[0].equal
+    wrong = log_sample("vllm").replace("memory: 52.05", "memory: 55.89")  # its GB
+    d = diagnose(read_log(wrong), "llama-3-8b", "h100-sxm")
+    assert "GB over GiB" in d.checks[0].note
+
+
+START = """\
+INFO non-default args: {{'max_num_seqs': {most}, 'max_num_batched_tokens': {chunk}}}
+INFO Initializing a V1 LLM engine (v0.11.0) with config: model='m', \
+tensor_parallel_size={tp}, enforce_eager={eager}, kv_cache_dtype={kv}
+INFO Model loading took 14.96 GiB and 9.2 seconds
+INFO GPU KV cache size: 426,368 tokens
+"""
+LINE = """\
+INFO Engine 000: Avg prompt throughput: {prompt} tokens/s, Avg generation throughput: \
+{rate} tokens/s, Running: {running} reqs, Waiting: {waiting} reqs, GPU KV cache \
+usage: {usage}%, Prefix cache hit rate: {hits}%
+"""
+CALM = {"most": 256, "chunk": 2048, "tp": 1, "eager": False, "kv": "auto"}
+CALM |= {"prompt": 100.0, "rate": 4500.0, "running": 100, "waiting": 0, "usage": 70.0}
+CALM |= {"hits": 60.0}
+
+
+def told(model="llama-3-8b", **changes):
+    given = {**CALM, **changes}
+    return diagnose(read_log((START + LINE).format(**given)), model, "h100-sxm")
+
+
+def names(d):
+    return {cause.name for cause in d.causes}
+
+
+# what is changed in a server that is well, and which cause that is
+@pytest.mark.rows(
+    "changes, cause",
+    [
+        ({"waiting": 9, "usage": 99.0}, CACHE),
+        ({"waiting": 9, "usage": 40.0, "most": 100}, PLACES),
+        ({"prompt": 12000.0}, PROMPTS),
+        ({"prompt": 6000.0, "hits": 1.0}, PREFIX),
+        ({"running": 8, "usage": 6.0, "rate": 900.0, "most": 10}, WEIGHTS),
+        ({"tp": 8, "running": 4, "usage": 2.0, "most": 4, "rate": 1200.0}, EXCHANGES),
+        ({"rate": 1000.0, "eager": True}, HOST),
+        ({"running": 20, "usage": 15.0, "rate": 1800.0}, CLIENT),
+    ],
+)
+def test_each_cause_where_it_is_and_not_where_it_is_not(changes, cause):
+    assert cause not in names(told())
+    d = told(**changes)
+    assert cause in names(d)
+    (one,) = (c for c in d.causes if c.name == cause)
+    assert one.evidence and one.flag and one.refute and one.because
+    assert one.gain is None or one.gain.low <= one.gain.ratio <= one.gain.high
+
+
+def test_who_is_well_has_no_cause():
+    d = told()
+    assert not names(d) and not d.saturation.saturated
+    assert d.saturation.margin == pytest.approx(100 / 0.7 * 0.95 - 100)
+
+
+def test_sglang_keeps_room_for_answers_that_end_early():
+    text = log_sample("sglang").replace("#running-req: 64", "#running-req: 30")
+    d = diagnose(read_log(text), "llama-3-70b", "h100-sxm")
+    assert d.causes[0].name == CAUTION and d.saturation.by == "queue"
+
+
+def test_metrics_alone():
+    lines = {"num_requests_running": 5, "num_requests_waiting": 3}
+    lines |= {"kv_cache_usage_perc": 0.98, "num_preemptions_total": 4}
+    lines |= {"inter_token_latency_seconds_sum": 40, "prefix_cache_hits_total": 1}
+    lines |= {"inter_token_latency_seconds_count": 2000}
+    for prefix in ("vllm", "stacklib"):
+        text = "".join(f'{prefix}:{k}{{engine="0"}} {v}\n' for k, v in lines.items())
+        d = diagnose(read_log(text), "llama-3-8b", "h100-sxm")
+        assert d.causes[0].name == CACHE and d.measured == 0.02
+        assert d.causes[0].flag == FLAGS["flags"]["cache"][prefix]
+        assert "4 times a request lost its cache" in d.causes[0].because
+
+
+def test_preempted_by_name_is_counted():
+    line = "WARNING Sequence group 0 is preempted by PreemptionMode.RECOMPUTE mode\n"
+    text = (line * 3 + START + LINE).format(**CALM)
+    d = diagnose(read_log(text), "llama-3-8b", "h100-sxm")
+    assert d.causes[0].name == CACHE and d.causes[0].evidence[0].line == 3
+
+
+def test_options_of_the_log_are_used_and_given_ones_first():
+    d = told(kv="fp8", waiting=9, usage=99.0)
+    assert "8 bits already" in d.causes[0].why and d.causes[0].gain is None
+    text = START.format(**CALM).replace("model='m'", "model='m', quantization=marvel")
+    d = diagnose(read_log(text), "llama-3-8b", "h100-sxm")
+    assert any("'marvel' is not known" in note for note in d.notes)
+    assert d.saturation.words == "the log does not say what runs"
+
+
+def test_gains_are_ratios_of_accounts():
+    old = account("llama-3-8b", "h100-sxm", batch=8.0, mode="calibrated").lines
+    new = account("llama-3-8b", "h100-sxm", batch=64.0, mode="calibrated").lines
+    brings = gain("tokens/s", old, new, 8.0)
+    assert brings.ratio == 8 * seconds(old) / seconds(new)
+    same = gain("tokens/s", old, old)
+    assert (same.low, same.ratio, same.high) == (1, 1, 1)  # the same errs the same way
+
+
+@pytest.mark.rows(
+    "model, on, asked, says",
+    [
+        ("llama-3-8c", "h100-sxm", {}, "did you mean: llama-3-8b"),
+        ("llama-3-8b", "h10O-sxm", {}, "did you mean: h100_sxm"),
+        ("llama-3-8b", "h100-sxm", {"dtype": "bf61"}, "bf61"),
+        ("llama-3-8b", "h100-sxm", {"kv_dtype": "bf61"}, "bf61"),
+        ("llama-3-8b", "h100-sxm", {"tp": 3}, "tp = 3"),
+        ("llama-3-8b", "h100-sxm", {"tp": True}, "tp = True"),
+        ("llama-3-8b", "h100-sxm", {"context": 0}, "context = 0"),
+        ("llama-3-8b", "h100-sxm", {"context": math.nan}, "context = nan"),
+    ],
+)
+def test_bad_input_names_itself(model, on, asked, says):
+    with pytest.raises((LookupError, ValueError), match=says):
+        found("vllm", model, on, **asked)
+
+
+def test_every_server_has_its_own_words():
+    assert all(set(rows) <= set(NAMES) for rows in FLAGS["flags"].values())
+    assert all(set(rows) == set(NAMES) for rows in FLAGS["watch"].values())
+    assert len({rule.__name__ for rule in RULES}) == len(RULES) == 10
+
+
+SHARE = st.floats(0, 100).map(lambda x: round(x, 1))
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            "running": st.integers(0, 2000),
+            "waiting": st.integers(0, 5000),
+            "usage": SHARE,
+            "hits": SHARE,
+            "rate": st.floats(0, 1e5).map(lambda x: round(x, 1)),
+            "prompt": st.floats(0, 1e6).map(lambda x: round(x, 1)),
+            "most": st.integers(1, 2000),
+            "chunk": st.integers(1, 10**6),
+            "tp": st.sampled_from([1, 2, 8]),
+            "eager": st.booleans(),
+        }
+    )
+)
+@settings(max_examples=40, deadline=None)
+def test_whatever_a_server_prints_each_cause_has_its_evidence(changes):
+    d = told(**changes)
+    for cause in d.causes:
+        assert cause.evidence and cause.flag and cause.refute
+        if cause.gain:
+            ends = (cause.gain.low, cause.gain.ratio, cause.gain.high)
+            assert all(map(math.isfinite, ends)) and list(ends) == sorted(ends)
+    waits = changes["waiting"] > 0
+    assert d.saturation.saturated or not waits
+    assert not (waits and CLIENT in names(d))
