@@ -123,7 +123,11 @@ assert paged_kv.kv_transfer("llama-3-70b", 50_000, rails=8).time""",
 from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")
 assert found.total().si > 0 and not found.missing()
-assert serving.account("tiny", on="this-machine").total().si > 0""",
+assert serving.account("tiny", on="this-machine").total().si > 0
+asked = dict(tp=8, batch=64.0, context=4096.0)
+quick = serving.estimate("llama-3-70b", "h100", "bf16", **asked)
+assert quick.tpot < quick.ttft and quick.fits and quick.error.low
+assert serving.estimate("gpt-oss-120b", "b200", batch=4, draft=(0.7, 4)).tpot.si > 0""",
     "diy": "from stacklib import diy\ndiy.plan, diy.verify",
 }
 

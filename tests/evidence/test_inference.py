@@ -100,21 +100,49 @@ def test_three_reports_of_one_machine_lie_in_the_printed_band(
     [
         (ALONE, {"system": "2x RTX 3090", "settings": "bs=1;test=tg256;tp=2"}, 60, 250),
         (ALONE, {"subject": "Qwen2.5-7B-Instruct Q6_K"}, 70, 160),
-        (ALONE, {"subject": "mistralai/Mistral-7B-v0.1",
-                 "settings": "quant=AWQ"}, 60, 220),
+        (
+            ALONE,
+            {"subject": "mistralai/Mistral-7B-v0.1", "settings": "quant=AWQ"},
+            60,
+            220,
+        ),
         (ALONE, {"subject": "Llama2 13B", "settings": "quant=EXL2 5.0bpw"}, 40, 120),
         (PROMPT, {"settings": "test=pp2048", "software": "MLX"}, 2000, 14000),
         (PROMPT, {"system": "Apple M3 Ultra", "settings": "prompt=512"}, 300, 2500),
         (SERVED, {"software": "lmdeploy 0.9", "system": "4x H200"}, 6, 16),
-        (SERVED, {"subject": "Qwen/Qwen2.5-72B", "settings": "input_len=512;"
-                  "output_len=512;max_concurrency=64;tp=4;dtype=bf16"}, 12, 45),
+        (
+            SERVED,
+            {
+                "subject": "Qwen/Qwen2.5-72B",
+                "settings": "input_len=512;"
+                "output_len=512;max_concurrency=64;tp=4;dtype=bf16",
+            },
+            12,
+            45,
+        ),
         (FIRST, {"settings": "ISL=256;OSL=128;concurrency=1;tp=4;gemm=fp8"}, 30, 120),
-        (MOST, {"subject": "Llama-3.1-70B", "settings": "isl=1000;osl=1000;"
-                "parallel=TP4;ngpus=4;quant=FP8"}, 2000, 20000),
-        (MOST, {"system": "8x MI300X", "subject": "mixtral-8x7b", "settings":
-                "isl=500;osl=500;tp=8;quant=bf16", "software": "vLLM"}, 2e3, 1e5),
+        (
+            MOST,
+            {
+                "subject": "Llama-3.1-70B",
+                "settings": "isl=1000;osl=1000;parallel=TP4;ngpus=4;quant=FP8",
+            },
+            2000,
+            20000,
+        ),
+        (
+            MOST,
+            {
+                "system": "8x MI300X",
+                "subject": "mixtral-8x7b",
+                "settings": "isl=500;osl=500;tp=8;quant=bf16",
+                "software": "vLLM",
+            },
+            2e3,
+            1e5,
+        ),
     ],
-)  # fmt: skip
+)
 def test_rows_of_other_spellings_devices_and_engines(id, changed, low, high):
     assert low < predicted(BY_ID[id], **changed) < high
 
@@ -151,7 +179,7 @@ test_refusals_name_what_is_missing = refusals(
         ("VILA1.5-13B-AWQ", "quant=int4", "llama-2-13b", "int4_g128"),
         ("Llama-3.1-8B", "quant=IQ3_XXS", "llama-3.1-8b", "iq3_xxs"),
     ],
-)  # fmt: skip
+)
 def test_names_and_formats_as_tables_write_them(subject, config, model, kept):
     row = replace(BY_ID[ALONE], subject=subject, settings=config, software="vllm")
     found = model_named(subject)
