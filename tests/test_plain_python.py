@@ -134,7 +134,11 @@ one = run.submit([1, 2, 3], most=2)
 while run.busy: run.step()
 assert sum(run.explain(one.id).parts.values()) == run.explain(one.id).total > 0
 from stacklib.serving.slots.batches import continuous, harmonic, steps
-assert steps(continuous([3, 1, 2], 2)) == 3 and harmonic(2) == 1.5""",
+assert steps(continuous([3, 1, 2], 2)) == 3 and harmonic(2) == 1.5
+asked = dict(tp=8, batch=64.0, context=4096.0)
+quick = serving.estimate("llama-3-70b", "h100", "bf16", **asked)
+assert quick.tpot < quick.ttft and quick.fits and quick.error.low
+assert serving.estimate("gpt-oss-120b", "b200", batch=4, draft=(0.7, 4)).tpot.si > 0""",
     "diy": "from stacklib import diy\ndiy.plan, diy.verify",
 }
 
