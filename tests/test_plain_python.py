@@ -123,7 +123,10 @@ assert paged_kv.kv_transfer("llama-3-70b", 50_000, rails=8).time""",
 from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")
 assert found.total().si > 0 and not found.missing()
-assert serving.account("tiny", on="this-machine").total().si > 0""",
+assert serving.account("tiny", on="this-machine").total().si > 0
+from stacklib.serving.readings.read import log_sample
+read = serving.read_log(log_sample("vllm"))
+assert serving.diagnose(read, "llama-3-8b", "h100").causes""",
     "diy": "from stacklib import diy\ndiy.plan, diy.verify",
 }
 
