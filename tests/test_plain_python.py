@@ -124,6 +124,9 @@ from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")
 assert found.total().si > 0 and not found.missing()
 assert serving.account("tiny", on="this-machine").total().si > 0
+from stacklib.serving.readings.read import log_sample
+read = serving.read_log(log_sample("vllm"))
+assert serving.diagnose(read, "llama-3-8b", "h100").causes
 from stacklib.serving.estimates.reductions import narrow, together
 from stacklib.serving.estimates.room import admitted, room
 assert room("llama-3-70b", "h100-sxm", tp=8).conversations.si == 371
