@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
-    from .tiers.file import FileTier
-    from .tiers.host import HostTier
     from .engine.delay import Delay
     from .engine.engine import Engine
     from .engine.request import Request
@@ -24,6 +22,8 @@ if TYPE_CHECKING:
     from .readings.diagnose import Diagnosis, diagnose
     from .readings.read import LogError, read_log
     from .readings.readings import Readings
+    from .tiers.file import FileTier
+    from .tiers.host import HostTier
     from .token.account import account
     from .token.lines import Account, Band, Cover, DoubleCount, Line
 else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from typing import Any
 
@@ -46,8 +47,14 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Listen, say where, and serve."""
-    from stacklib import tinylm
     from stacklib.quantity.bounds import whole
+    from stacklib.roofline.host.measure import THREAD_VARIABLES
+
+    # Read when NumPy is first imported. Products of a step are too small to be shared
+    # out, and threads of BLAS that wait for one another keep the server's loop waiting.
+    for name in THREAD_VARIABLES:
+        os.environ.setdefault(name, "1")
+    from stacklib import tinylm
     from stacklib.serving.server.run import bound, serve
 
     whole(blocks=args.blocks, block_size=args.block_size, max_batch=args.max_batch)

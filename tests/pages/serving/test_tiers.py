@@ -57,7 +57,7 @@ def test_nobody_saves_more_than_foresight(policy):
 
 
 def test_the_figure_shows_every_policy():
-    spec = figures.saved_spec(title="A figure.")
+    spec = figures.missed_spec(title="A figure.")
     grammar.check(spec)
     names = {mark["name"] for mark in spec["marks"]}
     assert names >= set(figures.SHOWN.values())

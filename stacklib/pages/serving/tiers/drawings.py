@@ -29,13 +29,13 @@ def where_a_cache_may_go() -> d.Drawing:
         tier = page.tiers()[key]
         rate = tier.bandwidth.named(f"way to {words}")
         pipe = d.Pipe("HBM", words, rate, full, [(d.Shown(rate, "GB/s", 3),)],
-                      down=(True, True), both=True, least=24.0)  # fmt: skip
+                      down=(True, True), both=True, least=46.0)  # fmt: skip
         held = d.Shown(tier.capacity.named(f"room of {words}"), unit, 2)
         box = d.Box(words, [d.line(words, bold=True), ("room for ", held)], role=role)
         ways.append(d.below(pipe, box, gap=0))
     rate = port.named("one rail")
     rail = d.Pipe("HBM", "another server", rate, full, [(d.Shown(rate, "GB/s", 3),)],
-                  down=(True, True), both=True, least=24.0)  # fmt: skip
+                  down=(True, True), both=True, least=46.0)  # fmt: skip
     other = d.Box("another server", [d.line("another server", bold=True),
                                      "a rail for each chip"],
                   role="layer-6")  # fmt: skip
