@@ -54,14 +54,14 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A server's readings beside the account of its steps."""
+    """A server's readings beside an estimate of its steps."""
 
     readings: Readings
     load: Load
     setting: Setting
-    lines: tuple[Line, ...] | None  # None: the account refuses the case
+    lines: tuple[Line, ...] | None  # None: there is no estimate of the case
     prompt_share: float | None  # of the time that goes to prompts
-    factor: float  # high end of the account's band
+    factor: float  # high end of the estimate's band
 
     def cause(
         self, key: str, evidence: list[Reading | None], brings: Brought, **words: Any
@@ -85,10 +85,10 @@ class Case:
     def changed(self, **changes: Any) -> Brought:
         """Tokens a second that another setting brings, or why that cannot be told."""
         if self.lines is None:
-            return None, "the account refuses the case"
+            return None, "there is no estimate of the case"
         new = replace(self.setting, **changes)
         try:
-            lines = new.lines()
+            lines = new.estimate().parts
         except (Infeasible, ValueError, LookupError) as refused:
             return None, str(refused)
         return gain(RATE, self.lines, lines, new.batch / self.setting.batch), ""
@@ -154,7 +154,7 @@ def prompts_between(case: Case) -> Cause | None:
     brings: Brought = (None, "the log names no chunk")
     if chunk and chunk.value >= 2:
         sizes = (int(chunk.value) // 2, int(chunk.value))
-        half, full = ((*case.lines, *case.setting.lines(prompt=n)) for n in sizes)
+        half, full = ((*case.lines, *case.setting.prompt(n)) for n in sizes)
         brings = gain(GAP, half, full), ""
     return case.cause("prompts", [case.load.prompt_rate, chunk], brings, share=share)
 
@@ -202,7 +202,7 @@ def weights_wide(case: Case) -> Cause | None:
 
 
 def host_gaps(case: Case) -> Cause | None:
-    """Steps take longer than the account and its band allow."""
+    """Steps take longer than the estimate and its band allow."""
     load = case.load
     if case.lines is None or load.tpot is None:
         return None

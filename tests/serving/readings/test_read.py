@@ -190,6 +190,7 @@ def test_a_line_of_another_version_is_quoted_and_gives_no_number():
         ("vllm:num_requests_running -3\n", "another version"),
         ("vllm:kv_cache_usage_perc 55.0\n", "another version"),
         ("vllm:num_requests_running 13", "another version"),
+        ("INFO initialization after num_gpu_blocks is: 266", "another version"),
         (SAMPLES["vllm"] + SAMPLES["sglang"], r"vLLM, line 2: .*SGLang, line 18: "),
     ],
 )
