@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from stacklib.models.weights.kept import way_of
 from stacklib.roofline.work.fit import Infeasible
 
 from ..token.lines import Line
@@ -194,7 +195,7 @@ def weights_wide(case: Case) -> Cause | None:
         case.share(PRODUCTS),
     )
     binds = any(x.name == PRODUCTS and MEMORY in x.family.split("/") for x in lines)
-    wide = case.setting.dtype in ("bf16", "fp16")
+    wide = way_of(case.setting.model, case.setting.dtype).name in ("bf16", "fp16")
     if share < 2 * LARGE or not binds or held is None or not wide:
         return None
     brings = case.changed(dtype=NARROW)

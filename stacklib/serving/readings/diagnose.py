@@ -177,20 +177,20 @@ def diagnose(
 
 def _dtype(
     readings: Readings, model: LanguageModel, given: str | None, notes: list[str]
-) -> str:
-    """Format of the weights: as given, as the log says, or as the model has them."""
+) -> str | None:
+    """Format of the weights: as given, as the log says; None: as the model has them."""
     if given is not None:
         return format_named({"fp8": "fp8_128x128"}.get(given, given))
     printed = readings.value("quantization", "None")
-    own = way_of(model, None).name
     if printed == "None":
-        return own
-    known = {"fp8": "fp8_128x128"}.get(printed, printed.removesuffix("_marlin"))
+        return None
     try:
+        known = {"fp8": "fp8_128x128"}.get(printed, printed.removesuffix("_marlin"))
         return format_named(known)
     except UnknownName:
+        own = way_of(model, None).name
         notes.append(f"quantization {printed!r} is not known here; {own} is taken")
-        return own
+        return None
 
 
 def _case(
