@@ -200,7 +200,8 @@ def _case(
     lines, share, band = None, None, None
     try:
         found = setting.estimate()
-        lines, band = found.parts, found.error
+        lines, error = found.parts, found.error
+        band = error if error and error.low else None
         chunk = int(min(readings.value("chunk", CHUNK) or CHUNK, CHUNK))
         rate = load.prompt_rate.value if load.prompt_rate else 0.0
         share = min(rate * seconds(setting.prompt(chunk)) / chunk, 0.9)
