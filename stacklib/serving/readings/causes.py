@@ -16,7 +16,7 @@ from stacklib.roofline.work.fit import Infeasible
 
 from ..token.lines import Line
 from ..token.shape import PRODUCTS
-from ..token.work import EXCHANGES
+from ..token.work import EXCHANGES, HOST
 from .checks import weights_of
 from .gains import Gain, Setting, gain, seconds
 from .lines import toml
@@ -225,6 +225,15 @@ def host_gaps(case: Case) -> Cause | None:
     return case.cause("host", evidence, brings, graph=graph, **words)
 
 
+def host_takes(case: Case) -> Cause | None:
+    """Much of a step is the host's, which could work while the chip does."""
+    share, lines = case.share(HOST), case.lines or ()
+    if share < 2 * LARGE:
+        return None
+    brings = gain(RATE, lines, [x for x in lines if x.name != HOST]), "at the most"
+    return case.cause("overlap", [case.load.running], brings, share=share)
+
+
 def client_slow(case: Case) -> Cause | None:
     """Nothing waits and much is free."""
     load = case.load
@@ -246,6 +255,7 @@ RULES: tuple[Callable[[Case], Cause | None], ...] = (
     exchanges_bind,
     weights_wide,
     host_gaps,
+    host_takes,
     client_slow,
 )
 

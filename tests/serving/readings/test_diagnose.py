@@ -18,6 +18,7 @@ from stacklib.serving.server.metrics import Latencies, page
 LOGS = {name: read_log(log_sample(name)) for name in ("vllm", "sglang", "llama_cpp")}
 CACHE, PLACES = "the KV cache is too small", "too few requests may run"
 CLIENT, HOST = "the client asks for too little", "steps wait for the host"
+OVERLAP = "the host takes much of a step"
 PROMPTS = "prompts stand between the tokens"
 PREFIX, WEIGHTS = "prompts are not found in the cache", "weights of 16 bits"
 EXCHANGES = "exchanges between the chips"
@@ -144,6 +145,7 @@ def names(d):
         ({"running": 8, "usage": 6.0, "rate": 900.0, "most": 10}, WEIGHTS),
         ({"tp": 8, "on": "l40s", "rate": 1500.0}, EXCHANGES),
         ({"rate": 1000.0, "eager": True}, HOST),
+        ({"tp": 8, "running": 30, "usage": 10.0, "rate": 9e3, "most": 40}, OVERLAP),
         ({"running": 20, "usage": 15.0, "rate": 1800.0}, CLIENT),
     ],
 )

@@ -84,6 +84,17 @@ FORMS = [
         {"cells": 8192, "layers": 36, "k_dtype": "q8_0", "k_memory": 306 / 1024},
     ),
     (
+        "llm_load_tensors:      CUDA0 buffer size =  4403.49 MiB",
+        {"buffer": "CUDA0", "weights": 4403.49 / 1024},
+    ),
+    ("llm_load_tensors: offloaded 29/65 layers to GPU", {"layers_there": 29}),
+    (
+        "llama_new_context_with_model: KV self size  =  512.00 MiB, K (f16):  256.00 "
+        "MiB, V (f16):  256.00 MiB",
+        {"k_dtype": "f16", "k_memory": 0.25},
+    ),
+    ("llama_new_context_with_model: n_ctx      = 4096\n", {"context": 4096}),
+    (
         "prompt eval time =    3969.39 ms /   540 tokens (    7.35 ms per token, ",
         {"prompt_time": 3.96939, "prompt_tokens": 540},
     ),
