@@ -12,6 +12,7 @@ blocks that a kernel would like.
 
 from __future__ import annotations
 
+import random
 from collections import deque
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -51,6 +52,28 @@ def filled_by_counting(longest: int, block: int) -> float:
         tokens += moments * length
         slots += moments * -(-length // block) * block
     return tokens / slots
+
+
+def filled_by_allocator(
+    longest: int, block: int, sequences: int = 1000, seed: int = 0
+) -> float:
+    """The same of an allocator's owned blocks, for sequences met at random moments.
+
+    - ``longest``, ``block``: as above.
+    - ``sequences``: how many are in memory.
+    - ``seed``: of the moments.
+
+    ValueError for anything but whole numbers from one.
+    """
+    whole(longest=longest, sequences=sequences)
+    pool = BlockAllocator(sequences * -(-longest // block), block)
+    draw, lengths = random.Random(seed), range(1, longest + 1)
+    for length in draw.choices(lengths, lengths, k=sequences):  # seen as long as lived
+        table = pool.allocate([0], publish=False)
+        assert table
+        for _ in range(draw.randrange(length)):
+            pool.append(table, 0)
+    return pool.stats().utilisation
 
 
 def reserved(longest: Any) -> Any:

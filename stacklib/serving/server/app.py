@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from .answers import Shape
 from .asked import asked
 from .metrics import page
-from .refused import Refused, error
+from .refused import Refused
 from .worker import Answer, Worker
 
 MOST_BODY = 1 << 20  # bytes
@@ -33,7 +34,7 @@ def application(worker: Worker) -> Starlette:
     async def one_model(request: Request) -> Response:
         name = request.path_params["name"]
         if name != model.name:
-            raise Refused(404, f"model {name!r} does not exist here", "model")
+            raise Refused(404, f"model {name!r:.60} does not exist here", "model")
         return JSONResponse(described(name))
 
     async def completions(request: Request) -> Response:
@@ -51,6 +52,10 @@ def application(worker: Worker) -> Starlette:
         found = await worker.call(worker.engine.metrics)
         text = page(model.name, found, worker.latencies, worker.slow, worker.refused)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    async def broken(request: Request, why: Exception) -> Response:
+        worker.said("".join(traceback.format_exception(why)))
+        return JSONResponse(Refused(500, f"the server failed: {why!r}").body, 500)
 
     return Starlette(
         routes=[
@@ -82,20 +87,15 @@ async def refused(request: Request, why: Any) -> Response:
 
 async def no_such_page(request: Request, why: Any) -> Response:
     """Another path or another method."""
-    said = f"{request.method} {request.url.path}: {why.detail}"
-    return JSONResponse(
-        error(why.status_code, said), why.status_code, headers=why.headers
+    found = Refused(
+        why.status_code, f"{request.method} {request.url.path}: {why.detail}"
     )
+    return JSONResponse(found.body, found.status, headers=why.headers)
 
 
 async def nobody(request: Request, why: Any) -> Response:
     """The client went while it was being read."""
     return Response(status_code=499)
-
-
-async def broken(request: Request, why: Any) -> Response:
-    """A fault of the server's own."""
-    return JSONResponse(error(500, f"the server failed: {why!r}"), 500)
 
 
 async def answered(request: Request, worker: Worker, chat: bool) -> Response:

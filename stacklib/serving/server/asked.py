@@ -12,6 +12,7 @@ import math
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from stacklib.quantity.bounds import is_whole
@@ -231,8 +232,8 @@ def read(given: Mapping[str, Any], readers: Mapping[str, Reader]) -> dict[str, A
             found[name] = readers[name](name, value)
         elif name not in NOTHING:
             try:
-                resolve(name, [*readers, *NOTHING], "field", exact=True)
-                raise UnknownName(f"unknown field {name!r}")  # but for its case
+                resolve(name[:60], [*readers, *NOTHING], "field", exact=True)
+                raise UnknownName(f"unknown field {name!r:.60}")  # but for its case
             except UnknownName as why:
                 raise Refused(400, str(why), param=name) from None
         elif NOTHING[name] and value not in NOTHING[name]:
@@ -246,7 +247,7 @@ def named(given: str | None, own: str) -> NoReturn:
         raise Refused(400, f"model is missing: {own!r} is served", param="model")
     raise Refused(
         404,
-        f"model {given!r} does not exist here\nserved: {own}",
+        f"model {given!r:.60} does not exist here\nserved: {own}",
         param="model",
         code="model_not_found",
     )
@@ -327,13 +328,12 @@ def mask_of(given: Any, tokenizer: Tokenizer) -> Callable[[], Mask] | None:
     if kind == "text":
         return None
     if kind == "json_object":
-        make = lambda: json_mask(tokenizer)  # noqa: E731
+        make = partial(json_mask, tokenizer)
     elif kind == "json_schema":
         held = given.get("json_schema")
         if not isinstance(held, dict) or "schema" not in held:
             wrong(f"{name}.json_schema", held, "an object with a schema")
-        schema = held["schema"]
-        make = lambda: schema_mask(schema, tokenizer)  # noqa: E731
+        make = partial(schema_mask, held["schema"], tokenizer)
     else:
         wrong(name, given, "a type of text, json_object or json_schema")
     try:

@@ -6,14 +6,12 @@ import asyncio
 import ipaddress
 import signal
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
 
 from stacklib.serving.engine.engine import Engine
-from stacklib.tinylm import TinyLM
 
 from .app import application
 from .worker import Worker
@@ -53,30 +51,20 @@ def is_loopback(host: str) -> bool:
 
 
 def serve(
-    model: TinyLM,
+    engine: Engine,
     held: socket.socket,
+    most: int,
     said: Callable[[str], None],
-    *,
-    blocks: int,
-    block_size: int,
-    max_batch: int,
-    chunk: int,
-    waiting: int,
+    ready: Callable[[], None],
 ) -> None:
-    """Serve on a socket until SIGINT or SIGTERM."""
-    engine = Engine(
-        model,
-        blocks=blocks,
-        block_size=block_size,
-        max_batch=max_batch,
-        chunk=chunk,
-        clock=time.perf_counter,
-    )
-    # The last token of an answer is never read, and takes no room in a block.
-    room = min(model.config.max_position_embeddings, blocks * block_size + 1)
+    """Serve on a socket until SIGINT or SIGTERM; ``ready`` is called when it does.
+
+    - ``most``: answers alive at a time.
+    - ``said``: is told in a sentence what went wrong.
+    """
 
     async def run() -> None:
-        worker = Worker(engine, room, max_batch + waiting, said)
+        worker = Worker(engine, most, said)
         config = uvicorn.Config(
             application(worker),
             lifespan="off",
@@ -87,7 +75,7 @@ def serve(
             timeout_graceful_shutdown=GRACE,
         )
         try:
-            await Server(config).serve(sockets=[held])
+            await Server(config, ready).serve(sockets=[held])
         finally:
             await asyncio.to_thread(worker.close)
 
@@ -96,6 +84,15 @@ def serve(
 
 class Server(uvicorn.Server):
     """Ends on a signal with status 0, where uvicorn's would hand the signal on."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so: from here on a signal ends the server well."""
+        await super().startup(sockets)
+        self.ready()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

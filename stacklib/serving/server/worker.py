@@ -84,22 +84,18 @@ class Worker:
     """An engine's thread.
 
     - ``engine``: nobody else calls it.
-    - ``room``: tokens that one sequence can have.
     - ``most``: choices alive at a time; more are told to come again.
     - ``said``: is told in a sentence what happened to a reader.
     """
 
-    def __init__(
-        self, engine: Engine, room: int, most: int, said: Callable[[str], Any]
-    ) -> None:
+    def __init__(self, engine: Engine, most: int, said: Callable[[str], Any]) -> None:
         self.engine = engine
         self.latencies = Latencies()
         self.slow = 0
         self.refused = 0
         self.failed: str | None = None
-        self._room = room
         self._most = most
-        self._said = said
+        self.said = said
         self._loop = asyncio.get_running_loop()
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._answers: dict[int, tuple[Answer, int, int]] = {}  # the thread's own
@@ -129,6 +125,8 @@ class Worker:
         that they can never be served.
         """
         choices = asked.choices
+        if len(choices) > self._most:
+            raise Refused(400, f"{len(choices)} answers: {self._most} at a time", "n")
         if sum(self._alive.values()) + len(choices) > self._most:
             self.refused += 1
             raise Refused(
@@ -141,7 +139,8 @@ class Worker:
             await self.call(lambda: self._submit(asked, answer))
         except ValueError as why:
             answer.fail(str(why))
-            long = any(len(p) + (asked.most or 1) > self._room for p in asked.prompts)
+            longest = max(map(len, asked.prompts)) + (asked.most or 1)
+            long = longest > self.engine.room
             code = "context_length_exceeded" if long else None
             raise Refused(400, str(why), code=code) from None
         finally:
@@ -174,7 +173,7 @@ class Worker:
         return self.engine.submit(
             prompt,
             asked.sampling,
-            most=asked.most or max(1, self._room - len(prompt)),
+            most=asked.most or max(1, self.engine.room - len(prompt)),
             stop=asked.stop,
             mask=asked.mask() if asked.mask is not None else None,
             seed=seed,
@@ -195,7 +194,7 @@ class Worker:
                 self._report(self.engine.step())
         except Exception as broken:
             why = f"the engine failed: {broken!r}"
-            self._said(why)
+            self.said(why)
         self.failed = why
         while not self._calls.empty():  # those that came too late
             call = self._calls.get()
@@ -235,7 +234,7 @@ class Worker:
                 answer.cut.set()
                 self.slow += 1
                 ids = [request.id for request in answer.requests]
-                self._said(f"requests {ids}: their reader is too slow, cancelled")
+                self.said(f"requests {ids}: their reader is too slow, cancelled")
                 self.abandon(answer)
             elif not answer.alive:
                 self._alive.pop(answer, None)

@@ -33,13 +33,13 @@ def body(**how):
     return asked(json.dumps(given).encode(), MODEL, chat=False)
 
 
-def run(what, most=8):
+def run(what, most=8, blocks=64):
     """What a coroutine says that is given a worker; its sentences, too."""
     said = []
 
     async def held():
-        engine = Engine(MODEL, blocks=64, block_size=16, max_batch=4, chunk=16)
-        worker = workers.Worker(engine, 512, most, said.append)
+        engine = Engine(MODEL, blocks=blocks, block_size=16, max_batch=4, chunk=16)
+        worker = workers.Worker(engine, most, said.append)
         try:
             return await asyncio.wait_for(what(worker), 60)
         finally:
@@ -52,9 +52,10 @@ def test_who_leaves_is_gone_within_two_steps():
     async def leave(worker):
         answer = await worker.submit(body(max_tokens=400, n=2))
         await anext(answer.read())
-        steps = (await worker.call(worker.engine.metrics)).counts.steps
+        steps = worker.engine.metrics().counts.steps
         worker.abandon(answer)
         worker.abandon(answer)  # twice: no error
+        # Made right behind: what the engine did before both.
         return steps, await worker.call(worker.engine.metrics)
 
     (steps, after), _ = run(leave)
@@ -90,12 +91,27 @@ def test_more_than_can_wait_are_told_to_come_again():
         answer = await worker.submit(body(max_tokens=300, n=6))
         with pytest.raises(Refused) as why:
             await worker.submit(body(n=3))
+        with pytest.raises(Refused, match="8 at a time"):  # and never will be served
+            await worker.submit(body(n=9))
         worker.abandon(answer)
         await worker.submit(body(n=8))
         return why.value
 
     why, _ = run(flood)
     assert why.status == 429 and why.headers["Retry-After"] == "1"
+
+
+@pytest.mark.parametrize(("blocks", "room"), [(64, 512), (4, 65)])
+def test_an_answer_without_a_length_has_what_is_left(blocks, room):
+    async def ask(worker):
+        said = {"model": "draft", "messages": [{"role": "user", "content": "x"}]}
+        given = json.dumps(said | {"temperature": 0, "stop": "\n"}).encode()
+        answer = await worker.submit(asked(given, MODEL, chat=True))
+        worker.abandon(answer)
+        return answer.requests[0].asked
+
+    found, _ = run(ask, blocks=blocks)
+    assert found.most == room - len(found.tokens)
 
 
 def test_all_choices_are_served_or_none():
