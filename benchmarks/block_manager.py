@@ -1,16 +1,16 @@
 """The block allocator against nano-vllm's block manager, one core, in one run.
 
-    git clone https://github.com/GeeeekExplorer/nano-vllm   # at bb823b3
-    pip install xxhash                                      # the peer's, not ours
-    python benchmarks/block_manager.py NANO_VLLM            # -> results/block_manager.json
+    git clone https://github.com/GeeeekExplorer/nano-vllm    # at bb823b3
+    pip install xxhash                              # the peer's, not ours
+    python benchmarks/block_manager.py NANO_VLLM    # -> results/block_manager.json
 
 Requests of 512 tokens and 256 appends, one call each, in 100,000 blocks of 16; in the
 second case all begin with the same 384. nano-vllm is called as its scheduler calls it,
 but hashes only where a block is full, which is its fastest. Both find by hash and
 compare contents, and must find the same.
 
-vLLM is not run. What PEERS recorded for it is brought to this machine by nano-vllm's
-rate, recorded in the same minute there and measured here.
+vLLM is not run. What was recorded for it elsewhere is brought to this machine by
+nano-vllm's rate, recorded beside it there and measured here.
 """
 
 import argparse
@@ -154,6 +154,7 @@ def measure(folder: Path) -> dict[str, Any]:
         STEM,
         None,
         watch,
+        driver="none",
         rows=rows,
         bars=BARS,
         ratios=found,

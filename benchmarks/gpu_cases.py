@@ -21,12 +21,13 @@ DEVICES = {
 # Sections in the order they run, with their share of the time budget. Those that
 # are likeliest to break a driver's state come last.
 SECTIONS = {
-    "launch": 0.03,
-    "copy": 0.05,
-    "gemm": 0.17,
-    "gemv": 0.17,
-    "sdpa": 0.18,
-    "written": 0.4,
+    "launch": 0.025,
+    "copy": 0.045,
+    "gemm": 0.145,
+    "gemv": 0.145,
+    "sdpa": 0.15,
+    "decode": 0.15,
+    "written": 0.34,
 }
 
 MIB = 2**20
@@ -58,7 +59,8 @@ LONGEST_MATH = 4096
 
 def cases() -> list[Case]:
     """All cases, section by section."""
-    made = [*launch(), *copies(), *gemms(), *gemvs(), *attentions(), *written()]
+    made = [*launch(), *copies(), *gemms(), *gemvs(), *attentions()]
+    made += [*decodes(), *written()]
     return sorted(made, key=lambda c: list(SECTIONS).index(c["section"]))
 
 
@@ -66,7 +68,7 @@ def small(case: Case) -> bool:
     """Whether a CPU can rehearse the case in a moment; each kind of call has one."""
     if case["section"] == "launch":
         return bool(case["n"] <= 100)
-    if case["section"] == "written":
+    if case["section"] in ("written", "decode"):
         return bool(case["check"])
     if case["section"] == "gemv":
         return (case["matrix"], case["tp"], case["batch"]) == ("o", 8, 1)
@@ -169,6 +171,39 @@ def _attention(
     rest = {"backend": backend, "dtype": "bf16", "causal": causal, **shape}
     work = 4 * batch * heads * dim * pairs
     return _case("sdpa", name + ("-causal" if causal else ""), work, size, **rest)
+
+
+# -- a decode step ---------------------------------------------------------------
+
+# Llama-3-70B's sizes on one of eight chips; the whole of a small model, for the check
+EIGHTH = {"layers": 80, "hidden": 8192, "heads": 8, "kv_heads": 1, "dim": 128}
+EIGHTH |= {"intermediate": 3584, "vocab": 16032, "context": 4096}
+TINY = {"layers": 2, "hidden": 40, "heads": 2, "kv_heads": 1, "dim": 16}
+TINY |= {"intermediate": 24, "vocab": 50, "context": 21}
+
+
+def decodes() -> Iterator[Case]:
+    """A step of a chip's eighth, by torch and by our kernels, at three batches."""
+    for backend in ("torch", "written"):
+        yield _step(backend, 2, TINY, check=True)
+    for backend in ("torch", "written"):
+        for batch in (1, 16, 64):
+            yield _step(backend, batch, EIGHTH)
+
+
+def _step(backend: str, batch: int, shape: dict[str, int], check: bool = False) -> Case:
+    """Weights once, each sequence's cache once; scores and values 4 FLOP a number."""
+    hidden, heads, kv_heads = (shape[x] for x in ("hidden", "heads", "kv_heads"))
+    query, kept = heads * shape["dim"], 2 * kv_heads * shape["dim"]
+    a_layer = hidden * (2 * query + kept + 3 * shape["intermediate"])
+    weights = shape["layers"] * a_layer + shape["vocab"] * hidden
+    norms = (2 * shape["layers"] + 1) * hidden
+    cached = batch * shape["layers"] * shape["context"]
+    work = 2 * batch * weights + 4 * cached * query
+    size = 2 * (weights + norms + cached * kept)
+    made = {"op": "step", "backend": backend, "batch": batch, "check": check, **shape}
+    name = f"{backend}-" + ("check" if check else f"b{batch}")
+    return _case("decode", name, work, size, dtype="bf16", limit="bytes", **made)
 
 
 # -- the kernels of chapter 4 ----------------------------------------------------

@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from gpu_cases import BITS
+from gpu_decode import Decode
 from gpu_timing import Op
 from gpu_written import Written
 
@@ -37,13 +38,14 @@ class Bench:
 
     def build(self, case: Case) -> Op:
         """The operation of a case; everything but launch cases."""
-        if case["section"] != "gemv":
+        if case["section"] not in ("gemv", "decode"):
             self.kept = (None, None)  # frees the weights before others need room
         build = {
             "copy": self._copy,
             "gemm": self._gemm,
             "gemv": self._gemv,
             "sdpa": self._sdpa,
+            "decode": Decode(self).build,
             "written": Written(self).build,
         }[case["section"]]
         return build(case)

@@ -31,6 +31,7 @@ class Op:
     run: Callable[[int], Any]
     copies: int = 1
     cold: bool = False  # the copies together exceed L2 at least twice
+    graph: bool = False  # captured however long it takes: many kernels in one call
 
 
 def samples_for(call_s: float, calls: int) -> int:
@@ -63,7 +64,7 @@ class CudaTimer:
         calls = calls_for(call_s, op.copies)
         found: dict[str, Any] = {"calls_per_sample": calls, "method": "events"}
         body = self._loop(op, calls)
-        if call_s < GRAPH_BELOW_S:
+        if op.graph or call_s < GRAPH_BELOW_S:
             try:
                 body, found["method"] = self._graph(op, calls), "graph"
             except Exception as error:

@@ -1,13 +1,13 @@
-"""The prefix tree against SGLang's recorded rates; hits against mini-sglang's, in one run.
+"""The prefix tree against SGLang's recorded rates; its hits against mini-sglang's.
 
     git clone https://github.com/GeeeekExplorer/nano-vllm
     git clone https://github.com/sgl-project/mini-sglang
     pip install xxhash torch
-    python benchmarks/prefix_tree.py NANO_VLLM MINI_SGLANG  # -> results/prefix_tree.json
+    python benchmarks/prefix_tree.py NANO_VLLM MINI_SGLANG   # -> results/
 
 2,000 sequences of 512 tokens in 20 groups that share 384: each is matched, then
-inserted, with pages of 1 and of 16. SGLang 0.5 is not run: what PEERS recorded for it is
-brought to this machine by nano-vllm's rate, recorded in the same minute there and
+inserted, with pages of 1 and of 16. SGLang 0.5 is not run: what was recorded for it
+elsewhere is brought to this machine by nano-vllm's rate, recorded beside it there and
 measured here in turn with the tree. mini-sglang's tree is run for its hits, on a fuzzed
 trace; its compiled comparison is replaced by torch's, so its speed is not shown.
 """
@@ -70,15 +70,15 @@ def ours(page: int, texts: list["array[int]"]) -> tuple[dict[str, list[int]], in
 
 
 def speeds(parts: tuple[Any, Any]) -> list[dict[str, Any]]:
-    """Microseconds of a call by the median of each round, the peer's between rounds."""
+    """Seconds of a call, the mean of each round, with the peer's between rounds."""
     texts, requests = sequences(), block_manager.work(0)
-    rows: dict[str, list[float]] = {f"{what}": [] for what in RECORDED}
+    rows: dict[str, list[float]] = {what: [] for what in RECORDED}
     nano, hits = [], {}
     for _ in range(ROUNDS):
         for page in PAGES:
             spent, hits[page] = ours(page, texts)
             for what, took in spent.items():
-                rows[f"{what}, page {page}"].append(median(took) / 1e9)
+                rows[f"{what}, page {page}"].append(sum(took) / len(took) / 1e9)
         nano.append(block_manager.peer(requests, *parts)[0])
     found = [
         {"id": what, "by": "stacklib", "times_s": took, "found": hits[page]}
@@ -164,8 +164,9 @@ def measure(nano: Path, mini: Path) -> dict[str, Any]:
         STEM,
         None,
         watch,
+        driver="none",
         rows=rows,
-        bars={what: BAR for what in RECORDED},
+        bars=dict.fromkeys(RECORDED, BAR),
         ratios=found,
         recorded=RECORDED,
         equal_hits=equal,

@@ -124,6 +124,20 @@ from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")
 assert found.total().si > 0 and not found.missing()
 assert serving.account("tiny", on="this-machine").total().si > 0
+from stacklib.serving.readings.read import log_sample
+read = serving.read_log(log_sample("vllm"))
+assert serving.diagnose(read, "llama-3-8b", "h100").causes
+from stacklib.serving.estimates.reductions import narrow, together
+from stacklib.serving.estimates.room import admitted, room
+assert room("llama-3-70b", "h100-sxm", tp=8).conversations.si == 371
+assert admitted(4, 32) == together([narrow("fp8")]).factor.si == 2
+from stacklib.serving.engine.dry import DryRun
+run = DryRun(blocks=4, block_size=4, max_batch=2, chunk=4)
+one = run.submit([1, 2, 3], most=2)
+while run.busy: run.step()
+assert sum(run.explain(one.id).parts.values()) == run.explain(one.id).total > 0
+from stacklib.serving.slots.batches import continuous, harmonic, steps
+assert steps(continuous([3, 1, 2], 2)) == 3 and harmonic(2) == 1.5
 asked = dict(tp=8, batch=64.0, context=4096.0)
 quick = serving.estimate("llama-3-70b", "h100", "bf16", **asked)
 assert quick.tpot < quick.ttft and quick.fits and quick.error.low

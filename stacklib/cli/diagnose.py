@@ -89,6 +89,8 @@ def _told(found: Diagnosis) -> list[str]:
     if found.band and found.predicted:
         ours += f", 90 % from {found.band.low:.2f} to {found.band.high:.2f} of it"
     told.append(f"between two tokens: {theirs}; by the account {ours}")
+    if found.first is not None:
+        told.append(f"half of the first tokens came within {_ms(found.first)}")
     told += [f"{'=' if one.equal else '!'} {one}" for one in found.checks]
     for place, cause in enumerate(found.causes, 1):
         brings = str(cause.gain) if cause.gain else "gain not known"

@@ -77,6 +77,7 @@ _UNITS = {
     "GPUs": "", "GPUs per CPU": "", "ports": "", "ways": "",
     "connected components": "", "hops": "", "x (N-1) steps": "",
     "x data size": "", "fields": "",
+    "FLOP/param/token": "FLOP/token", "FLOP/B per token": "FLOP/B/token",
     "failures/day": "", "magnitude": "", "switches": "", "GPUs per rack": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
@@ -86,6 +87,7 @@ _SCALED = {
     "G transistors": (1e9, "1"),
     "MTr/mm2": (1e6, "1/mm2"),
     "M params": (1e6, "1"),
+    "1e9 params equivalent": (1e9, "1"),
     "1e6 ops/s": (1e6, "1/s"),
     "1e3 wafers/month": (1e3, "1"),
 }

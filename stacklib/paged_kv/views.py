@@ -155,7 +155,7 @@ def _check_contents(pool: BlockAllocator) -> None:
     for parent in (pool.contents.root, *pool.contents.nodes()):
         assert parent.children == children[parent], "children miscounted"
     for block in pool.unused:
-        node = pool.holds[block]
-        assert node is not None and node.block == block, f"block {block}: unused, empty"
+        kept = pool.holds[block]
+        assert kept is not None and kept.block == block, f"block {block}: unused, empty"
     for block in pool.free_blocks:
         assert pool.holds[block] is None, f"block {block}: free, with content"

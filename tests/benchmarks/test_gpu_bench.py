@@ -105,11 +105,13 @@ def test_every_case_is_predicted_for_every_device(predicted):
     assert [r["id"] for r in predicted["rows"]] == [c["id"] for c in gpu_cases.cases()]
     for row in predicted["rows"]:
         assert set(row["predicted_s"]) == set(gpu_cases.DEVICES.values())
-        times = row["predicted_s"].values()
+        times = dict(row["predicted_s"])
         if row["id"].startswith("launch"):  # a roofline says nothing of launching
-            assert set(times) == {None}
-        else:
-            assert all(t > 0 for t in times)
+            assert set(times.values()) == {None}
+            continue
+        if row["id"].startswith("decode") and row["id"].endswith("b64"):
+            assert times.pop("rtx_4090") is None  # it does not fit
+        assert all(t > 0 for t in times.values())
 
 
 def test_predictions_are_deterministic(predicted):

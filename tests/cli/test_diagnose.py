@@ -45,6 +45,13 @@ def test_what_windows_writes(coding, run, log):
     assert run("diagnose", log(text.encode(coding)), *VLLM)[0] == 0
 
 
+def test_first_tokens_of_metrics(run, log):
+    name = "vllm:time_to_first_token_seconds_bucket"
+    text = f'{name}{{le="0.5"}} 4.0\n{name}{{le="+Inf"}} 4.0\n'
+    text += "vllm:num_requests_running 1.0\n"
+    assert "came within 250 ms" in run("diagnose", log(text.encode()), *VLLM)[1]
+
+
 def test_standard_input(run, monkeypatch):
     class Piped:
         buffer = io.BytesIO(log_sample("vllm").encode() + b"GPU KV cache size: new\n")

@@ -1,5 +1,7 @@
 """What an allocator says: matches with their reasons, refusals, blocks, bad input."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -213,6 +215,20 @@ def test_after_free_nothing_works():
     for call in (pool.free, pool.fork, lambda s: pool.append(s, 1)):
         with pytest.raises(ValueError, match="freed before"):
             call(sequence)
+
+
+def test_with_room_for_all_every_beginning_is_found():
+    pool, known, draw = BlockAllocator(4000, 3), set(), random.Random(3)
+    for _ in range(300):
+        prompt = [draw.randrange(3) for _ in range(draw.randrange(1, 30))]
+        beginnings = [tuple(prompt[:n]) for n in range(3, len(prompt) + 1, 3)]
+        expected = [b for b in beginnings if b in known and len(b) < len(prompt)]
+        sequence = pool.allocate(prompt)
+        assert sequence.cached == 3 * len(expected)
+        known.update(beginnings)
+        if draw.random() < 0.5:
+            pool.free(sequence)
+    assert pool.stats().evicted == 0
 
 
 def test_numpy_tokens_are_tokens():

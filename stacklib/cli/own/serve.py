@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from typing import Any
 
@@ -46,8 +47,14 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Listen, say where, and serve."""
-    from stacklib import tinylm
     from stacklib.quantity.bounds import whole
+    from stacklib.roofline.host.measure import THREAD_VARIABLES
+
+    # Read when NumPy is first imported. Products of a step are too small to be shared
+    # out, and threads of BLAS that wait for one another keep the server's loop waiting.
+    for name in THREAD_VARIABLES:
+        os.environ.setdefault(name, "1")
+    from stacklib import tinylm
     from stacklib.serving.server.run import bound, serve
 
     whole(blocks=args.blocks, block_size=args.block_size, max_batch=args.max_batch)
@@ -57,15 +64,13 @@ def run(args: argparse.Namespace) -> int:
     with bound(args.host, args.port, args.expose) as held:
         host, port = held.getsockname()[:2]
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        if args.json:
-            told = {"model": model.name, "url": url, "host": host, "port": port}
-            print(json.dumps(told), flush=True)
-        else:
-            print(f"{model.name} at {url}/v1, until Ctrl-C", flush=True)
+        told = {"model": model.name, "url": url, "host": host, "port": port}
+        line = json.dumps(told) if args.json else f"{model.name} at {url}/v1"
         serve(
             model,
             held,
             lambda said: print(f"stacklib serve: {said}", file=sys.stderr, flush=True),
+            lambda: print(line, flush=True),
             blocks=args.blocks,
             block_size=args.block_size,
             max_batch=args.max_batch,

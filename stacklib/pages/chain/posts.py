@@ -148,6 +148,18 @@ def _fetched() -> Any:
     return tiers.fetched("host")
 
 
+def _drafted() -> dict[str, Put]:
+    def put(name: str) -> Put:
+        def per_token(on: str) -> Any:
+            from stacklib.pages.serving import speculation
+
+            return speculation.per_token(name, on)
+
+        return per_token
+
+    return {name: put(name) for name in (*READ, *KERNELS, EXCHANGES)}
+
+
 # What a case is before its first section: a token computes, and a prompt is as three
 # kernels for its attention, at the dense peak, leave it.
 START = {
@@ -245,5 +257,5 @@ POSTS: dict[str, Post] = {
         | only(HOST, _fetched),
         PROMPT,
     ),
-    "08-serving/speculation": Post(READ),
+    "08-serving/speculation": Post(READ, _drafted()),
 }

@@ -24,7 +24,7 @@ def serving_map() -> d.Drawing:
     pool = group("blocks of the KV cache", "layer-2", d.flow(where, found))
     stacks = d.right_of(*[memory.stack(device, f"stack {n}") for n in "ABCDE"], grow=0)
     chip = group("GPU memory", "layer-2", pool, stacks)
-    link = hardware.link(device.host_link_key).per_direction
+    link = device.host_link
     far = section("8.6", "host memory, drives", "layer-5", cells("tiers", 8, {3, 4}))
     scene = d.below(
         d.flow(fits, price),

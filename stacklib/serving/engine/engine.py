@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import copy
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
-from stacklib.paged_kv import BlockView
 from stacklib.serving.speculation.drafts import Draft
 from stacklib.serving.tiers.chain import Chain
 from stacklib.serving.tiers.held import Tier
@@ -15,20 +12,13 @@ from stacklib.tinylm import Sampling, TinyLM
 
 from .batched import Segment, forward_batch
 from .choose import Chosen, choose
-from .delay import Delay, Ledger, Rows, Waits, rows_of
 from .drafting import Drafting
-from .events import STEP_WORK, Clock, Event, Log
-from .latency import Latency, latency
-from .memory import Memory
-from .metrics import Counts, Metrics
-from .policy import policy_named
+from .pool import Pool
 from .request import Mask, Piece, Request, asked
-from .scheduler import Scheduler
-
-KEPT = 1024  # ended requests that can still be asked about
+from .turns import Turns
 
 
-class Engine:
+class Engine(Turns[Request, Chosen]):
     """Serves many requests of one model at once, and says why each took its time.
 
     One thread uses one engine. Continuous batching, prompts in pieces beside others'
@@ -88,47 +78,19 @@ class Engine:
         clock: Callable[[], float] | None = None,
     ) -> None:
         self.model = model
-        self._clock = Clock(clock)
-        self._log = Log(self._clock)
-        self._counts = Counts()
-        self._waits = Waits(self._clock.now())
-        self._memory = Memory(
-            model.config, blocks, block_size, Chain(tiers), self._clock, self._log
-        )
+        self._pool = Pool(model.config, blocks, block_size)
         self._drafting = Drafting(draft, model.tokenizer.end)
-        self._scheduler = Scheduler(
-            self._memory,
-            policy_named(policy),
-            max_batch,
-            chunk,
-            self._drafting,
-            self._waits,
-            self._counts,
-            self._log,
+        super().__init__(
+            blocks=blocks,
+            block_size=block_size,
+            max_batch=max_batch,
+            chunk=chunk,
+            policy=policy,
+            clock=clock,
+            pool=self._pool,
+            tiers=Chain(tiers),
+            drafts=self._drafting.length,
         )
-        self._ended: deque[int] = deque()
-        self._latencies: deque[Latency] = deque(maxlen=KEPT)
-        self.requests: dict[int, Request] = {}
-
-    @property
-    def log(self) -> deque[Event]:
-        """The newest events, oldest first."""
-        return self._log.events
-
-    @property
-    def waiting(self) -> tuple[Request, ...]:
-        """Requests in line, next first."""
-        return tuple(self._scheduler.waiting)
-
-    @property
-    def running(self) -> tuple[Request, ...]:
-        """Requests in the batch."""
-        return tuple(self._scheduler.running)
-
-    @property
-    def busy(self) -> bool:
-        """Whether a step would do anything."""
-        return bool(self._scheduler.waiting or self._scheduler.running)
 
     def submit(
         self,
@@ -173,68 +135,11 @@ class Engine:
         wanted = asked(
             self.model.config, tokens, sampling, most, stop, mask, seed, logprobs
         )
-        allocator = self._memory.allocator
-        longest = len(wanted.tokens) + most - 1  # nobody reads the last one
-        need = allocator.needed(longest)
-        if need > allocator.blocks:
-            raise ValueError(
-                f"{len(wanted.tokens)} + {most} - 1 = {longest} tokens need {need} "
-                f"blocks of {allocator.block_size}: the pool has {allocator.blocks}"
-            )
-        ledger = Ledger(self._waits, self._clock.now())
+        self._fits(len(wanted.tokens), most)
         spell = self.model.tokenizer.decode
-        request = Request(self._counts.submitted, wanted, ledger, spell)
-        self._counts.submitted += 1
-        self.requests[request.id] = request
-        self._scheduler.add(request, self._clock.work)
-        self._log.note("submitted", request.id, tokens=len(wanted.tokens), most=most)
-        return request
-
-    def step(self) -> tuple[Request, ...]:
-        """One pass of the model; the requests that got tokens or ended.
-
-        An engine without requests does nothing.
-        """
-        if not self.busy:
-            return ()
-        start = self._clock.now()
-        self._waits.add("between", start)
-        self._log.step += 1
-        self._memory.allocator.step = self._log.step
-        self._memory.copying = 0.0
-        given = self._scheduler.plan()
-        chosen = self._computed(given)
-        back = {each: self._rolled_back(each, new) for each, new in chosen.items()}
-        rows = {
-            each: self._read(each, count, back.get(each, 0))
-            for each, count in given.items()
-        }
-        self._clock.work += STEP_WORK + sum(given.values())
-        end = self._clock.now()
-        self._account(rows, end - start)
-        self._waits.add(self._scheduler.reason, end)
-        for request, tokens in chosen.items():
-            self._deliver(request, tokens, end)
-        return tuple(chosen)
-
-    def cancel(self, id: int) -> bool:
-        """End a request and free its blocks; False if it had ended.
-
-        Parameters
-        ----------
-        id : int
-            The request's number.
-
-        Raises
-        ------
-        KeyError
-            For a number that no request has, or that was forgotten.
-        """
-        request = self._known(id)
-        if request.done:
-            return False
-        self._end(request, "cancelled", self._clock.now())
-        return True
+        return self._lined_up(
+            Request(self._counts.submitted, wanted, self._ledger(), spell)
+        )
 
     def stream(self, id: int) -> Iterator[Piece]:
         """The pieces of an answer as they come; steps the engine while it waits.
@@ -254,57 +159,8 @@ class Engine:
                 return
             self.step()
 
-    def explain(self, id: int) -> Delay:
-        """Where a request's time went; up to now while it is alive.
-
-        Parameters
-        ----------
-        id : int
-            The request's number.
-
-        Raises
-        ------
-        KeyError
-            For a number that no request has, or that was forgotten.
-        """
-        request = self._known(id)
-        now = self._clock.now() if request.finished is None else request.finished
-        ledger = request.ledger
-        parts = ledger.parts if request.done else ledger.parts_at(now)
-        lost = tuple(copy.copy(each) for each in ledger.evictions)
-        return Delay(
-            id, now - request.submitted, dict(parts), lost, request.cached, request.why
-        )
-
-    def metrics(self) -> Metrics:
-        """Counters since the start and gauges of now."""
-        counts = copy.copy(self._counts)
-        counts.blocks_swapped_out = self._memory.out
-        counts.blocks_swapped_in = self._memory.back
-        held = self._memory.allocator.stats()
-        return Metrics(
-            counts,
-            len(self._scheduler.running),
-            len(self._scheduler.waiting),
-            held.blocks,
-            held.owned,
-            held.cached,
-            held.free,
-            tuple(self._latencies),
-        )
-
-    def blocks(self) -> tuple[BlockView, ...]:
-        """Every block with its owners, hash and age."""
-        allocator = self._memory.allocator
-        return tuple(allocator.table(block) for block in range(allocator.blocks))
-
-    def _known(self, id: int) -> Request:
-        if id not in self.requests:
-            raise KeyError(
-                f"request {id!r}: not among the {len(self.requests)} known; of ended "
-                f"ones the last {KEPT} are kept"
-            )
-        return self.requests[id]
+    def _drafted(self, request: Request) -> Sequence[int]:
+        return self._drafting.proposal(request).tokens
 
     def _computed(self, given: dict[Request, int]) -> dict[Request, list[Chosen]]:
         """The model's pass, and the tokens of those whose last token it read."""
@@ -321,7 +177,7 @@ class Engine:
                     1 + len(drafted) if end == len(tokens) else 0,
                 )
             )
-        rows = forward_batch(self.model.weights, self._memory.pool, segments)
+        rows = forward_batch(self.model.weights, self._pool, segments)
         return {
             request: choose(
                 request,
@@ -354,34 +210,7 @@ class Engine:
         )
         return gone
 
-    def _read(self, request: Request, count: int, gone: int) -> Rows:
-        """Note that so many more of its tokens are computed, less those rolled back."""
-        at = request.computed
-        rows = rows_of(at, count, len(request.tokens), request.highest)
-        request.computed += count - gone
-        request.highest = max(request.highest, request.computed)
-        self._memory.allocator.publish(request.held, request.computed)
-        self._counts.recomputed_tokens += rows.recomputed
-        if rows.all > rows.decode:
-            self._log.note("read", request.id, tokens=count, of=len(request.known))
-        return rows
-
-    def _account(self, rows: dict[Request, Rows], time: float) -> None:
-        """Split the step's time among the requests in it."""
-        prompts = sum(each.prompt + each.recomputed for each in rows.values())
-        decodes = sum(each.decode for each in rows.values())
-        swap = self._memory.copying
-        for request in self._scheduler.running:
-            own = rows.get(request, Rows())
-            others = prompts - own.prompt - own.recomputed
-            request.ledger.ran(own, others, decodes - own.decode, time - swap, swap)
-        self._counts.steps += 1
-        self._counts.rows += prompts + decodes
-        self._log.note(
-            "step", prompts=prompts, decodes=decodes, seconds=time, swap=swap
-        )
-
-    def _deliver(self, request: Request, tokens: list[Chosen], now: float) -> None:
+    def _deliver(self, request: Request, tokens: Sequence[Chosen], now: float) -> None:
         """Give a request its tokens; it may end with any of them."""
         if not tokens:
             self._end(request, "mask", now)
@@ -390,12 +219,8 @@ class Engine:
                 self._end(request, "stop", now)
                 return
             text = request.stream.feed(each.token)
-            request.output.append(each.token)
-            request.known.append(each.token)
-            request.times.append(now)
             request.pieces.append(Piece(text, each.token, now, each.logprob, each.top))
-            self._counts.generated_tokens += 1
-            self._log.note("token", request.id, token=each.token)
+            self._keep(request, each.token, now)
             if request.asked.mask is not None:
                 request.at = request.asked.mask.advance(request.at, each.token)
             if request.stream.stopped is not None or not request.left:
@@ -407,16 +232,5 @@ class Engine:
         rest = request.stream.close()
         if rest:
             request.pieces.append(Piece(rest, None, now))
-        request.ledger.closed(now)
-        self._scheduler.remove(request)
         self._drafting.ended(request)
-        request.state, request.reason, request.finished = "finished", reason, now
-        if reason == "cancelled":
-            self._counts.cancelled += 1
-        else:
-            self._counts.finished += 1
-        self._latencies.append(latency(request.submitted, request.times, now))
-        self._log.note("finished", request.id, reason=reason)
-        self._ended.append(request.id)
-        if len(self._ended) > KEPT:
-            del self.requests[self._ended.popleft()]
+        super()._end(request, reason, now)

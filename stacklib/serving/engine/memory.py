@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stacklib import paged_kv
-from stacklib.serving.tiers.chain import Chain
-from stacklib.tinylm.config import Config
 
 from .events import COPY_WORK, Clock, Log
-from .pool import Pool
+
+if TYPE_CHECKING:  # both are of NumPy, and counting takes neither
+    from stacklib.serving.tiers.chain import Chain
+
+    from .pool import Pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +28,27 @@ class Found:
 
 
 class Memory:
-    """A pool of blocks with its allocator, and copies to and from tiers.
+    """An allocator of blocks, the pool of their numbers, and copies to and from tiers.
 
-    - ``tiers``: where blocks go that leave the pool; an empty chain drops them.
+    - ``pool``: the numbers; None where blocks are only counted.
+    - ``tiers``: where blocks go that leave the pool; None or an empty chain drops them.
     """
 
     def __init__(
         self,
-        config: Config,
         blocks: int,
         block_size: int,
-        tiers: Chain,
         clock: Clock,
         log: Log,
+        pool: Pool | None = None,
+        tiers: Chain | None = None,
     ) -> None:
-        self.pool = Pool(config, blocks, block_size)
+        self.pool = pool
         self.allocator = paged_kv.BlockAllocator(
-            blocks, block_size, on_evict=self._leaves, on_copy=self.pool.copy
+            blocks,
+            block_size,
+            on_evict=self._leaves,
+            on_copy=pool.copy if pool is not None else None,
         )
         self.out = self.back = 0  # blocks copied down and up
         self.copying = 0.0  # time of copies in this step
@@ -70,19 +76,21 @@ class Memory:
         where = ["pool"] * (first // size)
         fetched = []
         for key, block in zip(
-            keys[first // size :], sequence.blocks[first // size :], strict=False
+            keys[len(where) :], sequence.blocks[len(where) :], strict=False
         ):
-            found = self._fetch(key, block, owner) if done + size < len(tokens) else None
+            if done + size >= len(tokens):
+                break
+            found = self._fetch(key, block, owner)
             if found is None:
                 break
-            tier, entry = found
-            where.append(tier)
-            fetched.append((block, entry))
+            where.append(found[0])
+            fetched.append((block, found[1]))
             done += size
         for block, key in leaving:
             self._sink(block, key)
-        for block, entry in fetched:
-            self.pool.write(block, *entry)
+        if self.pool is not None:
+            for block, entry in fetched:
+                self.pool.write(block, *entry)
         self.allocator.publish(sequence, done)
         where += ["computed"] * (len(keys) - len(where))
         names = tuple((key.hex()[:8], at) for key, at in zip(keys, where, strict=True))
@@ -90,10 +98,11 @@ class Memory:
 
     def _fetch(self, key: bytes, block: int, owner: int) -> tuple[str, Any] | None:
         """Take a block's keys and values out of the tier that has them."""
-        tier = self._tiers.where(key)
-        if tier is None:
+        tiers = self._tiers
+        tier = tiers.where(key) if tiers is not None else None
+        if tiers is None or tier is None:
             return None
-        found = self._timed(lambda: self._tiers.get(key))
+        found = self._timed(lambda: tiers.get(key))
         if found is None:  # it did not survive there
             return None
         self.back += 1
@@ -111,8 +120,9 @@ class Memory:
 
     def _sink(self, block: int, key: bytes) -> None:
         """Copy a block to the first tier; its place in the pool is written later."""
-        if self._tiers.tiers:
-            self._timed(lambda: self._tiers.put(key, *self.pool.read(block)))
+        tiers, pool = self._tiers, self.pool
+        if tiers is not None and pool is not None and tiers.tiers:
+            self._timed(lambda: tiers.put(key, *pool.read(block)))
             self.out += 1
             self._log.note("swapped_out", block=block, key=key.hex()[:8])
 

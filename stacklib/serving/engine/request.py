@@ -1,4 +1,4 @@
-"""One request: what was asked, what came of it, and what the engine keeps of it."""
+"""One request of a model: what was asked, and what came of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stacklib import paged_kv
 from stacklib.quantity.bounds import is_whole, whole
 from stacklib.serving.text.stream import TextStream, checked
 from stacklib.tinylm.config import Config
@@ -17,6 +16,7 @@ from stacklib.tinylm.forward import check
 from stacklib.tinylm.sampling import Sampling
 
 from .delay import Ledger
+from .place import Place
 
 MOST_TOP = 20  # likely tokens reported beside the one drawn, as servers limit them
 
@@ -95,7 +95,7 @@ def asked(
     return Asked(tuple(ids.tolist()), sampling, most, words, mask, seed, logprobs)
 
 
-class Request:
+class Request(Place):
     """A request in an engine, alive or ended.
 
     Parameters
@@ -105,7 +105,7 @@ class Request:
     asked : Asked
         What was submitted: tokens, sampling, most, stop, mask, seed, logprobs.
     ledger : Ledger
-        Where its time went.
+        Where its time goes.
     spell : callable
         Bytes of tokens.
     """
@@ -117,64 +117,15 @@ class Request:
         ledger: Ledger,
         spell: Callable[[Iterable[int]], bytes],
     ) -> None:
-        self.id = id
+        super().__init__(id, asked.tokens, asked.most, ledger)
         self.asked = asked
-        self.state = "waiting"  # running, preempted, finished
-        self.reason: str | None = None  # length, stop, mask, cancelled
-        self.output: list[int] = []
         self.pieces: list[Piece] = []
-        self.submitted = ledger.submitted
-        self.times: list[float] = []
-        self.finished: float | None = None
-        self.cached = 0
-        self.why = ""
-        self.rank: tuple[float, int] = (0.0, id)
-        # The engine's own: tokens in order, how many of them are computed now and
-        # were at any time, their blocks.
-        self.known = list(asked.tokens)
-        self.computed = 0
-        self.highest = 0
-        self.admitted = False  # at any time
-        self.sequence: paged_kv.Sequence | None = None
-        self.ledger = ledger
         self.stream = TextStream(spell, asked.stop)
         # Nobody else draws from it: the batch's company changes no answer.
         self.random = np.random.default_rng(id if asked.seed is None else asked.seed)
         self.at = asked.mask.start() if asked.mask is not None else 0
 
     @property
-    def held(self) -> paged_kv.Sequence:
-        """Its blocks, while it is in the batch."""
-        assert self.sequence is not None, self
-        return self.sequence
-
-    @property
-    def unread(self) -> int:
-        """Tokens that have a place in its blocks and were not read there yet."""
-        return len(self.held) - self.computed
-
-    @property
-    def tokens(self) -> tuple[int, ...]:
-        """The prompt."""
-        return self.asked.tokens
-
-    @property
-    def done(self) -> bool:
-        """Whether it has ended."""
-        return self.finished is not None
-
-    @property
     def text(self) -> str:
         """What may be shown so far."""
         return "".join(piece.text for piece in self.pieces)
-
-    @property
-    def left(self) -> int:
-        """Tokens it may still be given."""
-        return self.asked.most - len(self.output)
-
-    def __repr__(self) -> str:
-        return (
-            f"Request(id={self.id}, state={self.state!r}, tokens={len(self.tokens)}, "
-            f"output={len(self.output)} of {self.asked.most}, reason={self.reason!r})"
-        )

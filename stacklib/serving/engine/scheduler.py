@@ -10,28 +10,31 @@ everyone.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 from stacklib.quantity.bounds import whole
 
 from .delay import Eviction, Waits
-from .drafting import Drafting
 from .events import Log
 from .memory import Memory
 from .metrics import Counts
+from .place import Place
 from .policy import Policy
-from .request import Request
+
+R = TypeVar("R", bound=Place)
 
 
-def _rank(request: Request) -> tuple[float, int]:
+def _rank(request: Place) -> tuple[float, int]:
     return request.rank
 
 
-class Scheduler:
+class Scheduler(Generic[R]):
     """The line, the batch, and what moves requests between the two.
 
     - ``max_batch``: requests in a step.
     - ``chunk``: tokens in a step, drafted ones too.
+    - ``drafted``: tokens proposed to a request that decodes, ``drafts`` at most.
     """
 
     def __init__(
@@ -40,33 +43,34 @@ class Scheduler:
         policy: Policy,
         max_batch: int,
         chunk: int,
-        drafting: Drafting,
         waits: Waits,
         counts: Counts,
         log: Log,
+        drafted: Callable[[R], Sequence[int]],
+        drafts: int,
     ) -> None:
         whole(max_batch=max_batch, chunk=chunk)
-        each = 1 + drafting.length
+        each = 1 + drafts
         if chunk < max_batch * each:
             raise ValueError(
                 f"chunk = {chunk} tokens a step for max_batch = {max_batch} requests: "
                 f"at least {each} a request, {max_batch * each}"
             )
-        self.waiting: list[Request] = []  # by rank
-        self.running: list[Request] = []  # by rank
+        self.waiting: list[R] = []  # by rank
+        self.running: list[R] = []  # by rank
         self.reason = "slot"  # that nobody else was let in, in this step
         self._memory, self._policy = memory, policy
         self._max_batch, self._chunk = max_batch, chunk
-        self._drafting = drafting
+        self._drafted, self._drafts = drafted, drafts
         self._waits, self._counts, self._log = waits, counts, log
 
-    def add(self, request: Request, work: float) -> None:
+    def add(self, request: R, work: float) -> None:
         """Put a new request in line."""
         rank = self._policy.rank(work, len(request.tokens))
         request.rank = (rank, request.id)
         insort(self.waiting, request, key=_rank)
 
-    def remove(self, request: Request) -> None:
+    def remove(self, request: R) -> None:
         """Take a request that ends out of line or batch; its blocks are free."""
         if request.sequence is None:
             self.waiting.remove(request)
@@ -75,14 +79,14 @@ class Scheduler:
             self._memory.allocator.free(request.sequence)
             request.sequence = None
 
-    def plan(self) -> dict[Request, int]:
+    def plan(self) -> dict[R, int]:
         """How many tokens of whom the next step reads."""
-        given: dict[Request, int] = {}
+        given: dict[R, int] = {}
         alone = not self.running
         before = self._counts.preemptions
         for request in list(self.running):
             if request.sequence is not None and self._decodes(request):
-                drafted = self._drafting.proposal(request).tokens
+                drafted = self._drafted(request)
                 if self._appended(request, drafted):
                     given[request] = 1 + len(drafted)
         # The sort keeps ranks: of prompts, those with one token left come first.
@@ -95,11 +99,11 @@ class Scheduler:
             self.reason = "blocks"
         return given
 
-    def _decodes(self, request: Request) -> bool:
+    def _decodes(self, request: R) -> bool:
         """Whether all of its tokens that have a place are computed."""
         return request.computed == len(request.held)
 
-    def _appended(self, request: Request, drafted: Sequence[int]) -> bool:
+    def _appended(self, request: R, drafted: Sequence[int]) -> bool:
         """Make room for its newest token and drafts; False if that cost its place."""
         new = [request.known[-1], *drafted]
         while request.sequence is not None and new:
@@ -109,14 +113,14 @@ class Scheduler:
                 self._preempt(self.running[-1], request)
         return request.sequence is not None
 
-    def _give(self, request: Request, given: dict[Request, int]) -> None:
+    def _give(self, request: R, given: dict[R, int]) -> None:
         """Some of its unread tokens, as many as the step has room for."""
         room = self._chunk - sum(given.values())
         count = min(room, request.unread)
         if count:
             given[request] = count
 
-    def _admit(self, given: dict[Request, int], alone: bool) -> None:
+    def _admit(self, given: dict[R, int], alone: bool) -> None:
         """Let in who is next while there are slots, blocks and tokens."""
         open_ = alone or self._policy.joins
         while self.waiting:
@@ -134,9 +138,9 @@ class Scheduler:
             insort(self.running, request, key=_rank)
             self._give(request, given)
 
-    def _let_in(self, request: Request) -> bool:
+    def _let_in(self, request: R) -> bool:
         # Who was in the middle of an answer goes on with a draft where it was cut off.
-        again = self._drafting.on and bool(request.output)
+        again = self._drafts and request.output
         known = request.known[:-1] if again else request.known
         found = self._memory.take(known, request.id)
         if found is None:
@@ -163,7 +167,7 @@ class Scheduler:
         )
         return True
 
-    def _preempt(self, victim: Request, by: Request) -> None:
+    def _preempt(self, victim: R, by: R) -> None:
         """Send a request back to the line; its full blocks stay findable until reused.
 
         So it is the tiers, where there are any, that spare it the recomputation.

@@ -75,20 +75,16 @@ def own_heads(model: str | LanguageModel) -> Quantity:
     its paper counts, ``2 n_h d_h`` a layer (arXiv 2405.04434, table 1).
     """
     found = model_of(model)
-    sizes, parts = Sizes(found), []
-    for number, block in enumerate(found.kinds):
-        a = block.attention
-        if not has_cache(block):
-            continue
-        if isinstance(a, LatentAttention):
-            size = sizes(a.nope_head_dim, "head size")
-        elif isinstance(a, Attention) and a.plain:
-            size = sizes(a.head_dim, "head size")
-        else:
-            raise ValueError(f"{found.key}: own heads of {a.kind} are not defined")
-        layers = sizes(found.count(number), "layers")
-        parts.append(2 * layers * sizes(a.heads, "query heads") * size)
-    return sum(parts[1:], parts[0]).named("numbers of a token, own heads")
+    a, sizes = found.attention, Sizes(found)
+    one = isinstance(a, Attention | LatentAttention) and found.alike
+    if not one or not all(map(has_cache, found.kinds)):
+        raise ValueError(f"{found.key}: layers differ; no one head would be its own")
+    heads, layers = sizes(a.heads, "query heads"), sizes(found.layers, "layers")
+    if isinstance(a, LatentAttention):
+        size = sizes(a.nope_head_dim, "nope size")
+    else:
+        size = sizes(a.head_dim, "head size")
+    return (2 * layers * heads * size).named("numbers of a token, own heads")
 
 
 def attention_kept(model: str | LanguageModel) -> Reduction:

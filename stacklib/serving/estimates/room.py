@@ -19,12 +19,9 @@ from stacklib.roofline.work.fit import fit_memory, fit_with_copies, model_of
 class Room:
     """Memory of all chips, and what of it is left for conversations.
 
-    Attributes
-    ----------
-    have, weights, reserve : Quantity
-        Published capacity; the weights; what the engine keeps for other things.
-    each : Quantity
-        One conversation's cache, with every copy that chips keep of a KV head.
+    - ``have``, ``weights``, ``reserve``: published capacity; the weights; what the
+      engine keeps for other things
+    - ``each``: one conversation's cache, with every copy that chips keep of a KV head
     """
 
     model: str
@@ -73,22 +70,12 @@ def room(
 ) -> Room:
     """What weights and engine leave of ``tp`` chips' memory, and what fills it.
 
-    Parameters
-    ----------
-    model, on, dtype, kv_dtype, tp
-        As ``roofline.fit_memory`` takes them.
-    context : int
-        Tokens of each conversation.
-    share : float or Quantity
-        Of each chip's memory, what the engine may use at all; above 0, at most 1.
+    - ``model``, ``on``, ``dtype``, ``kv_dtype``, ``tp``: as ``roofline.fit_memory``
+      takes and refuses them
+    - ``context``: tokens of each conversation
+    - ``share``: of each chip's memory, what the engine may use at all, above 0 and at
+      most 1
 
-    Raises
-    ------
-    UnknownName, UnknownSpec, ValueError
-        For unknown names, an unknown capacity, or sizes that make no sense.
-
-    Examples
-    --------
     >>> room("llama-3-70b", "h100-sxm", tp=8).conversations.text()
     '371'
     """

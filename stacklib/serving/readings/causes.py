@@ -1,13 +1,15 @@
 """Why a server is slow or idle: each cause, what it was read from, what moves it.
 
 A rule looks at readings and at the account of a token; where it finds nothing of its
-kind it says nothing. No cause stands without a line that speaks for it.
+kind it says nothing. No cause stands without a line that speaks for it. What is said of
+each stands in ``data/causes.toml``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from stacklib.roofline.work.fit import Infeasible
 
@@ -25,9 +27,10 @@ IDLE = 0.5  # of the cache or the places: below it, the client asks for too litt
 RARE = 0.2  # of prompt tokens found: fewer, and prompts are computed again
 LONG = 256  # tokens of a block that many prompts do not fill
 NARROW = "fp8_128x128"  # 8 bits, as releases keep them
-FLAGS = toml("flags")
+TABLE = toml("causes")
 MEMORY = "memory"  # the cell of a product that its bytes bind
 RATE, GAP = "tokens/s", "longest gap between tokens"
+Brought = tuple[Gain | None, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +63,41 @@ class Case:
     prompt_share: float | None  # of the time that goes to prompts
     factor: float  # high end of the account's band
 
-    def flag(self, name: str) -> str:
-        """The option of this server."""
-        return str(FLAGS["flags"][name].get(self.readings.engine, ""))
+    def cause(
+        self, key: str, evidence: list[Reading | None], brings: Brought, **words: Any
+    ) -> Cause | None:
+        """A row of the table, filled in; None where this server has no such option."""
+        row, load, engine = TABLE["causes"][key], self.load, self.readings.engine
+        if engine not in row["flag"]:
+            return None
+        words |= {name: by[engine] for name, by in TABLE["watch"].items()}
+        words |= {"batch": load.batch, "queue": load.queue, "full": load.full}
+        words |= {"free": 1 - load.full, "context": self.setting.context}
+        return Cause(
+            row["name"],
+            tuple(one for one in evidence if one is not None),
+            row["because"].format(**words),
+            row["refute"].format(**words),
+            row["flag"][engine],
+            *brings,
+        )
 
-    def watch(self, name: str) -> str:
-        """The counter of this server."""
-        return str(FLAGS["watch"][name][self.readings.engine])
-
-    def changed(self, what: str, **changes: object) -> tuple[Gain | None, str]:
-        """What another setting brings, or why that cannot be told."""
+    def changed(self, **changes: Any) -> Brought:
+        """Tokens a second that another setting brings, or why that cannot be told."""
         if self.lines is None:
             return None, "the account refuses the case"
-        new = replace(self.setting, **changes)  # type: ignore[arg-type]
+        new = replace(self.setting, **changes)
         try:
             lines = new.lines()
         except (Infeasible, ValueError, LookupError) as refused:
             return None, str(refused)
-        return gain(what, self.lines, lines, new.batch / self.setting.batch), ""
+        return gain(RATE, self.lines, lines, new.batch / self.setting.batch), ""
+
+    def filled(self, wanted: float) -> float:
+        """Sequences of a step, of so many wanted, for which the cache has room."""
+        load = self.load
+        room = load.batch / load.full * FULL if load.full else float("inf")
+        return max(float(round(min(wanted, room))), self.setting.batch)
 
     def share(self, name: str) -> float:
         """A line's share of a step."""
@@ -86,8 +106,14 @@ class Case:
         return float(mine / seconds(lines)) if mine else 0.0
 
 
-def _some(*readings: Reading | None) -> tuple[Reading, ...]:
-    return tuple(one for one in readings if one is not None)
+def layers_outside(case: Case) -> Cause | None:
+    """Part of the model lies in the host's memory."""
+    there, layers = (case.readings.last(f"layers_{w}") for w in ("there", "all"))
+    if there is None or layers is None or there.value >= layers.value:
+        return None
+    words = {"outside": layers.value - there.value, "layers": layers.value}
+    why = "it depends on the host's memory, which the log does not name"
+    return case.cause("layers", [there], (None, why), **words)
 
 
 def cache_small(case: Case) -> Cause | None:
@@ -95,117 +121,56 @@ def cache_small(case: Case) -> Cause | None:
     load = case.load
     if not load.preempted and not (load.queue and load.full >= EVEN):
         return None
-    half = case.setting.kv_dtype == "e4m3fn"
-    most = load.most.value if load.most else float("inf")
-    batch = min(2 * load.batch, max(most, load.batch))
+    batch = 2.0 * load.batch
+    if load.most:
+        batch = min(batch, max(load.most.value, load.batch))
     if load.waiting:
         batch = min(batch, load.batch + load.queue)
-    brings: tuple[Gain | None, str] = (None, "the cache is in 8 bits already")
-    if not half:
-        brings = case.changed(RATE, kv_dtype="e4m3fn", batch=float(round(batch)))
-    lost = f"{load.preempted:,.0f} times a request lost its cache; " * bool(
-        load.preempted
-    )
-    used = f"{load.full:.1%} of the cache in use" if load.usage else "the cache is full"
-    return Cause(
-        "the KV cache is too small",
-        _some(load.lost, load.usage, load.waiting),
-        f"{lost}{used} by {load.batch:,} requests of {case.setting.context:,.0f} "
-        "tokens each; who loses its blocks is computed again",
-        f"admit a fifth fewer requests: {case.watch('preempted')} stands still, and "
-        "tokens/s does not rise",
-        case.flag("cache"),
-        *brings,
-    )
+    brings: Brought = (None, "the cache is in 8 bits already")
+    if case.setting.kv_dtype != "e4m3fn":
+        brings = case.changed(kv_dtype="e4m3fn", batch=round(batch) * 1.0)
+    lost = f"{load.preempted:,.0f} times a request lost its cache; "
+    words = {"lost": lost if load.preempted else ""}
+    return case.cause("cache", [load.lost, load.usage, load.waiting], brings, **words)
 
 
 def places_few(case: Case) -> Cause | None:
-    """A queue before a cache that has room."""
+    """A queue before a cache that has room: no places, or SGLang's care."""
     load = case.load
     if not load.queue or load.full >= EVEN or not load.usage:
         return None
-    if load.most and not load.no_place:
-        return None
-    room = int(load.batch / max(load.full, 0.01) * FULL)
-    batch = float(max(min(load.batch + load.queue, room), load.batch))
+    key = "caution" if load.most and not load.no_place else "places"
     limit = f"of {load.most.value:,.0f}" if load.most else "(of how many is not said)"
-    return Cause(
-        "too few requests may run",
-        _some(load.running, load.waiting, load.usage, load.most),
-        f"{load.queue:,.0f} wait while {load.batch:,} run {limit} and "
-        f"{1 - load.full:.0%} of the cache is free",
-        f"raise the limit: {case.watch('waiting')} stays where it is",
-        case.flag("places"),
-        *case.changed(RATE, batch=float(round(batch))),
-    )
-
-
-def too_cautious(case: Case) -> Cause | None:
-    """A queue, places and blocks: SGLang keeps room for answers that end early."""
-    load, flag = case.load, case.flag("caution")
-    if not flag or not load.queue or load.full >= EVEN or not load.usage:
-        return None
-    if not load.most or load.no_place:
-        return None
-    room = float(round(min(load.batch + load.queue, load.batch / load.full * FULL)))
-    return Cause(
-        "room is kept for answers that end early",
-        _some(load.waiting, load.usage, load.most),
-        f"{load.queue:,.0f} wait, {1 - load.full:.0%} of the cache and "
-        f"{load.most.value - load.batch:,.0f} places are free",
-        f"{case.watch('waiting')} does not fall once the flag is lower",
-        flag,
-        *case.changed(RATE, batch=max(room, case.setting.batch)),
-    )
+    brings = case.changed(batch=case.filled(load.batch + load.queue))
+    evidence = [load.running, load.waiting, load.usage, load.most]
+    return case.cause(key, evidence, brings, limit=limit)
 
 
 def prompts_between(case: Case) -> Cause | None:
     """Prompts take a large part of the time in which tokens could be made."""
-    share, chunk = case.prompt_share, case.readings.value("chunk")
+    share, chunk = case.prompt_share, case.readings.last("chunk")
     if share is None or share < LARGE or case.lines is None:
         return None
-    found: tuple[Gain | None, str] = (None, "the log names no chunk")
-    if chunk and chunk >= 2:
-        step, half, all_ = (
-            case.lines,
-            *(case.setting.lines(prompt=int(n)) for n in (chunk // 2, chunk)),
-        )
-        better = gain(GAP, (*step, *half), (*step, *all_))
-        found = better, ""
-    return Cause(
-        "prompts stand between the tokens",
-        _some(case.load.prompt_rate, case.readings.last("chunk")),
-        f"prompts take {share:.0%} of the time by the account, and a step with a "
-        "chunk of one is that much longer for everybody in it",
-        f"{case.watch('gap')} keeps its 90th percentile with chunks half as long",
-        case.flag("prompts"),
-        *found,
-    )
+    brings: Brought = (None, "the log names no chunk")
+    if chunk and chunk.value >= 2:
+        sizes = (int(chunk.value) // 2, int(chunk.value))
+        half, full = ((*case.lines, *case.setting.lines(prompt=n)) for n in sizes)
+        brings = gain(GAP, half, full), ""
+    return case.cause("prompts", [case.load.prompt_rate, chunk], brings, share=share)
 
 
 def prefixes_missed(case: Case) -> Cause | None:
     """Prompts are computed although the cache could have them."""
-    load, share = case.load, case.prompt_share
-    if load.hit_rate is None or load.hit_rate >= RARE or load.found is None:
+    load, share = case.load, case.prompt_share or 0.0
+    if load.hit_rate is None or load.hit_rate >= RARE or share < LARGE / 2:
         return None
-    if share is None or share < LARGE / 2:
-        return None
-    block = case.readings.value("block", 0)
-    why = ""
-    if block >= LONG:
-        why = f"; a block has {block:,.0f} tokens, and shorter prompts never fill one"
-    less = share / 2
-    band = Gain(RATE, 1 / (1 - less), 1.0, 1 / (1 - min(less * case.factor, 0.9)))
-    return Cause(
-        "prompts are not found in the cache",
-        _some(load.found, load.prompt_rate),
-        f"{load.hit_rate:.1%} of the prompts' tokens were found, and computing the "
-        f"others takes {share:.0%} of the time{why}",
-        f"send one long prompt twice: {case.watch('hits')} does not move",
-        case.flag("prefix"),
-        band,
-        "if half of the tokens were found",
-    )
+    size, less = case.readings.value("block", 0), share / 2
+    block = f"; a block has {size:,.0f} tokens, and shorter prompts never fill one"
+    words = {"hit_rate": load.hit_rate, "block": block if size >= LONG else ""}
+    ends = 1 / (1 - less), 1.0, 1 / (1 - min(less * case.factor, 0.9))
+    brings = Gain(RATE, *ends), "if half of the tokens were found"
+    evidence = [load.found, load.prompt_rate]
+    return case.cause("prefix", evidence, brings, share=share, **words)
 
 
 def exchanges_bind(case: Case) -> Cause | None:
@@ -214,80 +179,49 @@ def exchanges_bind(case: Case) -> Cause | None:
     if share < LARGE or tp is None or case.setting.tp < 2:
         return None
     batch = float(max(case.load.batch // 2, 1))
-    found, why = case.changed(RATE, tp=case.setting.tp // 2, batch=batch)
+    found, why = case.changed(tp=case.setting.tp // 2, batch=batch)
     if found:  # two servers of half the size
-        two = (2 * x for x in (found.ratio, found.low, found.high))
-        found = Gain(RATE, *two)
-    return Cause(
-        "exchanges between the chips",
-        _some(tp, case.load.running),
-        f"{share:.0%} of a step of {case.load.batch:,} on {case.setting.tp} chips",
-        "a profile of one step: all-reduce kernels take less than a tenth of it",
-        case.flag("exchanges"),
-        found,
-        why,
-    )
+        found = Gain(RATE, 2 * found.ratio, 2 * found.low, 2 * found.high)
+    words = {"share": share, "tp": case.setting.tp}
+    return case.cause("exchanges", [tp, case.load.running], (found, why), **words)
 
 
 def weights_wide(case: Case) -> Cause | None:
     """Reading weights of 16 bits is most of the step."""
-    held, lines = weights_of(case.readings), case.lines or ()
-    binds = any(x.name == PRODUCTS and MEMORY in x.family.split("/") for x in lines)
-    if case.share(PRODUCTS) < 2 * LARGE or not binds or held is None:
-        return None
-    if case.setting.dtype not in ("bf16", "fp16"):
-        return None
-    return Cause(
-        "weights of 16 bits",
-        _some(held, case.load.running),
-        f"reading them is {case.share(PRODUCTS):.0%} of a step of {case.load.batch:,}",
-        "twice as many requests at once take twice as long a step",
-        case.flag("weights"),
-        *case.changed(RATE, dtype=NARROW),
+    held, lines, share = (
+        weights_of(case.readings),
+        case.lines or (),
+        case.share(PRODUCTS),
     )
+    binds = any(x.name == PRODUCTS and MEMORY in x.family.split("/") for x in lines)
+    wide = case.setting.dtype in ("bf16", "fp16")
+    if share < 2 * LARGE or not binds or held is None or not wide:
+        return None
+    brings = case.changed(dtype=NARROW)
+    return case.cause("weights", [held, case.load.running], brings, share=share)
 
 
 def host_gaps(case: Case) -> Cause | None:
     """Steps take longer than the account and its band allow."""
     load = case.load
-    if case.lines is None or load.tpot is None or load.timed is None:
+    if case.lines is None or load.tpot is None:
         return None
     ours = seconds(case.lines) / (1 - (case.prompt_share or 0.0))
     if load.tpot <= ours * case.factor:
         return None
-    graph = case.readings.last("graph")
-    eager = [case.readings.last("eager"), graph]
-    eager = [o for o, bad in zip(eager, ("True", "False"), strict=True)
-             if o is not None and o.value == bad]  # fmt: skip
+    slow = (("eager", "True"), ("graph", "False"))
+    read = case.readings
+    eager = [read.last(name) for name, bad in slow if read.value(name) == bad]
+    words = {"ms": 1e3 * load.tpot, "ours": 1e3 * ours}
+    words |= {"most": 1e3 * ours * case.factor}
+    graph = "; no CUDA graph is used" if eager else ""
     ratio = load.tpot / ours
-    return Cause(
-        "steps wait for the host",
-        _some(load.timed, load.running, *eager),
-        f"{1e3 * load.tpot:.3g} ms between two tokens, where the account has "
-        f"{1e3 * ours:.3g} and at most {1e3 * ours * case.factor:.3g}"
-        + ("; no CUDA graph is used" if eager else ""),
-        "a trace of one step: no gaps between its kernels",
-        case.flag("host"),
+    brings = (
         Gain(RATE, ratio, ratio / case.factor, ratio),
-        "if all of the difference were the host's",
+        "if all of it were the host's",
     )
-
-
-def layers_outside(case: Case) -> Cause | None:
-    """Part of the model lies in the host's memory."""
-    there, whole = (case.readings.last(f"layers_{w}") for w in ("there", "all"))
-    if there is None or whole is None or there.value >= whole.value:
-        return None
-    return Cause(
-        "layers lie in the host's memory",
-        (there,),
-        f"{whole.value - there.value:.0f} of {whole.value:.0f} layers are computed "
-        "where the memory is slow",
-        "the 'offloaded' line says that all layers are on the GPU",
-        case.flag("layers"),
-        None,
-        "it depends on the host's memory, which the log does not name",
-    )
+    evidence = [load.timed, load.running, *eager]
+    return case.cause("host", evidence, brings, graph=graph, **words)
 
 
 def client_slow(case: Case) -> Cause | None:
@@ -295,28 +229,17 @@ def client_slow(case: Case) -> Cause | None:
     load = case.load
     if load.queue or load.preempted or load.running is None or load.full >= IDLE:
         return None
-    if load.most and load.batch >= IDLE * load.most.value:
-        return None
-    if not load.usage and not load.most:
-        return None
-    room = load.batch / load.full * FULL if load.full else float("inf")
     most = load.most.value if load.most else float("inf")
-    batch = min(room, most, 16.0 * load.batch)
-    return Cause(
-        "the client asks for too little",
-        _some(load.running, load.waiting, load.usage, load.most),
-        f"{load.batch:,} run, none waits, and {1 - load.full:.0%} of the cache is free",
-        f"twice as many requests at once: {case.watch('waiting')} rises",
-        "more requests at once",
-        *case.changed(RATE, batch=float(round(batch))),
-    )
+    if load.batch >= IDLE * most or not (load.usage or load.most):
+        return None
+    brings = case.changed(batch=case.filled(min(most, 16.0 * load.batch)))
+    evidence = [load.running, load.waiting, load.usage, load.most]
+    return case.cause("client", evidence, brings)
 
 
+SEEN = (layers_outside, cache_small, places_few)
 RULES: tuple[Callable[[Case], Cause | None], ...] = (
-    layers_outside,
-    cache_small,
-    places_few,
-    too_cautious,
+    *SEEN,
     prompts_between,
     prefixes_missed,
     exchanges_bind,
@@ -324,7 +247,6 @@ RULES: tuple[Callable[[Case], Cause | None], ...] = (
     host_gaps,
     client_slow,
 )
-SEEN = (layers_outside, cache_small, places_few, too_cautious)
 
 
 def causes_of(case: Case) -> tuple[Cause, ...]:

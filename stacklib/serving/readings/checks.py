@@ -96,7 +96,7 @@ def checks_of(
         found += ways.get(readings.engine, _nothing)(readings, model, kv_dtype, tp)
     except NotModelled as why:
         said.append(str(why))
-    found += _weights(readings, model, dtype, tp)
+    found += [*_left(readings), *_weights(readings, model, dtype, tp)]
     return tuple(found), tuple(said)
 
 
@@ -123,20 +123,52 @@ def _nothing(*_: Any) -> list[Check]:
 def _vllm(
     readings: Readings, model: LanguageModel, kv_dtype: str, tp: int
 ) -> Iterator[Check]:
+    stages = readings.value("stages", 1)
+    if stages > 1 or readings.events.get("context_parallel"):
+        raise NotModelled(
+            "layers in stages, or tokens shared out over chips: how many blocks that "
+            "makes is not described here"
+        )
     plan = plan_of(readings, model, kv_dtype, tp)
-    memory, override = readings.last("cache_memory"), readings.value("override")
     each = f"{plan.bytes:,} B a block of {plan.block} tokens"
     if plan.tables > 1:
         each += f", {plan.tables} tables a sequence"
-    if memory is not None and not override:
-        ends = [memory.value - HALF_STEP, memory.value + HALF_STEP]
-        low, high = (plan.blocks(end * GIB) for end in ends)
-        note = f"{memory.value:.2f} GiB at {each}"
-        for name, count in (("blocks", int), ("tokens", plan.tokens)):
-            printed = readings.last(name)
-            if printed is not None:
-                yield check(name, count(low), count(high), printed, note)
+    for name, count in (("blocks", int), ("tokens", plan.tokens)):
+        printed = readings.last(name)
+        memory = _memory(readings, printed)
+        if printed is None or memory is None or readings.value("override"):
+            continue
+        ends = (memory - HALF_STEP, memory + HALF_STEP)
+        low, high = (count(plan.blocks(end * GIB)) for end in ends)
+        yield check(name, low, high, printed, f"{memory:.2f} GiB at {each}")
     yield from _concurrency(readings, model, plan)
+
+
+def _left(readings: Readings) -> Iterator[Check]:
+    """What is left of a chip's memory, where vLLM prints every part of the sum."""
+    names = ("total", "utilization", "weights", "other", "activations")
+    total, share, *taken = (readings.value(name) for name in names)
+    printed = readings.last("cache_memory")
+    if total is None or share is None or None in taken or printed is None:
+        return
+    left, note = total * share - sum(taken), f"{total:.2f} GiB x {share:.2f}"
+    note += "".join(f" - {part:.2f}" for part in taken)
+    half = (len(taken) + 2) * HALF_STEP  # each part is rounded, and the result
+    yield check("memory left", left - half, left + half, printed, note, "GiB")
+
+
+def _memory(readings: Readings, printed: Reading | None) -> float | None:
+    """Memory of the chip that had least, of those in the start that printed it."""
+    if printed is None:
+        return None
+    before = [o.line for o in readings.found[printed.field] if o.line < printed.line]
+    same = before[-1] if before and not printed.rank else 0
+    found = [
+        one.value
+        for one in readings.found.get("cache_memory", ())
+        if same < one.line <= printed.line and one.rank in ("", printed.rank)
+    ]
+    return min(found, default=readings.value("cache_memory"))
 
 
 def _concurrency(
@@ -152,11 +184,16 @@ def _concurrency(
     if printed is None or not blocks or not longest or (windows and not chunk):
         return
     local = model.model_type.startswith("llama4")
-    needed = plan.needed(int(longest), int(chunk or longest), local)
-    ends = (blocks / needed, (blocks + plan.tables - 1) / needed)
-    low, high = ends[0] - HALF_STEP, ends[1] + HALF_STEP
-    note = f"{needed:,} blocks a request of {longest:,.0f} tokens"
-    yield check("concurrency", low, high, printed, note)
+    found = []
+    for states in (1, 2) if any(one.state for one, _ in plan.groups) else (1,):
+        asked = (int(longest), int(chunk or longest), local, states)
+        needed = plan.needed(*asked)
+        ends = (blocks / needed, (blocks + plan.tables - 1) / needed)
+        low, high = ends[0] - HALF_STEP, ends[1] + HALF_STEP
+        note = f"{needed:,} blocks a request of {longest:,.0f} tokens"
+        note += f", {states} of them states a table" if states > 1 else ""
+        found.append(check("concurrency", low, high, printed, note))
+    yield next((one for one in found if one.equal), found[0])
 
 
 def _sglang(

@@ -59,6 +59,8 @@ class Diagnosis:
         by the server's own numbers.
     band : Band or None
         Of the prediction.
+    first : float or None
+        Seconds within which half of the first tokens came, of ``/metrics``.
     notes : tuple of str
         What was taken for granted, and what could not be computed.
     unread : tuple of Reading
@@ -74,6 +76,7 @@ class Diagnosis:
     predicted: float | None
     measured: float | None
     band: Band | None
+    first: float | None
     notes: tuple[str, ...]
     unread: tuple[Reading, ...]
 
@@ -135,9 +138,10 @@ def diagnose(
     cache = cache_of(readings, kv_dtype, way_of(model, dtype).cache_on(device.formats))
     if context is None:
         mean = context_of(readings, load)
-        context = max(round(mean), 1) if mean else CONTEXT
+        most = min(CONTEXT, model.max_context or CONTEXT)
+        context = max(round(mean), 1) if mean else most
         if not mean:
-            notes.append(f"{CONTEXT:,} tokens a sequence are taken: the log has none")
+            notes.append(f"{most:,} tokens a sequence are taken: the log has none")
     whole(context=context)
     setting = Setting(
         model, device.key, dtype, cache, tp, float(load.batch), float(context)
@@ -147,6 +151,8 @@ def diagnose(
     predicted = None
     if case.lines is not None:
         predicted = seconds(case.lines) / (1 - (case.prompt_share or 0.0))
+    if readings.value("draft", "None") != "None":
+        notes.append("a draft is used: its layers have blocks too, not counted here")
     notes += said
     if predicted and band and load.tpot and load.tpot < predicted * band.low:
         notes.append(
@@ -163,6 +169,7 @@ def diagnose(
         predicted,
         load.tpot,
         band,
+        readings.quantile("ttft", 0.5),
         tuple(notes),
         readings.unread,
     )

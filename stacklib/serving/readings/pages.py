@@ -52,13 +52,16 @@ class Layers:
         """Bytes of one block in one layer."""
         return self.state or self.block * self.per_token
 
-    def blocks(self, tokens: int, chunk: int, local: bool = False) -> int:
+    def blocks(
+        self, tokens: int, chunk: int, local: bool = False, states: int = 1
+    ) -> int:
         """Blocks of one sequence at most, while prompts pass in chunks.
 
         - ``local``: whether the window is a chunk of the text that starts anew
+        - ``states``: kept of a sequence: two where prefixes are cached
         """
         if self.state:
-            return 1
+            return states
         if not self.window:
             return -(-tokens // self.block)
         kept = min(self.window - (not local) + chunk, tokens)
@@ -94,9 +97,12 @@ class Pages:
         """Tokens, as the engine counts them: each of them in every table."""
         return blocks // self.tables * self.block
 
-    def needed(self, tokens: int, chunk: int, local: bool = False) -> int:
-        """Blocks of one sequence of so many tokens, at most."""
-        return sum(g * one.blocks(tokens, chunk, local) for one, g in self.groups)
+    def needed(
+        self, tokens: int, chunk: int, local: bool = False, states: int = 1
+    ) -> int:
+        """Blocks of one sequence of so many tokens, at most; see ``Layers.blocks``."""
+        asked = (tokens, chunk, local, states)
+        return sum(tables * one.blocks(*asked) for one, tables in self.groups)
 
 
 # -- layers ----------------------------------------------------------------------------

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import datetime
 import json
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,15 +23,11 @@ from stacklib.tinylm.sampling import probabilities
 
 from .drafts import CountedDraft, Draft, LookUpDraft, ModelDraft
 from .loop import passes
+from .record import LENGTH, NAMES, STORE, TEMPERATURES
 from .simulate import tally
 
-STORE = Path(__file__).parent.parent / "data" / "speculation.json"
-FILE = "stacklib/serving/data/speculation.json"  # as a leaf names it
-LENGTH = 4  # tokens of a draft
 READ, MADE = 64, 192  # tokens of a text's start, and made after it
 ORDER = 5
-TEMPERATURES = (1.0, 0.0)
-NAMES = ("draft", "draft_plain", "grams", "look_up")
 
 
 def counted_grams(model: TinyLM) -> NGram:
@@ -104,13 +98,6 @@ def overlap(name: str, temperature: float, texts: int | None = None) -> float:
             q = proposal.rows[0] if proposal.rows else np.zeros_like(p)
             found.append(np.minimum(p, q).sum())
     return float(np.mean(found))
-
-
-@cache
-def measured() -> dict[str, Any]:
-    """The rows of the file, by their ids."""
-    table = json.loads(STORE.read_text(encoding="utf-8"))
-    return {row["id"]: row for row in table["rows"]}
 
 
 def main() -> int:

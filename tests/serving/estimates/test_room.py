@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib import hardware, models
+from stacklib import hardware, models, tinylm
 from stacklib.quantity import Quantity, UnknownName, chosen
 from stacklib.serving.estimates.room import admitted, kept_by_kind, room
+from stacklib.tinylm.config import architecture
+from stacklib.tinylm.forward import KVCache
 
 GB, EIGHT = 1e9, {"tp": 8}
 
@@ -62,6 +64,13 @@ def test_kinds_of_layers_sum_to_the_cache(model, context):
     rows, found = kept_by_kind(model, context), models.get(model)
     assert sum(row.held.si for row in rows) == found.kv_bytes(context, "bf16").si
     assert sum(row.layers for row in rows) == found.layers
+
+
+def test_the_arrays_of_a_cache_have_the_bytes_that_the_config_says():
+    config = tinylm.load().config
+    arrays = KVCache(config)
+    found = architecture("tiny").kv_bytes(config.max_position_embeddings, "fp32")
+    assert found.si == arrays.keys.nbytes + arrays.values.nbytes
 
 
 @pytest.mark.parametrize("block", [1, 3, 16])

@@ -1,16 +1,18 @@
 """Three pasted logs, each rule beside its opposite, and numbers drawn at random."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib.serving import account, diagnose, read_log
-from stacklib.serving.readings.causes import FLAGS, RULES
+from stacklib.serving.readings.causes import TABLE
 from stacklib.serving.readings.gains import gain, seconds
 from stacklib.serving.readings.lines import NAMES
 from stacklib.serving.readings.read import log_sample
+from stacklib.serving.server.metrics import Latencies, page
 
 LOGS = {name: read_log(log_sample(name)) for name in ("vllm", "sglang", "llama_cpp")}
 CACHE, PLACES = "the KV cache is too small", "too few requests may run"
@@ -146,8 +148,63 @@ def test_metrics_alone():
         text = "".join(f'{prefix}:{k}{{engine="0"}} {v}\n' for k, v in lines.items())
         d = diagnose(read_log(text), "llama-3-8b", "h100-sxm")
         assert d.causes[0].name == CACHE and d.measured == 0.02
-        assert d.causes[0].flag == FLAGS["flags"]["cache"][prefix]
+        assert d.causes[0].flag == TABLE["causes"]["cache"]["flag"][prefix]
         assert "4 times a request lost its cache" in d.causes[0].because
+
+
+HYBRID = """\
+INFO Initializing a V1 LLM engine (v0.19.1) with config: model='m', {more}, dtype=x, \
+max_seq_len=131072, kv_cache_dtype=fp8
+(Worker_TP0) INFO Available KV cache memory: 21.43 GiB
+(Worker_TP1) INFO Available KV cache memory: 21.90 GiB
+INFO GPU KV cache size: 467,712 tokens
+INFO Maximum concurrency for 131,072 tokens per request: 11.79x
+"""
+
+
+def test_a_hybrid_start_as_published_and_what_its_options_leave_open():
+    """The chip with least memory decides; cached prefixes keep two states a table."""
+    text = HYBRID.format(more="speculative_config=None")
+    d = diagnose(read_log(text * 2), "qwen3.5-122b-a10b", "h100-sxm")
+    tokens, concurrency = d.checks
+    assert tokens.equal and concurrency.equal and "2 of them states" in concurrency.note
+    for more, says in (
+        ("pipeline_parallel_size=2", "layers in stages"),
+        ("speculative_config=SpeculativeConfig(method='mtp')", "a draft is used"),
+    ):
+        d = diagnose(
+            read_log(HYBRID.format(more=more)), "qwen3.5-122b-a10b", "h100-sxm"
+        )
+        assert any(says in note for note in d.notes)
+
+
+def test_the_book_s_own_server_is_read():
+    """The text that it writes itself, of counts that are made up."""
+    counts = dict.fromkeys(("prompt_tokens", "cached_tokens", "generated_tokens"), 90)
+    counts |= dict.fromkeys(("recomputed_tokens", "steps", "cancelled"), 1)
+    blocks = {"blocks": 64, "blocks_used": 62, "blocks_cached": 2}
+    found = SimpleNamespace(
+        running=3, waiting=2, counts=SimpleNamespace(preemptions=5, **counts), **blocks
+    )
+    readings = read_log(page("tiny", found, Latencies(), 0, 0))
+    assert not readings.unread and readings.value("blocks") == 64
+    d = diagnose(readings, "tiny", "this-machine")
+    assert d.saturation.by == "cache" and d.causes[0].name == CACHE
+    assert d.causes[0].flag == "--blocks" and "no prediction" in d.notes[-1]
+
+
+def test_what_is_left_of_the_memory_as_a_published_log_prints_it():
+    parts = "model weights take 8.51GiB; non_torch_memory takes 0.26GiB; PyTorch "
+    parts += "activation peak memory takes 0.94GiB; the rest of the memory reserved "
+    total = "INFO total_gpu_memory (79.25GiB) x gpu_memory_utilization (0.15) = 11.9GiB"
+    for left, equal in (("2.18", True), ("2.31", False)):
+        text = f"{total}\nINFO {parts}for KV Cache is {left}GiB.\n"
+        (one,) = (
+            c
+            for c in diagnose(read_log(text), "llama-3-8b", "h100-sxm").checks
+            if c.what == "memory left"
+        )
+        assert one.equal is equal
 
 
 def test_preempted_by_name_is_counted():
@@ -194,9 +251,9 @@ def test_bad_input_names_itself(model, on, asked, says):
 
 
 def test_every_server_has_its_own_words():
-    assert all(set(rows) <= set(NAMES) for rows in FLAGS["flags"].values())
-    assert all(set(rows) == set(NAMES) for rows in FLAGS["watch"].values())
-    assert len({rule.__name__ for rule in RULES}) == len(RULES) == 10
+    for row in TABLE["causes"].values():
+        assert set(row["flag"]) <= set(NAMES) and row["name"] and row["refute"]
+    assert all(set(rows) == set(NAMES) for rows in TABLE["watch"].values())
 
 
 SHARE = st.floats(0, 100).map(lambda x: round(x, 1))

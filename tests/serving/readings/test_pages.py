@@ -69,6 +69,25 @@ def test_block_counts_as_published_logs_print_them(name, memory, blocks):
     assert not low <= wrong <= high
 
 
+# memory, tokens and concurrency printed together; windows and states, each with chunks
+@pytest.mark.rows(
+    "name, memory, tokens, longest, times, asked",
+    [
+        ("qwen3.5-122b-a10b", 21.43, 467712, 131072, 11.79, (8192, False, 2)),
+        ("gemma-4-26b-a4b", 51.62, 451040, 131072, 33.42, (2048,)),
+    ],
+)
+def test_caches_of_two_kinds_as_published_logs_print_them(
+    name, memory, tokens, longest, times, asked
+):
+    found = pages(name, "e4m3fn")
+    ends = [found.blocks((memory + e) * GIB) for e in (-0.005, 0.005)]
+    low, high = map(found.tokens, ends)
+    assert low <= tokens <= high
+    needed = found.needed(longest, *asked)
+    assert any(round(n / needed, 2) == times for n in range(ends[0], ends[1] + 1))
+
+
 @given(
     st.sampled_from(["llama-3-8b", "gpt-oss-20b", "gemma-3-27b", "qwen3.5-9b"]),
     st.integers(0, 2**38),

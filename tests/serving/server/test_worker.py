@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import os
 import socket
 
 import pytest
 
 from stacklib import tinylm
 from stacklib.cli import main
+from stacklib.roofline.host.measure import THREAD_VARIABLES
 from stacklib.serving import Engine
 from stacklib.serving.server import worker as workers
 from stacklib.serving.server.answers import Shape
@@ -17,6 +19,13 @@ from stacklib.serving.server.refused import Refused
 from stacklib.serving.server.run import is_loopback
 
 MODEL = tinylm.load("draft")
+
+
+@pytest.fixture
+def one_thread(monkeypatch):
+    """The command sets variables that BLAS reads: here they are put back."""
+    for name in THREAD_VARIABLES:
+        monkeypatch.setenv(name, "1")
 
 
 def body(**how):
@@ -43,9 +52,10 @@ def test_who_leaves_is_gone_within_two_steps():
     async def leave(worker):
         answer = await worker.submit(body(max_tokens=400, n=2))
         await anext(answer.read())
-        steps = (await worker.call(worker.engine.metrics)).counts.steps
+        steps = worker.engine.metrics().counts.steps
         worker.abandon(answer)
         worker.abandon(answer)  # twice: no error
+        # Made right behind: what the engine did before both.
         return steps, await worker.call(worker.engine.metrics)
 
     (steps, after), _ = run(leave)
@@ -81,6 +91,8 @@ def test_more_than_can_wait_are_told_to_come_again():
         answer = await worker.submit(body(max_tokens=300, n=6))
         with pytest.raises(Refused) as why:
             await worker.submit(body(n=3))
+        with pytest.raises(Refused, match="8 at a time"):  # and never will be served
+            await worker.submit(body(n=9))
         worker.abandon(answer)
         await worker.submit(body(n=8))
         return why.value
@@ -140,15 +152,23 @@ def test_the_end_of_the_server_ends_its_answers():
         ("--model tny", "did you mean: tiny"),
     ],
 )
-def test_what_cannot_be_served_is_said(capsys, flags, says):
+def test_what_cannot_be_served_is_said(capsys, one_thread, flags, says):
     assert main(["serve", *flags.split()]) == 2
     assert says in capsys.readouterr().err
 
 
-def test_a_port_that_is_taken_is_said(capsys):
+def test_a_port_that_is_taken_is_said(capsys, one_thread):
     with socket.create_server(("127.0.0.1", 0)) as held:
         assert main(["serve", "--port", str(held.getsockname()[1])]) == 2
     assert "in use" in capsys.readouterr().err
+
+
+def test_it_asks_for_one_thread_unless_told_otherwise(monkeypatch, one_thread, capsys):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    main(["serve", "--port", "-1"])
+    assert os.environ["OMP_NUM_THREADS"] == "2"
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
 
 
 def test_loopback_is_read_from_what_is_written():

@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stacklib.serving.speculation.measure import (
-    LENGTH,
-    NAMES,
-    TEMPERATURES,
-    measured,
-    overlap,
-    run,
-    starts,
-)
+from stacklib.serving.speculation.measure import overlap, run, starts
+from stacklib.serving.speculation.record import LENGTH, NAMES, TEMPERATURES, measured
 from stacklib.serving.speculation.simulate import Tally
 from stacklib.tinylm import Sampling, load
 from stacklib.tinylm.acceptance import acceptance

@@ -8,9 +8,15 @@ from typing import Any
 from stacklib import hardware, models, roofline
 from stacklib.memory.tiers.parts import drive
 from stacklib.models.compressed import CompressedAttention
-from stacklib.models.formulas import Sizes
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, quoted
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counted,
+    counting,
+    quoted,
+)
 from stacklib.serving.estimates.reductions import (
     Together,
     attention_kept,
@@ -132,11 +138,15 @@ def attention_of(model: str) -> str:
 
 def in_windows() -> Quantity:
     """Share of Gemma's layers that see a window."""
-    model = models.get(WINDOWED)
-    rows = kept_by_kind(WINDOWED, LONG)
-    near = sum(row.layers for row in rows if "window" in row.kind)
-    layers = model.size("layers", "layers")
-    return (chosen(near, label="layers with a window") / layers).named("in windows")
+    layers = models.get(WINDOWED).size("layers", "layers")
+    near = counted(windowed_layers, WINDOWED, label="layers with a window")
+    return (near / layers).named("in windows")
+
+
+def windowed_layers(model: str) -> int:
+    """Layers that see a window."""
+    rows = kept_by_kind(model, LONG)
+    return sum(row.layers for row in rows if "window" in row.kind)
 
 
 def held_by_windows() -> Quantity:
@@ -148,35 +158,45 @@ def held_by_windows() -> Quantity:
 # -- compressed entries ----------------------------------------------------------------
 
 
-def rates() -> list[Quantity]:
+def rates(model: str) -> list[int]:
     """Tokens that an entry of each kind of layer stands for, the fewest first."""
-    found = models.get(FOURTH)
-    every = {
-        block.attention.rate
-        for block in found.kinds
-        if isinstance(block.attention, CompressedAttention) and block.attention.rate
-    }
-    return [Sizes(found)(rate, "tokens of an entry") for rate in sorted(every)]
+    every = (block.attention for block in models.get(model).kinds)
+    return sorted({a.rate for a in every if isinstance(a, CompressedAttention)} - {0})
+
+
+def pooled(kind: int) -> Quantity:
+    """Of V4, by the kind of layer."""
+    words = "tokens of an entry"
+    return counted(rates, FOURTH, take=lambda found: found[kind], label=words)
 
 
 def entries_left() -> Quantity:
     """Share of entries that two kinds of layers, in turn, keep of a long context."""
-    each = [1 / rate for rate in rates()]
-    return (sum(each[1:], each[0]) / len(each)).named("entries left")
+    both = (1 / pooled(0) + 1 / pooled(1)) / 2
+    return both.named("entries left")
+
+
+@counting("cache of {model}", unit="B")
+def held(model: str, context: int) -> float:
+    """Bytes of a conversation's cache, counted layer by layer."""
+    return models.get(model).kv_bytes(context, "bf16").si
+
+
+@counting("operations of {model}", unit="FLOP")
+def operations(model: str, context: int) -> float:
+    """Operations of a token with so many before it."""
+    work = roofline.decode_work(models.get(model), dtype="fp8", context=context)
+    return work.operations.si
 
 
 def cache_cut() -> Quantity:
-    """What the cache of a million tokens is shorter by, counted layer by layer."""
-    new, old = (models.get(m).kv_bytes(MILLION, "bf16") for m in (FOURTH, BEFORE))
-    return (1 - new / old).named("cut of the cache")
+    """What the cache of a million tokens is shorter by."""
+    return (1 - held(FOURTH, MILLION) / held(BEFORE, MILLION)).named("cut of the cache")
 
 
 def operations_cut(context: int = MILLION) -> Quantity:
-    """What a token's operations are fewer by, with so many tokens before it."""
-    new, old = (
-        roofline.decode_work(models.get(m), dtype="fp8", context=context).operations
-        for m in (FOURTH, BEFORE)
-    )
+    """What a token's operations are fewer by."""
+    new, old = (operations(model, context) for model in (FOURTH, BEFORE))
     return (1 - new / old).named("cut of the operations")
 
 

@@ -47,17 +47,16 @@ def memory_of_a_gpu() -> d.Drawing:
 
 def _conversation() -> d.Node:
     """Blocks of the running case; one is opened."""
-    tokens, size = chosen(page.CONTEXT, label="tokens"), page.page_tokens()
+    tokens = chosen(page.CONTEXT, label="tokens of a conversation")
+    size = page.page_tokens()
     many = tokens / size
     first = d.Cells("lit block", 1, side=9.0, role=CACHE, lit=frozenset({0}))
     rest = d.Cells(
         "its other blocks", int(many.si) - 1, (85, 51), (3.6, 9.0), 0.6, CACHE
     )
-    words = [
-        d.line("a conversation", bold=True),
-        (tokens, " tokens: ", many.named("blocks of a conversation"), " blocks of ",
-         size, " tokens, ", page.machine().each),
-    ]  # fmt: skip
+    held = (tokens, " tokens: ", many.named("blocks of a conversation"), " blocks of ")
+    told = (*held, size, " tokens, ", page.machine().each)
+    words = [d.line("a conversation", bold=True), told]
     inside = d.right_of(first, rest, gap=4, grow=0)
     return d.Box("a conversation", words, inside, role=CACHE)
 
@@ -65,7 +64,8 @@ def _conversation() -> d.Node:
 def _token() -> d.Node:
     """What a token leaves, as a product."""
     model = models.get(page.MODEL)
-    layers, heads = (model.size(f, f) for f in ("layers", "kv_heads"))
+    layers = model.size("layers", "layers").named("layers that keep keys and values")
+    heads = model.size("kv_heads", "KV heads")
     size, width = model.size("head_dim", "head size"), bytes_per_element("bf16")
     key, value = (
         d.Box(word, [word, (size, " numbers")], role=CACHE) for word in ("key", "value")

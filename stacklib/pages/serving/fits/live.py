@@ -48,13 +48,15 @@ def explore(
         )
 
     mine, marks = asked(kv, context), list[Mark]()
-    many = mine.conversations
-    if mine.left.si > 0:
+    many, fits = mine.conversations, mine.left.si > 0
+    left = [readout("left", "Left for caches", mine.left, unit="GB")] if fits else []
+    if fits:
         for cache, words in CACHES.items():
             held = [asked(cache, tokens).conversations.si for tokens in CONTEXTS]
             shown = [(c, n) for c, n in zip(CONTEXTS, held, strict=True) if n]
             if shown:
-                marks.append(line(*zip(*shown, strict=True), words, "predicted"))
+                xs, ys = zip(*shown, strict=True)
+                marks.append(line(xs, ys, words, "predicted"))
         marks += [here(context, many.si, "yours")] if many.si else []
     name = models.get(model).name
     return chart(
@@ -65,9 +67,9 @@ def explore(
         readouts=[
             readout("weights", "Weights", mine.weights),
             readout("each", "Cache of a conversation", mine.each),
-            readout("left", "Left for caches", mine.left, unit="GB"),
+            *left,
             readout("many", "Conversations that fit", many),
         ],
-        message=None if mine.left.si > 0 else "The weights alone do not fit.",
-        about={"device": device},
+        message=None if fits else "The weights alone do not fit.",
+        about={"device": device, "chips": chips, "feasible": fits},
     )

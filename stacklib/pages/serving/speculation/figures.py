@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.serving import speculation as page
-from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line
-from stacklib.serving.speculation.measure import measured
+from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line, rows
 
 DRAWN = ("draft", "grams")
 
@@ -14,14 +13,18 @@ def places_spec(*, title: str) -> Spec:
     places = [*range(1, page.DRAFTED + 1)]
     marks: list[Mark] = []
     for series, name in enumerate(DRAWN):
-        row = measured()[f"{name} at 1"]
         level = 100 * page.ran(name, "overlap").si
-        shares = [100 * share for share in row["by_position"]]
+        kept = (page.ran(name, f"by_position/{place - 1}") for place in places)
         words = page.SHOWN[name]
         marks += [
-            dots(places, shares, words, "measured", series=series),
-            line(places, [level] * len(places), f"{words}: one acceptance", "predicted",
-                 series=series),
+            dots(places, rows(kept, "%"), words, "measured", series=series),
+            line(
+                places,
+                [level] * len(places),
+                f"{words}: one acceptance",
+                "predicted",
+                series=series,
+            ),
         ]
     return chart(
         title,

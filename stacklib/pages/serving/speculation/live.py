@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
+from stacklib.pages.serving import speculation as page
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import here
 from stacklib.plots.marks import Spec, axis, chart, line
 from stacklib.plots.spec import readout
+from stacklib.quantity import chosen
 from stacklib.serving.speculation.cost import costs
-from stacklib.serving.speculation.formula import speedup, tokens_per_pass
+from stacklib.serving.speculation.formula import speedup
 
-DRAFT, MODE = "llama-3.2-1b", "calibrated"
 RATES = (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
 LENGTHS = (1, 2, 3, 4, 5, 6, 8)
 BATCHES = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -30,29 +30,29 @@ def controls() -> list[dict[str, Any]]:
 
 @cache
 def _costs(drafted: int, batch: int) -> tuple[float, float]:
-    sizes = {"tp": TP, "context": float(CONTEXT), "mode": MODE}
-    return costs(MODEL, DRAFT, DEVICE, drafted, batch=float(batch), **sizes)
+    sizes = page.ASKED | {"batch": float(batch), "context": float(page.CONTEXT)}
+    return costs(page.MODEL, page.DRAFT, page.DEVICE, drafted, **sizes)
 
 
 def explore(*, acceptance: float, drafted: int, batch: int) -> Spec:
     """How many times as fast tokens come, against the sequences of a step."""
     gains = [speedup(acceptance, drafted, *_costs(drafted, b)) for b in BATCHES]
-    mine = gains[BATCHES.index(batch)]
-    proposal, check = _costs(drafted, batch)
+    rate, length = chosen(acceptance, label="acceptance"), chosen(drafted, label="g")
+    mine = page.gain(rate, batch, length)
     return chart(
-        f"{drafted} drafted, {batch} at once: {mine:.2f} times as fast.",
+        f"{drafted} drafted, {batch} at once: {mine.si:.2f} times as fast.",
         x=axis("Sequences of a step", log=True, limits=[0.9, 300]),
         y=axis("Speed over that without a draft", limits=[0, 4.5]),
         marks=[
             line(BATCHES, gains, "with this draft", "predicted"),
             line(BATCHES, [1.0] * len(BATCHES), "without a draft", "predicted"),
-            here(batch, mine, "your case"),
+            here(batch, mine.si, "your case"),
         ],
         readouts=[
-            readout("tokens", "Tokens a pass", tokens_per_pass(acceptance, drafted)),
-            readout("check", "A pass over a step", check),
-            readout("draft", "A proposal over a step", proposal),
+            readout("tokens", "Tokens a pass", page.tokens(rate, length)),
+            readout("check", "A pass over a step", page.cost("check", batch, length)),
+            readout("draft", "A proposal over a step", page.cost("draft", batch)),
             readout("gain", "Times as fast", mine),
         ],
-        about={"device": DEVICE},
+        about={"device": page.DEVICE},
     )

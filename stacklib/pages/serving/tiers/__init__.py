@@ -42,12 +42,14 @@ def memory() -> Tier:
 def share(tokens: int) -> Quantity:
     """Bytes of so many tokens' keys and values that lie on one of eight chips."""
     chips = chosen(CHIPS, label="chips")
-    return (get(MODEL).kv_bytes(tokens, "bf16") / chips).named("a chip's share")
+    size = get(MODEL).kv_bytes(tokens, "bf16") / chips
+    return size.named(f"a chip's share of {tokens:,} tokens")
 
 
 def fetched(tier: str, tokens: int = CONTEXT) -> Quantity:
     """Seconds until they have come back; every chip fetches its own at once."""
-    return fetch_time(tiers()[tier], share(tokens))
+    time = fetch_time(tiers()[tier], share(tokens))
+    return time.named(f"{tokens:,} tokens fetched from the {tier}")
 
 
 def computed() -> Quantity:
@@ -70,7 +72,9 @@ def step() -> Quantity:
 
 def sent(tokens: int, dtype: str, over: str, rails: int) -> Transfer:
     """A cache on its way to another server."""
-    return kv_transfer(MODEL, tokens, dtype=dtype, over=over, rails=rails)
+    way = kv_transfer(MODEL, tokens, dtype=dtype, over=over, rails=rails)
+    words = f"{tokens:,} tokens in {dtype} over {rails} x {over}"
+    return replace(way, time=way.time.named(words))
 
 
 # -- who leaves --------------------------------------------------------------------
@@ -91,10 +95,14 @@ def missed(policy: str, room: int = ROOM) -> Quantity:
     return counted(misses, keys, room, policy, label=label)
 
 
+def over_lru(policy: str, room: int = ROOM) -> Quantity:
+    """Misses of a policy over those of LRU."""
+    return missed(policy, room) / missed("lru", room)
+
+
 def saved(policy: str, room: int = ROOM) -> Quantity:
     """Share of LRU's misses that a policy avoids."""
-    avoided = 1 - missed(policy, room) / missed("lru", room)
-    return avoided.named(f"LRU's misses saved by {policy}")
+    return (1 - over_lru(policy, room)).named(f"LRU's misses saved by {policy}")
 
 
 def room_saves() -> Quantity:
@@ -125,13 +133,15 @@ def stall(policy: str, near: int = NEAR, far: int = FAR, drive: int = 0) -> Quan
     """Mean wait of a block that is asked for, fetched or computed."""
     told = served(policy, near, far, drive)
     asked = chosen(told.accesses, label="blocks asked for")
-    return (told.stall(computed_block()) / asked).named("mean wait of a block")
+    words = f"mean wait under {policy}, {near}, {far} and {drive} blocks"
+    return (told.stall(computed_block()) / asked).named(words)
 
 
 def shared_drive() -> Quantity:
     """A block's way from one drive that all chips share."""
     chips = chosen(CHIPS, label="chips")
-    return fetch_time(tiers()["drive"], share(BLOCK) * chips)
+    time = fetch_time(tiers()["drive"], share(BLOCK) * chips)
+    return time.named("a block from one drive for all chips")
 
 
 def places(policy: str, tier: int, near: int = NEAR, far: int = FAR) -> int:

@@ -1,0 +1,105 @@
+"""Section 8.7: tokens of a pass three ways, what they cost, and the page's loop."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+
+from stacklib.pages import chain
+from stacklib.pages.serving import speculation as page
+from stacklib.pages.serving.speculation import claims, drawings, figures, live, runs
+from stacklib.plots import spec as grammar
+from stacklib.quantity import chosen
+from stacklib.serving.speculation.formula import tokens_per_pass
+from stacklib.serving.speculation.rule import overlap
+from stacklib.serving.speculation.simulate import simulate
+
+from ...live_figures import ask
+from ...programs import loop_of
+
+loop = loop_of("08-serving/speculation")
+readouts = partial(ask, live.explore, live.controls())
+P, Q = np.array([0.6, 0.3, 0.1]), np.array([0.3, 0.2, 0.5])
+
+
+def told(text):
+    tokens, _, _, _, *counts = text.split()
+    return float(tokens), np.array(counts, dtype=float) / sum(map(int, counts))
+
+
+def test_the_loop_keeps_and_draws_as_the_package_does():
+    tokens, shares = told(loop.prints())
+    random = np.random.default_rng(0)
+    found = simulate([(P, Q)], 4, passes=4000, random=random).tokens_per_pass
+    formula = tokens_per_pass(overlap(P, Q), 4)
+    assert tokens == pytest.approx(formula, abs=0.06)
+    assert tokens == pytest.approx(found, abs=0.1)
+    assert shares == pytest.approx(P, abs=0.02)
+
+
+def test_a_draw_from_p_leaves_its_proportions():
+    _, shares = told(loop.prints("choices(range(3), more)", "choices(range(3), p)"))
+    assert shares[2] > P[2] + 0.02  # what the draft likes too much
+    tokens, shares = told(loop.prints("[0.3, 0.2, 0.5]", "p"[:0] + "[0.6, 0.3, 0.1]"))
+    assert tokens == 5 and shares == pytest.approx(P, abs=0.02)
+
+
+def test_three_ways_to_the_tokens_of_a_pass():
+    formula = page.tokens().si
+    assert formula == pytest.approx(2.33, abs=0.01)
+    assert runs.drawn(page.acceptance().si).si == pytest.approx(formula, abs=0.08)
+    # Really run, it is more, since each place keeps more than the one before.
+    ran = page.ran("draft", "tokens_per_pass").si
+    assert formula < ran < 1.1 * formula
+
+
+def test_lines_of_the_token_are_the_gain():
+    before = chain.account("08-serving/speculation")
+    after = chain.account("08-serving/speculation", after=True)
+    told = before.total().si / after.total().si
+    assert told == pytest.approx(page.gain(page.acceptance()).si, rel=1e-6)
+    assert not after.missing()
+
+
+def test_the_napkin_adds_up():
+    rate = page.acceptance().si
+    pays = 4 * page.a_draft().si + page.a_pass().si
+    gain = (1 - rate**5) / (1 - rate) * page.a_step().si / pays
+    assert page.gain(page.acceptance()).si == pytest.approx(gain)
+    assert page.exchanged(32).si - page.exchanged(32, False).si > 0.5 * (
+        page.a_pass(32).si - page.a_step(32).si
+    )
+
+
+def test_claims_are_ranges_of_the_formula_and_the_account():
+    found = claims.all_accepted()
+    assert (round(found.computed.si, 2), round(found.to.si, 2)) == (3.36, 4.33)
+    found = claims.two_to_three()
+    assert 2.1 < found.computed.si < found.to.si < 2.9
+
+
+@pytest.mark.rows("batch", [1, 48])
+def test_the_live_figure_says_what_the_page_says(batch):
+    spec, said = readouts(acceptance=0.6, drafted=4, batch=batch)
+    gain = page.gain(chosen(0.6), batch)
+    assert said["gain"] == gain.text() and f"{gain.si:.2f} times" in spec["title"]
+
+
+def test_figure_and_drawing():
+    grammar.check(figures.places_spec(title="A draft."))
+    assert "block 3, after" in drawings.a_rejection().alt
+
+
+def test_an_answer_in_a_grammar_is_json():
+    request, _ = runs.constrained()
+    found = json.loads(request.text)
+    assert set(found) == {"name", "size"} and isinstance(found["size"], int)
+    assert 0 < runs.masked("allowed") < 0.1
+    assert runs.masked("bytes") < runs.masked("vocabulary") / 10
+
+
+def test_the_engine_takes_fewer_steps_for_the_same_tokens():
+    alone, drafted = (runs.served("generated_tokens", d) for d in ("", "draft"))
+    assert alone == drafted
+    assert runs.served("steps", "draft") < 0.8 * runs.served("steps")
