@@ -124,6 +124,9 @@ from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")
 assert found.total().si > 0 and not found.missing()
 assert serving.account("tiny", on="this-machine").total().si > 0
+from stacklib.serving.readings.read import log_sample
+read = serving.read_log(log_sample("vllm"))
+assert serving.diagnose(read, "llama-3-8b", "h100").causes
 from stacklib.serving.estimates.reductions import narrow, together
 from stacklib.serving.estimates.room import admitted, room
 assert room("llama-3-70b", "h100-sxm", tp=8).conversations.si == 371
@@ -134,7 +137,11 @@ one = run.submit([1, 2, 3], most=2)
 while run.busy: run.step()
 assert sum(run.explain(one.id).parts.values()) == run.explain(one.id).total > 0
 from stacklib.serving.slots.batches import continuous, harmonic, steps
-assert steps(continuous([3, 1, 2], 2)) == 3 and harmonic(2) == 1.5""",
+assert steps(continuous([3, 1, 2], 2)) == 3 and harmonic(2) == 1.5
+asked = dict(tp=8, batch=64.0, context=4096.0)
+quick = serving.estimate("llama-3-70b", "h100", "bf16", **asked)
+assert quick.tpot < quick.ttft and quick.fits and quick.error.low
+assert serving.estimate("gpt-oss-120b", "b200", batch=4, draft=(0.7, 4)).tpot.si > 0""",
     "diy": "from stacklib import diy\ndiy.plan, diy.verify",
 }
 

@@ -28,7 +28,7 @@ Suppose it printed `SWEEP` below: clients, tokens made for all of them together,
 seconds. Every step makes one token for each client. Part of its time is the same
 whoever is there, the rest comes once a client. The knee is the batch at which both
 parts are equal: below it, company costs less than it brings; beyond it, the throughput
-never doubles again, however many come, while everybody's tokens go on slowing down.
+levels off, however many come, while everybody's tokens go on slowing down.
 
 - `step(batch, tokens, seconds)`: seconds of one step, from one row.
 - `each(rows)` and `fixed(rows)`: slope and beginning, in seconds, of the straight line

@@ -104,12 +104,12 @@ def _text(report: Validation, worst: int, own: bool) -> Iterator[str]:
 
 def _bands(report: Validation) -> str:
     """What the book prints beside its numbers: errors on rows that no fit had seen."""
-    from stacklib import hardware
     from stacklib.evidence import validate
+    from stacklib.hardware.errors import family_band
 
     rows = [("band that is printed", "rows never seen", "median", "p90", "bar", "met")]
     for key in report.families:
-        band, bar = hardware.error_band(key), validate.BARS.get(key)
+        band, bar = family_band(key), validate.BARS.get(key)
         if band is not None:
             found = validate.Score(band.unseen, 0, band.median, band.p90, None)
             shown = percent(band.median), percent(band.p90), asked(bar)

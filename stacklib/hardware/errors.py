@@ -17,6 +17,9 @@ from typing import Any
 
 _DATA = Path(__file__).parent / "data"
 PATH = _DATA / "bands.csv"
+# What ``roofline.decode_step`` is stamped with: a limit, and no family's prediction.
+# The family of this name is what engines take (``serving.estimate``), by its cells.
+LIMIT = "E_decode"
 BANDS = ("cell", "low", "high", "median", "p90", "rows", "sources", "devices", "inside")
 
 
@@ -67,13 +70,18 @@ def error_band(family: str) -> ErrorBand | None:
     """Errors of a family's predictions, or of a cell's, as calibration left them.
 
     None until predictions of that family have been held against published
-    measurements, and for a cell whose first word no row has.
+    measurements, for a cell whose first word no row has, and for a limit.
     """
     parts, known = family.split("/"), cells()
     for length in range(len(parts), 1, -1):
         if found := known.get("/".join(parts[:length])):
             return found
-    row, whole = _rows().get(family), known.get(family)
+    return None if family == LIMIT else family_band(family)
+
+
+def family_band(family: str) -> ErrorBand | None:
+    """Errors of all of a family's rows; None where there are none."""
+    row, whole = _rows().get(family), cells().get(family)
     if row is None:
         return None
     found = ErrorBand(row["median"], row["p90"], row["unseen"], cell=family)
@@ -83,6 +91,8 @@ def error_band(family: str) -> ErrorBand | None:
 def band_text(family: str) -> str:
     """The error band of a family in words; without one, that it has none, by name."""
     band = error_band(family)
+    if family == LIMIT:
+        return "none: a limit, which engines stay above (stacklib estimate)"
     if band is None:
         return f"none: {family} is not yet held against published measurements"
     near = f"{band.median:.0%} at the median, {band.p90:.0%} at the 90th percentile"

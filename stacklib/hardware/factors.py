@@ -131,6 +131,25 @@ def efficiency_override(values: Mapping[str, float]) -> Iterator[None]:
         _override.reset(token)
 
 
+def efficiency_moved(every: bool = False) -> tuple[tuple[str, float], ...]:
+    """Factors that stand elsewhere than their file says, of those that models share.
+
+    What is kept from one prediction to the next is kept with these. A factor with a
+    family is read by that family alone.
+
+    - ``every``: those with a family, too
+    """
+    moved = _override.get()
+    if moved is _NOTHING:
+        return ()
+    values, table = _values(), efficiency_table()
+    return tuple(
+        (name, value)
+        for name, value in moved.items()
+        if value != values[name] and (every or "family" not in table[name])
+    )
+
+
 @contextmanager
 def efficiency_recorded() -> Iterator[set[str]]:
     """The names of the factors read while the block runs."""

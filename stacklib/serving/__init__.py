@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .engine.delay import Delay
     from .engine.engine import Engine
     from .engine.request import Request
+    from .estimates.estimate import Estimate, estimate
     from .masks.mask import Mask
     from .masks.masks import json_mask, regex_mask, schema_mask
     from .readings.diagnose import Diagnosis, diagnose

@@ -109,7 +109,7 @@ def test_roofline_prints_ridges_and_a_step(run):
     argv = ["roofline", "h100", "--model", "llama-3-70b", "--tp", "2"]
     status, out, _ = run(*argv, "--explain")
     assert status == 0
-    assert "20.9 ms" in out and "E_decode is not yet held" in out and "[1]" in out
+    assert "20.9 ms" in out and "none: a limit" in out and "[1]" in out
     status, out, _ = run(*argv, "--json")
     assert json.loads(out)["time_s"] == pytest.approx(0.02095, rel=1e-3)
 

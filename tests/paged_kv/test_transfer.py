@@ -33,9 +33,12 @@ def test_a_latent_is_sent_as_the_model_keeps_it():
 
 
 @given(
-    st.integers(1, 40), st.floats(1, 1e9), st.floats(1, 1e11), st.integers(1, 8),
+    st.integers(1, 40),
+    st.floats(1, 1e9),
+    st.floats(1, 1e11),
+    st.integers(1, 8),
     st.floats(0, 1e-3),
-)  # fmt: skip
+)
 @settings(max_examples=60, deadline=None)
 def test_the_run_ends_when_the_sum_says(blocks, block, rate, rails, latency):
     came = run_transfer(blocks, block, rate, rails, latency)

@@ -64,15 +64,13 @@ def run(args: argparse.Namespace) -> int:
     with bound(args.host, args.port, args.expose) as held:
         host, port = held.getsockname()[:2]
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        if args.json:
-            told = {"model": model.name, "url": url, "host": host, "port": port}
-            print(json.dumps(told), flush=True)
-        else:
-            print(f"{model.name} at {url}/v1, until Ctrl-C", flush=True)
+        told = {"model": model.name, "url": url, "host": host, "port": port}
+        line = json.dumps(told) if args.json else f"{model.name} at {url}/v1"
         serve(
             model,
             held,
             lambda said: print(f"stacklib serve: {said}", file=sys.stderr, flush=True),
+            lambda: print(line, flush=True),
             blocks=args.blocks,
             block_size=args.block_size,
             max_batch=args.max_batch,

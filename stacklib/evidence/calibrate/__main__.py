@@ -12,28 +12,34 @@ from stacklib.hardware.factors import efficiency_table
 
 from . import bands, files, folds
 from .fit import fit
-from .public import public_problem
+from .problem import Problem
+from .public import family_problem, public_problem
+
+
+def problem_of(family: str) -> Problem:
+    """The fit of one family's own factors, or of all where none is named."""
+    return family_problem(family) if family else public_problem()
 
 
 def held_out(
-    by: str, group: str, full: Mapping[str, float]
+    by: str, group: str, full: Mapping[str, float], family: str
 ) -> tuple[str, dict[str, float]]:
     """One fold of the cross-validation of the public rows."""
-    return by, folds.held_out(public_problem(), by, group, full)
+    return by, folds.held_out(problem_of(family), by, group, full)
 
 
-def draw(number: int, full: Mapping[str, float]) -> dict[str, float]:
+def draw(number: int, full: Mapping[str, float], family: str) -> dict[str, float]:
     """One bootstrap replicate of the public rows."""
-    return folds.draw(public_problem(), number, full)
+    return folds.draw(problem_of(family), number, full)
 
 
 def cross_validate(
-    workers: int, full: Mapping[str, float]
+    workers: int, full: Mapping[str, float], family: str
 ) -> dict[str, dict[str, float]]:
     """Held-out predictions of every public row, by column of their file and id."""
-    problem = public_problem()
+    problem = problem_of(family)
     cases = [
-        {"by": by, "group": group, "full": full}
+        {"by": by, "group": group, "full": full, "family": family}
         for by in folds.FOLDS
         for group in folds.groups(problem, by)
     ]
@@ -49,22 +55,26 @@ def cross_validate(
     return found
 
 
-def in_sample(values: Mapping[str, float]) -> dict[str, folds.Errors]:
+def in_sample(problem: Problem, values: Mapping[str, float]) -> dict[str, folds.Errors]:
     """Errors on the rows the factors were fitted to, by family key."""
-    problem = public_problem()
     with problem.override(values):
         predicted = {case.id: case.predict() for case in problem.cases}
     return folds.errors(problem.cases, predicted)
 
 
-def calibrate(workers: int, quick: bool) -> dict[str, str]:
-    """All that a calibration writes: file name to text."""
-    problem = public_problem()
+def calibrate(workers: int, quick: bool, family: str = "") -> dict[str, str]:
+    """All that a calibration writes: file name to text.
+
+    - ``family``: whose own factors alone are fitted; what the files say of others stays
+    """
+    problem = problem_of(family)
     values = fit(problem)
     table: dict[str, dict[str, Any]] = efficiency_table()
     draws = []
     if not quick:
-        numbers = [{"number": n, "full": values} for n in range(folds.DRAWS)]
+        numbers = [
+            {"number": n, "full": values, "family": family} for n in range(folds.DRAWS)
+        ]
         draws = sweep.run(draw, numbers, workers=workers, what="bootstrap")
     spans = folds.spans(values, draws)
     path = files.data_path("efficiency.toml")
@@ -72,16 +82,20 @@ def calibrate(workers: int, quick: bool) -> dict[str, str]:
     rows = files.efficiency_rows(table, problem, values, spans)
     written = {"efficiency.toml": files.tables(rows, head)}
     if not quick:
-        predicted = cross_validate(workers, values)
+        predicted = cross_validate(workers, values, family)
         by = {
             way: folds.errors(problem.cases, predicted[f"by_{way}"], unseen=True)
             for way in folds.BY
         }
-        errors = files.error_rows(in_sample(values), by)
+        errors = files.error_rows(in_sample(problem, values), by)
+        ends = predicted["least"], predicted["most"]
+        misses = bands.misses(problem.cases, *ends)
+        if family:
+            errors = files.errors_with(errors)
+            predicted = files.held_out_with(predicted, family)
         written["errors.toml"] = files.tables(errors, files.ERRORS_HEAD)
         written["held_out.csv"] = files.held_out_text(predicted)
-        ends = predicted["least"], predicted["most"]
-        written["bands.csv"] = bands.text(bands.misses(problem.cases, *ends))
+        written["bands.csv"] = bands.text(misses, files.bands_but(family))
     return written
 
 
@@ -94,8 +108,11 @@ def main() -> int:
     parser.add_argument(
         "--workers", type=int, default=os.cpu_count() or 1, help="processes"
     )
+    parser.add_argument(
+        "--family", default="", help="the own factors of one family alone: E"
+    )
     args = parser.parse_args()
-    for name, text in calibrate(args.workers, args.quick).items():
+    for name, text in calibrate(args.workers, args.quick, args.family).items():
         path = files.data_path(name)
         before = path.read_text(encoding="utf-8") if path.exists() else ""
         path.write_text(text, encoding="utf-8")

@@ -134,10 +134,10 @@ def band_rows(rows: Iterable[Miss]) -> list[tuple[str, ...]]:
     return table
 
 
-def text(rows: Iterable[Miss]) -> str:
-    """The file as CSV."""
+def text(rows: Iterable[Miss], others: Iterable[Sequence[str]] = ()) -> str:
+    """The file as CSV, with the lines of ``others``, in the order of the cells."""
     found = io.StringIO()
     writer = csv.writer(found, lineterminator="\n")
     writer.writerow(BANDS)
-    writer.writerows(band_rows(rows))
+    writer.writerows(sorted([*map(tuple, others), *band_rows(rows)]))
     return found.getvalue()

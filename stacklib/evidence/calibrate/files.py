@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ..measurements import fitted
 from .folds import BY, Errors
 from .problem import Problem
 
@@ -98,6 +100,9 @@ def efficiency_rows(
     parts = {name: part for part in problem.stages() for name in part.factors}
     rows = {}
     for name, declared in table.items():
+        if name not in parts:  # of another family, and not fitted
+            rows[name] = dict(declared)
+            continue
         factor, part = problem.factors[name], parts[name]
         places = part.moved(part.touched()[name], values, name)
         found = {**declared, "value": float(values[name])}
@@ -136,6 +141,42 @@ def error_rows(
             },
         }
     return rows
+
+
+def errors_with(new: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The stored error quantiles, with new ones in place of those keys'."""
+    stored = tomllib.loads(data_path("errors.toml").read_text(encoding="utf-8"))
+    both = stored | dict(new)
+    return {key: dict(both[key]) for key in sorted(both)}
+
+
+def held_out_with(
+    new: Mapping[str, Mapping[str, float]], family: str
+) -> dict[str, dict[str, float]]:
+    """The stored held-out predictions, with new ones in place of a family's.
+
+    - ``new``: by column and id
+    """
+    own = {row.id for row in fitted() if row.family == family}
+    others = [(id, row) for id, row in held_out().items() if id not in own]
+    found = {}
+    for column, predicted in new.items():
+        stored = {id: getattr(row, column) for id, row in others}
+        kept = {k: v for k, v in stored.items() if v is not None}
+        found[column] = {**kept, **predicted}
+    return found
+
+
+def bands_but(family: str) -> list[list[str]]:
+    """The stored lines of the bands of all other families; none where none is named."""
+    if not family:
+        return []
+    with data_path("bands.csv").open(encoding="utf-8", newline="") as lines:
+        return [
+            line
+            for line in list(csv.reader(lines))[1:]
+            if line[0].split("/")[0].split("_")[0] != family
+        ]
 
 
 def held_out_text(predicted: Mapping[str, Mapping[str, float]]) -> str:

@@ -90,6 +90,18 @@ def problem_of(rows: Iterable[Measurement]) -> Problem:
 
 
 @cache
+def family_problem(family: str) -> Problem:
+    """The fit of a family's own factors to its rows; all others stand."""
+    rows = (row for row in fitted() if row.family == family)
+    whole = problem_of(rows)
+    own = {name: f for name, f in whole.factors.items() if f.family == family}
+    if not own:
+        known = sorted({f.family for f in whole.factors.values() if f.family})
+        raise ValueError(f"family {family!r} has no factor of its own; {known} have")
+    return Problem(own, whole.cases, whole.override)
+
+
+@cache
 def public_problem() -> Problem:
     """The fit of all declared factors to the rows a fit may see."""
     return problem_of(fitted())

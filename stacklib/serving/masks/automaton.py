@@ -15,8 +15,9 @@ from typing import TypeAlias
 
 from .syntax import CALL, Chain, Choice, Pattern, Repeat, Span
 
-# Beyond these, reading the pattern would take seconds and hold what no answer fills.
-MOST_STATES, MOST_FREE = 4_000, 100_000
+# Beyond these, reading the pattern would take seconds and hold what no answer fills:
+# places of the pattern, states, and places that all states are made of.
+MOST_PLACES, MOST_STATES, MOST_HELD = 100_000, 20_000, 1_000_000
 
 Edge: TypeAlias = tuple[int, int, int]  # from symbol, to symbol, target
 
@@ -32,6 +33,12 @@ class Automaton:
     accepts: tuple[bool, ...]
 
 
+def few(count: int, most: int, what: str) -> None:
+    """Refuse a pattern that has become too large."""
+    if count >= most:
+        raise ValueError(f"pattern of over {most:,} {what}: count less")
+
+
 @dataclass
 class Free:
     """An automaton that is not deterministic: edges of symbols, and free ones."""
@@ -41,8 +48,7 @@ class Free:
 
     def state(self) -> int:
         """A new state."""
-        if len(self.edges) >= MOST_FREE:
-            raise ValueError(f"pattern of over {MOST_FREE:,} places: count less")
+        few(len(self.edges), MOST_PLACES, "places")
         self.edges.append([])
         self.free.append([])
         return len(self.edges) - 1
@@ -112,15 +118,14 @@ def deterministic(free: Free, start: int, end: int) -> Automaton:
     sets = [free.closure([start])]
     known = {sets[0]: 0}
     edges: list[tuple[Edge, ...]] = []
+    weight = 0
     for held in sets:  # grows
         found = []
         for low, high, targets in spans(e for each in held for e in free.edges[each]):
             reached = free.closure(targets)
             if reached not in known:
-                if len(sets) >= MOST_STATES:
-                    raise ValueError(
-                        f"pattern of over {MOST_STATES:,} states: count less"
-                    )
+                few(len(sets), MOST_STATES, "states")
+                few(weight := weight + len(reached), MOST_HELD, "places in states")
                 known[reached] = len(sets)
                 sets.append(reached)
             found.append((low, high, known[reached]))
@@ -140,23 +145,56 @@ def spans(edges: Iterable[Edge]) -> Iterator[tuple[int, int, frozenset[int]]]:
 
 def smallest(given: Automaton) -> Automaton:
     """States that no text tells apart become one."""
-    group = [int(accepts) for accepts in given.accepts]
-    count = 0
-    while count < len(set(group)):
-        count = len(set(group))
-        signs = [
-            (group[state], merged(edges, group))
-            for state, edges in enumerate(given.edges)
-        ]
-        # Numbered as they are met, so that the start stays state 0.
-        names = {sign: number for number, sign in enumerate(dict.fromkeys(signs))}
-        group = [names[sign] for sign in signs]
-    first = {to: state for state, to in reversed(list(enumerate(group)))}
+    group = refined(given)
+    # Numbered as they are met, so that the start stays state 0.
+    names = {of: number for number, of in enumerate(dict.fromkeys(group))}
+    group = [names[of] for of in group]
+    first = {of: state for state, of in reversed(list(enumerate(group)))}
     kept = [first[number] for number in range(len(first))]
     return Automaton(
         tuple(merged(given.edges[state], group) for state in kept),
         tuple(given.accepts[state] for state in kept),
     )
+
+
+def refined(given: Automaton) -> list[int]:
+    """The group of each state, split until all of a group go on alike.
+
+    Only what leads to a part that was split off is looked at again, and the largest
+    part keeps its number (Hopcroft, 1971): a chain of states would else be looked at
+    as often as it is long.
+    """
+    before: list[set[int]] = [set() for _ in given.edges]
+    for state, edges in enumerate(given.edges):
+        for _, _, to in edges:
+            before[to].add(state)
+    group = [int(accepts) for accepts in given.accepts]
+    members: list[set[int]] = [set(), set()]
+    for state, of in enumerate(group):
+        members[of].add(state)
+    signs: list[tuple[Edge, ...]] = [()] * len(group)
+    waiting = set(range(len(group)))
+    while waiting:
+        parts: dict[int, dict[tuple[Edge, ...], set[int]]] = {}
+        for state in waiting:
+            held = parts.setdefault(group[state], {})
+            signs[state] = merged(given.edges[state], group)
+            held.setdefault(signs[state], set()).add(state)
+        moved: set[int] = set()
+        for of, split in parts.items():
+            rest = members[of].difference(*split.values())
+            if rest:  # which all go on as one of them does
+                split.setdefault(signs[next(iter(rest))], set()).update(rest)
+            largest = max(split.values(), key=len)
+            members[of] = largest
+            for part in split.values():
+                if part is not largest:
+                    for state in part:
+                        group[state] = len(members)
+                    members.append(part)
+                    moved |= part
+        waiting = {state for to in moved for state in before[to]}
+    return group
 
 
 def merged(edges: Iterable[Edge], group: Sequence[int]) -> tuple[Edge, ...]:

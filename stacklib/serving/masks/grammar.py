@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
-from .automaton import Edge, automaton
+from .automaton import Edge, automaton, few
 from .syntax import CALL, Pattern
 
+MOST = 4_000  # states; each may have a move for every byte
 Stack: TypeAlias = tuple[int, ...]
 
 
@@ -27,13 +28,16 @@ class Grammar:
 
     - ``moves``: of each state, what replaces it on the stack, by the byte that comes.
     - ``accepts``: whether its rule may end there.
-    - ``closing``: a short way to the end of its rule: bytes, and then the states that a
-      call leaves to be closed; nothing from an accepting state.
+    - ``closing``: the first step of a shortest way to the end of its rule, and where it
+      leads: a byte and one state; or no byte, and the states of a call, which both are
+      to be closed; of an accepting state nothing.
+    - ``nearest``: the states by the bytes that way has.
     """
 
     moves: tuple[dict[int, Stack], ...] = field(repr=False)
     accepts: tuple[bool, ...] = field(repr=False)
-    closing: tuple[tuple[bytes, Stack], ...] = field(repr=False)
+    closing: tuple[tuple[int | None, Stack], ...] = field(repr=False)
+    nearest: tuple[int, ...] = field(repr=False)
 
     @property
     def states(self) -> int:
@@ -85,6 +89,7 @@ def grammar(rules: Sequence[Pattern]) -> Grammar:
     """
     read = [automaton(rule) for rule in rules]
     starts = list(accumulate((len(each.edges) for each in read), initial=0))
+    few(starts[-1], MOST, "states in its rules")
     edges = [
         [(low, high, to + start) for low, high, to in held]
         for each, start in zip(read, starts, strict=False)
@@ -98,15 +103,15 @@ def grammar(rules: Sequence[Pattern]) -> Grammar:
         [edge for edge in held if length(edge, cost, starts) < math.inf]
         for held in edges
     ]
-    best = [
-        min(e, key=lambda edge: length(edge, cost, starts), default=None) for e in alive
-    ]
     begun: dict[int, dict[int, Stack]] = {}
-    every = range(len(edges))
+    every = [state for state in range(len(edges)) if cost[state] < math.inf]
     return Grammar(
-        (*(begin(state, alive, starts, begun) for state in every), {}),
+        (*(begin(state, alive, starts, begun) for state in range(len(edges))), {}),
         (*accepts, False),  # the bottom of the stack
-        (*(close(state, best, accepts, starts) for state in every), (b"", ())),
+        tuple(
+            close(state, alive, accepts, cost, starts) for state in range(len(edges))
+        ),
+        tuple(sorted(every, key=cost.__getitem__)),
     )
 
 
@@ -162,19 +167,13 @@ def begin(
 
 def close(
     state: int,
-    best: Sequence[Edge | None],
+    edges: Sequence[Sequence[Edge]],
     accepts: Sequence[bool],
+    cost: Sequence[float],
     starts: Sequence[int],
-) -> tuple[bytes, Stack]:
-    """A short way to the end of the rule, as far as the first call on it."""
-    run = bytearray()
-    while not accepts[state]:
-        edge = best[state]
-        if edge is None:  # cut out: nothing leads here
-            break
-        low, _, to = edge
-        if low >= CALL:
-            return bytes(run), (to, starts[low - CALL])
-        run.append(low)
-        state = to
-    return bytes(run), ()
+) -> tuple[int | None, Stack]:
+    """The first step of a shortest way to the end of the rule."""
+    if accepts[state] or not edges[state]:
+        return None, ()
+    low, _, to = min(edges[state], key=lambda edge: length(edge, cost, starts))
+    return (low, (to,)) if low < CALL else (None, (to, starts[low - CALL]))

@@ -21,6 +21,7 @@ from stacklib.tinylm import Tokenizer
 from .grammar import Grammar, Stack
 
 NEVER = np.iinfo(np.int32).max
+MOST_ROWS = 1024  # kept of a grammar
 
 
 class Leaf(dict[int, "Leaf"]):
@@ -42,20 +43,6 @@ def tree(spelled: tuple[bytes, ...]) -> Leaf:
     return root
 
 
-def fewest(text: bytes, root: Leaf) -> int:
-    """Tokens that spell a text, at least."""
-    cost = [0] + [NEVER] * len(text)
-    for start in range(len(text)):
-        at: Leaf | None = root
-        for end in range(start, len(text)):
-            at = at.get(text[end]) if at is not None else None
-            if at is None:
-                break
-            if at.tokens:
-                cost[end + 1] = min(cost[end + 1], cost[start] + 1)
-    return cost[-1]
-
-
 @dataclass
 class Walks:
     """Walks through the tree of tokens, each made once for a grammar.
@@ -70,20 +57,28 @@ class Walks:
 
     def __post_init__(self) -> None:
         self.root = tree(self.tokenizer.spelled)
-        self.costs = [-1] * (self.grammar.states + 1)
-        for state in range(len(self.costs)):
-            self._cost(state)
+        self.costs = [0] * (self.grammar.states + 1)
+        for state in self.grammar.nearest:
+            self.costs[state] = self._cost(state)
         self._rows: dict[Stack, NDArray[np.int32]] = {}
         self._depths: defaultdict[int, list[int]] = defaultdict(list)
 
     def _cost(self, state: int) -> int:
-        """Tokens that end a state's rule, by the way of its grammar."""
-        if self.costs[state] < 0:
-            run, calls = self.grammar.closing[state]
-            # The sum of parts that are spelled apart: a token less after each one.
-            own = fewest(run, self.root)
-            self.costs[state] = own + sum(self._cost(each) for each in calls)
-        return self.costs[state]
+        """Tokens that end a state's rule by a shortest way, at least.
+
+        None of them reaches into a call or out of it, so that behind the first of them
+        a token less is needed. The states ahead have theirs.
+        """
+        byte, to = self.grammar.closing[state]
+        if byte is None:
+            return sum(self.costs[each] for each in to)
+        best, place = NEVER, self.root
+        while byte is not None and byte in place:
+            place = place[byte]
+            if place.tokens:
+                best = min(best, 1 + self.costs[to[0]])
+            byte, to = self.grammar.closing[to[0]]
+        return best
 
     def after(self, stack: Stack) -> tuple[NDArray[np.int32], int]:
         """Tokens to an end behind each token, and what all of them have to add.
@@ -96,6 +91,8 @@ class Walks:
                 break
         else:
             row, depth = self._walk(stack)
+            if len(self._rows) >= MOST_ROWS:
+                self._rows.clear()
             self._rows[stack[-depth:]] = row
             if depth not in self._depths[stack[-1]]:
                 self._depths[stack[-1]].append(depth)

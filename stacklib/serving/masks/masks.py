@@ -15,7 +15,7 @@ from .regex import parse
 from .schema import Schema
 from .syntax import call, chain
 
-KEPT = 32  # grammars, with what was walked of each
+KEPT = 8  # grammars, with what was walked of each
 
 
 def regex_mask(pattern: str, tokenizer: Tokenizer) -> Mask:

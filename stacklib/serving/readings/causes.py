@@ -210,8 +210,8 @@ def host_gaps(case: Case) -> Cause | None:
     if load.tpot <= ours * case.factor:
         return None
     slow = (("eager", "True"), ("graph", "False"))
-    eager = [case.readings.last(name) for name, bad in slow
-             if case.readings.value(name) == bad]  # fmt: skip
+    read = case.readings
+    eager = [read.last(name) for name, bad in slow if read.value(name) == bad]
     words = {"ms": 1e3 * load.tpot, "ours": 1e3 * ours}
     words |= {"most": 1e3 * ours * case.factor}
     graph = "; no CUDA graph is used" if eager else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -33,7 +34,7 @@ def application(worker: Worker) -> Starlette:
     async def one_model(request: Request) -> Response:
         name = request.path_params["name"]
         if name != model.name:
-            raise Refused(404, f"model {name!r} does not exist here", "model")
+            raise Refused(404, f"model {name!r:.60} does not exist here", "model")
         return JSONResponse(described(name))
 
     async def completions(request: Request) -> Response:
@@ -51,6 +52,10 @@ def application(worker: Worker) -> Starlette:
         found = await worker.call(worker.engine.metrics)
         text = page(model.name, found, worker.latencies, worker.slow, worker.refused)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    async def broken(request: Request, why: Exception) -> Response:
+        worker.said("".join(traceback.format_exception(why)))
+        return JSONResponse(error(500, f"the server failed: {why!r}"), 500)
 
     return Starlette(
         routes=[
@@ -91,11 +96,6 @@ async def no_such_page(request: Request, why: Any) -> Response:
 async def nobody(request: Request, why: Any) -> Response:
     """The client went while it was being read."""
     return Response(status_code=499)
-
-
-async def broken(request: Request, why: Any) -> Response:
-    """A fault of the server's own."""
-    return JSONResponse(error(500, f"the server failed: {why!r}"), 500)
 
 
 async def answered(request: Request, worker: Worker, chat: bool) -> Response:

@@ -231,8 +231,8 @@ def read(given: Mapping[str, Any], readers: Mapping[str, Reader]) -> dict[str, A
             found[name] = readers[name](name, value)
         elif name not in NOTHING:
             try:
-                resolve(name, [*readers, *NOTHING], "field", exact=True)
-                raise UnknownName(f"unknown field {name!r}")  # but for its case
+                resolve(name[:60], [*readers, *NOTHING], "field", exact=True)
+                raise UnknownName(f"unknown field {name!r:.60}")  # but for its case
             except UnknownName as why:
                 raise Refused(400, str(why), param=name) from None
         elif NOTHING[name] and value not in NOTHING[name]:
@@ -246,7 +246,7 @@ def named(given: str | None, own: str) -> NoReturn:
         raise Refused(400, f"model is missing: {own!r} is served", param="model")
     raise Refused(
         404,
-        f"model {given!r} does not exist here\nserved: {own}",
+        f"model {given!r:.60} does not exist here\nserved: {own}",
         param="model",
         code="model_not_found",
     )

@@ -56,6 +56,7 @@ def serve(
     model: TinyLM,
     held: socket.socket,
     said: Callable[[str], None],
+    ready: Callable[[], None],
     *,
     blocks: int,
     block_size: int,
@@ -63,7 +64,7 @@ def serve(
     chunk: int,
     waiting: int,
 ) -> None:
-    """Serve on a socket until SIGINT or SIGTERM."""
+    """Serve on a socket until SIGINT or SIGTERM; ``ready`` is called when it does."""
     engine = Engine(
         model,
         blocks=blocks,
@@ -87,7 +88,7 @@ def serve(
             timeout_graceful_shutdown=GRACE,
         )
         try:
-            await Server(config).serve(sockets=[held])
+            await Server(config, ready).serve(sockets=[held])
         finally:
             await asyncio.to_thread(worker.close)
 
@@ -96,6 +97,15 @@ def serve(
 
 class Server(uvicorn.Server):
     """Ends on a signal with status 0, where uvicorn's would hand the signal on."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self.ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so: from here on a signal ends the server well."""
+        await super().startup(sockets)
+        self.ready()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

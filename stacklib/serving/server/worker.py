@@ -99,7 +99,7 @@ class Worker:
         self.failed: str | None = None
         self._room = room
         self._most = most
-        self._said = said
+        self.said = said
         self._loop = asyncio.get_running_loop()
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._answers: dict[int, tuple[Answer, int, int]] = {}  # the thread's own
@@ -129,6 +129,8 @@ class Worker:
         that they can never be served.
         """
         choices = asked.choices
+        if len(choices) > self._most:
+            raise Refused(400, f"{len(choices)} answers: {self._most} at a time", "n")
         if sum(self._alive.values()) + len(choices) > self._most:
             self.refused += 1
             raise Refused(
@@ -195,7 +197,7 @@ class Worker:
                 self._report(self.engine.step())
         except Exception as broken:
             why = f"the engine failed: {broken!r}"
-            self._said(why)
+            self.said(why)
         self.failed = why
         while not self._calls.empty():  # those that came too late
             call = self._calls.get()
@@ -235,7 +237,7 @@ class Worker:
                 answer.cut.set()
                 self.slow += 1
                 ids = [request.id for request in answer.requests]
-                self._said(f"requests {ids}: their reader is too slow, cancelled")
+                self.said(f"requests {ids}: their reader is too slow, cancelled")
                 self.abandon(answer)
             elif not answer.alive:
                 self._alive.pop(answer, None)

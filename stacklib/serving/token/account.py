@@ -178,9 +178,9 @@ def account(
         return host.account_here(
             model, context, prompt, mode, not plain, single=single, formats=formats
         )
-    frame = _frame(*keys, tp, ep, software, not plain)
+    frame = frame_of(*keys, tp, ep, software, not plain)
     case = Case(frame, batch, context, prompt, rows, not plain)
-    uneven = _fitting(case)
+    uneven = fitting(case)
     if ep > 1:
         uneven = uneven * work.busiest(batch, ep)
     products_, attention, norms, head = [_covering(case, n, uneven) for n in COVERING]
@@ -196,7 +196,7 @@ def account(
 
 
 @lru_cache(maxsize=1024)
-def _frame(
+def frame_of(
     model: Any,
     on: Any,
     dtype: Any,
@@ -244,7 +244,7 @@ def _frame(
 # -- does it fit -----------------------------------------------------------------------
 
 
-def _fitting(case: Case) -> Any:
+def fitting(case: Case) -> Any:
     """1, and NaN where a sweep does not fit; ``Infeasible`` with the sum of a case."""
     frame = case.frame
     tokens = case.context if case.prompt is None else case.prompt

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .account import Case
 
 BACK = ("o", "down", "expert down", "shared down")  # whose rows chips share
-_SOFTWARE = "tuned"  # an engine's kernels of attention
+SOFTWARE = "tuned"  # an engine's kernels of attention
 _HALF = 2.0  # bytes of an activation
 
 
@@ -49,7 +49,7 @@ def line(case: Case, found: Line, told: Callable[[Case, str], Quantity]) -> Line
         family, by = gemm.band_of(largest, chip, "engine"), products_time
     elif found.name == ATTENTION:
         kinds = (a for _, a in case.frame.shape.attention)
-        if not all(map(_predicted, kinds)):
+        if not all(map(predicted, kinds)):
             return replace(found, note="at its limit: no family predicts its kernels")
         family, by = cell(case), cache_time
     else:
@@ -68,7 +68,7 @@ def line(case: Case, found: Line, told: Callable[[Case, str], Quantity]) -> Line
     )
 
 
-def _predicted(a: Any) -> bool:
+def predicted(a: Any) -> bool:
     """Whether family B has kernels like these: no states, no selection of tokens."""
     if isinstance(a, LatentAttention):
         return not a.selected
@@ -79,6 +79,16 @@ def products_time(case: Case, name: str) -> float:
     """Seconds of all products of a line, one after the other, without their starts."""
     on = case.frame.device
     return sum(often * kernel_time(work, on) for often, work in products_of(case, name))
+
+
+def grouped_time(case: Case) -> float:
+    """Seconds of the experts' arithmetic at the peak, on each chip."""
+    on = case.frame.device
+    return sum(
+        often * float(work.operations) / on.peak(work.dtype).si
+        for often, work in products_of(case, PRODUCTS)
+        if work.groups > 1
+    )
 
 
 def products_of(case: Case, name: str) -> Iterator[tuple[int, Product]]:
@@ -139,12 +149,12 @@ def _experts(case: Case, listed: list[Matrix], kind: int, mlp: Experts) -> Produ
     return _product(case, listed, kind, rows, held)
 
 
-def cache_time(case: Case, name: str) -> float:
+def cache_time(case: Case, name: str, software: str = SOFTWARE) -> float:
     """Seconds of attention in all layers, on each chip, without its starts."""
     total = 0.0
     for layers, a in case.frame.shape.attention:
         found = kernels.predict(
-            kernels.plan(_layer(case, a), case.frame.device, _SOFTWARE)
+            kernels.plan(layer_of(case, a), case.frame.device, software)
         )
         total += layers * float(found.time - found.launch)
     return total
@@ -153,11 +163,11 @@ def cache_time(case: Case, name: str) -> float:
 def cell(case: Case) -> str:
     """The family and cell of the layers' attention: that which most of them are of."""
     _, a = max(case.frame.shape.attention, key=lambda kind: kind[0])
-    words = kernels.cell(_layer(case, a), case.frame.device)
-    return "/".join(("B", *words, _SOFTWARE))
+    words = kernels.cell(layer_of(case, a), case.frame.device)
+    return "/".join(("B", *words, SOFTWARE))
 
 
-def _layer(case: Case, a: Any) -> kernels.Attention:
+def layer_of(case: Case, a: Any) -> kernels.Attention:
     """The attention of one layer on one chip."""
     batch = max(1, round(case.batch / case.frame.ep))
     queries, keys, window = 1, int(case.context) + 1, None

@@ -123,8 +123,10 @@ def test_a_range_of_characters_is_utf8(low, high):
         ("^a$", "anchor"),
         ("(" * 500, "deep"),
         ("[^\\d\\D]", "holds no text"),
-        ("(a|b)*a(a|b){14}", "over 4,000 states"),
+        ("(a|b)*a(a|b){14}", "over 20,000 states"),
         ("(.{900}){900}", "over 100,000 places"),
+        ("(a?){3000}", "over 1,000,000 places in states"),
+        ("(a|b)*a(a|b){12}", "over 4,000 states in its rules"),
         (b"a", "text is needed"),
     ],
 )

@@ -52,9 +52,10 @@ def test_who_leaves_is_gone_within_two_steps():
     async def leave(worker):
         answer = await worker.submit(body(max_tokens=400, n=2))
         await anext(answer.read())
-        steps = (await worker.call(worker.engine.metrics)).counts.steps
+        steps = worker.engine.metrics().counts.steps
         worker.abandon(answer)
         worker.abandon(answer)  # twice: no error
+        # Made right behind: what the engine did before both.
         return steps, await worker.call(worker.engine.metrics)
 
     (steps, after), _ = run(leave)
@@ -90,6 +91,8 @@ def test_more_than_can_wait_are_told_to_come_again():
         answer = await worker.submit(body(max_tokens=300, n=6))
         with pytest.raises(Refused) as why:
             await worker.submit(body(n=3))
+        with pytest.raises(Refused, match="8 at a time"):  # and never will be served
+            await worker.submit(body(n=9))
         worker.abandon(answer)
         await worker.submit(body(n=8))
         return why.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from stacklib import hardware, models, roofline, serving
 from stacklib.evidence import Finding, claim
@@ -20,7 +21,9 @@ ONE_BYTE, ALONE = "weights have one byte", "one sequence is served alone"
 
 def account(batch: int = 1, dtype: str = "bf16", prompt: int = 0) -> Account:
     """The running case, calibrated: a step, or a prompt."""
-    asked = {"prompt": prompt, "context": prompt} if prompt else {"context": CONTEXT}
+    asked: dict[str, Any] = {"context": prompt or CONTEXT}
+    if prompt:
+        asked["prompt"] = prompt
     return serving.account(
         MODEL, DEVICE, dtype, TP, batch, mode="calibrated", kv_dtype="bf16", **asked
     )

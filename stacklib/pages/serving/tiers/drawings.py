@@ -20,25 +20,46 @@ def where_a_cache_may_go() -> d.Drawing:
     own = page.memory()
     told = [
         d.line("a chip's own memory", bold=True),
-        (d.Shown(own.capacity.named("the chip's memory"), "GB"), ", read at ",
-         d.Shown(own.bandwidth.named("its bandwidth"), "TB/s")),
-    ]  # fmt: skip
+        (
+            d.Shown(own.capacity.named("the chip's memory"), "GB"),
+            ", read at ",
+            d.Shown(own.bandwidth.named("its bandwidth"), "TB/s"),
+        ),
+    ]
     hbm = d.Box("HBM", told, role="layer-4", lit=True)
     ways: list[d.Node] = []
     for key, (words, unit, role) in WORDS.items():
         tier = page.tiers()[key]
         rate = tier.bandwidth.named(f"way to {words}")
-        pipe = d.Pipe("HBM", words, rate, full, [(d.Shown(rate, "GB/s", 3),)],
-                      down=(True, True), both=True, least=46.0)  # fmt: skip
+        pipe = d.Pipe(
+            "HBM",
+            words,
+            rate,
+            full,
+            [(d.Shown(rate, "GB/s", 3),)],
+            down=(True, True),
+            both=True,
+            least=46.0,
+        )
         held = d.Shown(tier.capacity.named(f"room of {words}"), unit, 2)
         box = d.Box(words, [d.line(words, bold=True), ("room for ", held)], role=role)
         ways.append(d.below(pipe, box, gap=0))
     rate = port.named("one rail")
-    rail = d.Pipe("HBM", "another server", rate, full, [(d.Shown(rate, "GB/s", 3),)],
-                  down=(True, True), both=True, least=46.0)  # fmt: skip
-    other = d.Box("another server", [d.line("another server", bold=True),
-                                     "a rail for each chip"],
-                  role="layer-6")  # fmt: skip
+    rail = d.Pipe(
+        "HBM",
+        "another server",
+        rate,
+        full,
+        [(d.Shown(rate, "GB/s", 3),)],
+        down=(True, True),
+        both=True,
+        least=46.0,
+    )
+    other = d.Box(
+        "another server",
+        [d.line("another server", bold=True), "a rail for each chip"],
+        role="layer-6",
+    )
     ways.append(d.below(rail, other, gap=0))
     title = "What does not fit goes down a link, and each is narrower than the memory."
     return d.draw(

@@ -57,8 +57,11 @@ def touched() -> list[int]:
 def forth() -> list[int]:
     """Places in that trace of the first touch of each block in each turn."""
     starts = accumulate((2 * len(turn) for turn in asked()), initial=0)
-    return [at + i for at, turn in zip(starts, asked(), strict=False)
-            for i in range(len(turn))]  # fmt: skip
+    return [
+        at + i
+        for at, turn in zip(starts, asked(), strict=False)
+        for i in range(len(turn))
+    ]
 
 
 def by_distance() -> tuple[int, ...]:
@@ -86,9 +89,13 @@ def by_engine() -> tuple[int, ...]:
     found: Counter[str] = Counter()
     with FileTier(FILE) as file:
         engine = Engine(
-            tinylm.load(), blocks=POOL, block_size=SIZE, max_batch=1, chunk=512,
+            tinylm.load(),
+            blocks=POOL,
+            block_size=SIZE,
+            max_batch=1,
+            chunk=512,
             tiers=(HostTier(HOST), file),
-        )  # fmt: skip
+        )
         for turn in asked():
             engine.submit(prompt(turn), Sampling(0), most=1)
             while engine.busy:

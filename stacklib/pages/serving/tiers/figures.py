@@ -31,8 +31,13 @@ def missed_spec(*, title: str) -> Spec:
     ]
     return chart(
         title,
-        x=axis("Blocks that fit", log=True, limits=[14, 1300], ticks=TICKS,
-               names=[str(room) for room in TICKS]),
+        x=axis(
+            "Blocks that fit",
+            log=True,
+            limits=[14, 1300],
+            ticks=TICKS,
+            names=[str(room) for room in TICKS],
+        ),
         y=axis("Misses over LRU's", limits=[0.4, 2.1]),
         marks=[rule("as claimed", "claimed", y=told), *curves],
-    )  # fmt: skip
+    )

@@ -41,30 +41,45 @@ def explore(*, policy: str, near: int, far: int, drive: int) -> Spec:
     return chart(
         f"{POLICIES[policy]}: a block is waited for {wait.text('µs', 3)}.",
         x=axis("Blocks that were asked for (%)", limits=[0, 100]),
-        y=axis("Who leaves", limits=down(len(POLICIES)), ticks=range(len(POLICIES)),
-               names=list(POLICIES.values())),
+        y=axis(
+            "Who leaves",
+            limits=down(len(POLICIES)),
+            ticks=range(len(POLICIES)),
+            names=list(POLICIES.values()),
+        ),
         marks=[
-            mark for row, name in enumerate(POLICIES)
+            mark
+            for row, name in enumerate(POLICIES)
             for mark in _row(row, shares[name])
         ],
         readouts=[
             readout("wait", "Mean wait of a block", wait, unit="µs"),
             readout("misses", "Computed", counted(told.misses, "blocks computed")),
-            readout("again", "Of these, not for the first time",
-                    counted(told.again, "blocks computed again")),
-            readout("first", "Blocks nobody can have before",
-                    counted(first, "different blocks")),
-            readout("sunk", "Written below the chip's memory",
-                    counted(sum(told.sunk), "blocks written below")),
+            readout(
+                "again",
+                "Of these, not for the first time",
+                counted(told.again, "blocks computed again"),
+            ),
+            readout(
+                "first",
+                "Blocks nobody can have before",
+                counted(first, "different blocks"),
+            ),
+            readout(
+                "sunk",
+                "Written below the chip's memory",
+                counted(sum(told.sunk), "blocks written below"),
+            ),
         ],
         about={"device": page.DEVICE},
-    )  # fmt: skip
+    )
 
 
 def _shares(policy: str, near: int, far: int, drive: int) -> list[float]:
     told = page.served(policy, near, far, drive)
-    hits = dict(zip((r for r in range(3) if (near, far, drive)[r]), told.hits,
-                    strict=True))  # fmt: skip
+    hits = dict(
+        zip((r for r in range(3) if (near, far, drive)[r]), told.hits, strict=True)
+    )
     counts = [hits.get(place, 0) for place in range(3)] + [told.misses]
     return [100 * count / told.accesses for count in counts]
 

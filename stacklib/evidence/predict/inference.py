@@ -1,0 +1,240 @@
+"""Family E: published inference, as ``serving.estimates`` predicts it.
+
+Five kinds of rows, each with its own question: the speed of one sequence, of a prompt,
+a token's time at a concurrency, the first token there, and the largest throughput. A
+row is read once; what efficiency factors of other families decide is kept for the
+values in force, since a fit of family E's own moves only its three.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from stacklib.hardware import UnknownSpec
+from stacklib.models.weights.kept import way_of
+from stacklib.quantity import UnknownName
+from stacklib.roofline.work.fit import Infeasible
+from stacklib.serving.estimates import losses, steady
+from stacklib.serving.token.shape import HEAD, PRODUCTS
+
+from ..measurements import Measurement, Refusal
+from . import PREDICTORS, Forecast, Predict
+from .inference_rows import MOST, RUNNER_CHUNK, SHORT, Run, run_of, said
+
+KINDS = ("one sequence", "served", "most", "prompt", "first token")
+GIB = 2**30 / 1e9
+_TEST = re.compile(r"(pp|tg|prompt|gen)[ =]?(\d+)")
+
+
+def kind_of(row: Measurement) -> str:
+    """What a row asks, one of ``KINDS``.
+
+    - raises ``Refusal`` for a metric that none of them is
+    """
+    name = row.metric.lower()
+    if "p99" in name or "p90" in name or "p95" in name:
+        raise Refusal(f"metric {row.metric!r}: a tail is the trace's, not the engine's")
+    if "ttft" in name or "first_token" in name:
+        return "first token"
+    if name.startswith(("prefill", "prompt")):
+        return "prompt"
+    if any(word in name for word in ("max_", "mlperf", "per_node", "request_through")):
+        return "most"
+    if any(word in name for word in ("tpot", "itl", "inter_token")):
+        return "served"
+    alone = (said(row, "concurrency", "batch", "batch_size", "bs") or 1.0) == 1.0
+    if name == "throughput" and "batch" not in row.config:
+        return "most"
+    if "throughput" in name and (not alone or "osl" in row.config):
+        return "served"
+    if any(word in name for word in ("decode", "speed", "bandwidth", "latency", "tok")):
+        return "one sequence" if alone else "served"
+    raise Refusal(f"no model of an engine for metric {row.metric!r}")
+
+
+def regime(row: Measurement) -> tuple[str, ...]:
+    """A row's cell: what it asks, and of what.
+
+    Of many requests at once, whether the model has experts; of one, whether its weights
+    are widened before they are multiplied.
+    """
+    kind, run = kind_of(row), run_of(row)
+    if kind in ("served", "first token"):
+        return (kind,)
+    if run.model.experts is not None:
+        return kind, "experts"
+    if kind == "most":
+        return kind, "dense"
+    return kind, "wide" if way_of(run.model, run.dtype).numbers else "narrow"
+
+
+def prepare(row: Measurement) -> Predict:
+    """A row ready to be predicted."""
+    kind = kind_of(row)
+    try:
+        run = run_of(row)
+        _fitting(run)
+        answer = _ANSWERS[kind](row, run)
+        answer()  # what other families decide is kept from here on
+    except (UnknownSpec, UnknownName, Infeasible, LookupError, ValueError) as unknown:
+        raise Refusal(str(unknown)) from None
+    return answer
+
+
+def _fitting(run: Run) -> None:
+    """Refuse what cannot have run on these chips: its weights do not fit."""
+    have = run.device.fields["memory_capacity"]
+    chips = run.tp * run.ep * run.stages
+    need = run.model.weight_bytes(run.dtype).si / chips
+    if have is not None and need > GIB * have.si:  # a GB is a GiB on many a card
+        raise Refusal(
+            f"{need / 1e9:.4g} GB of weights > {have.si / 1e9:.4g} GB of memory per "
+            "chip: some layers ran elsewhere"
+        )
+
+
+def _tokens(row: Measurement, word: str) -> float | None:
+    """Tokens of llama-bench's test of this name."""
+    for name, tokens in _TEST.findall(str(row.config.get("test", ""))):
+        if name == word:
+            return float(tokens)
+    return None
+
+
+def _context(row: Measurement) -> float:
+    """Tokens cached, on average over what was written."""
+    if told := said(row, "ctx", "context", "kv_len", "avg_kv_len", "depth"):
+        return told
+    if written := _tokens(row, "tg"):
+        return written // 2
+    prompt, new = said(row, "prompt", "isl"), said(row, "gen", "new", "osl")
+    if prompt is None and new is None:
+        return float(SHORT)
+    return (prompt or 0.0) + (SHORT if new is None else new) // 2
+
+
+def _forecast(row: Measurement, seconds: float, tokens: float) -> Forecast:
+    """A time, or a rate of ``tokens`` in it."""
+    if row.metric.startswith("achieved_bandwidth") or "/s" not in row.unit:
+        return Forecast(seconds, "s", "memory")
+    return Forecast(tokens / seconds, "token/s", "memory")
+
+
+def _one(row: Measurement, run: Run) -> Predict:
+    """A token of one sequence."""
+    context = _context(row)
+
+    def answer() -> Forecast:
+        step = run.step
+        time = float(step.time(1.0, context)) + losses.seconds(step, 1.0)
+        if not run.serves:
+            time += losses.again(step, context)
+        if "bandwidth" in row.metric:
+            parts = (step.frame.shape.parts[name].bytes for name in (PRODUCTS, HEAD))
+            return Forecast(sum(parts) / run.tp / time, "B/s", "memory")
+        return _forecast(row, time, 1.0)
+
+    return answer
+
+
+def _prompt(row: Measurement, run: Run) -> Predict:
+    """A prompt alone, or many after one another."""
+    tokens = _tokens(row, "pp") or run.prompt or said(row, "ctx", "context", "seq")
+    if tokens is None:
+        raise Refusal("config does not give the prompt's tokens")
+    chunk = steady.CHUNK if run.serves else RUNNER_CHUNK
+
+    def answer() -> Forecast:
+        step, many = run.step, run.replicas
+        if run.serves and run.ep > 1:  # groups of chips read prompts side by side
+            many *= run.ep
+        time = steady.prompt_time(step, tokens, chunk, not run.serves)
+        return _forecast(row, time, many * tokens)
+
+    return answer
+
+
+def _served(row: Measurement, run: Run) -> Predict:
+    """A token of one of many requests, or all of their tokens."""
+    if "throughput" in row.metric:
+        return _static(row, run)
+    if run.held is None and "sharegpt" in row.settings.lower():
+        return _arriving(row, run)
+    load = run.load()
+    return lambda: _forecast(row, steady.token_time(run.step, load), load.batch)
+
+
+def _static(row: Measurement, run: Run) -> Predict:
+    """A batch that begins together and ends together."""
+    batch = run.held or 1.0
+    prompt, new = run.prompt, run.new
+    context = _context(row) if prompt is None or new is None else prompt + new // 2
+
+    def answer() -> Forecast:
+        step = run.step
+        time = float(step.time(batch, context)) + losses.seconds(step, batch)
+        if prompt is not None and new is not None:
+            time += batch * steady.prompt_time(step, prompt) / new
+        return _forecast(row, time, batch)
+
+    return answer
+
+
+def _arriving(row: Measurement, run: Run) -> Predict:
+    """Requests of a trace, that arrive at a rate: as many at once as take so long."""
+    said_rate = re.search(r"at (\d+(?:\.\d+)?) req/s", row.settings)
+    if not said_rate:
+        raise Refusal("config does not give the rate of requests")
+    most = said(row, "max_num_seqs") or 256.0
+    groups = said(row, "dp") or 1.0
+
+    def answer() -> Forecast:
+        step, held = run.step, 1.0
+        for _ in range(40):
+            load = run.load(held)
+            life = load.new * steady.token_time(step, load)
+            held = min(most, max(1.0, float(said_rate[1]) / groups * life))
+        return _forecast(row, steady.token_time(step, run.load(held)), held)
+
+    return answer
+
+
+def _first(row: Measurement, run: Run) -> Predict:
+    """The first token of one of many requests."""
+    if "concurrency" not in row.settings:
+        raise Refusal(
+            "config does not give 'concurrency': whom it waits for is unknown"
+        )
+    load = run.load()
+    return lambda: _forecast(row, steady.first_time(run.step, load), 1.0)
+
+
+def _most(row: Measurement, run: Run) -> Predict:
+    """As many requests as the memory holds, each replaced by the next."""
+    prompt, new = run.lengths()
+    chips = run.tp * run.ep * run.stages
+    per = "per_gpu" in row.metric or "/gpu" in row.unit.lower()
+
+    def answer() -> Forecast:
+        step, many = run.step, run.stages
+        held = steady.held(step, prompt + new, chips, MOST * run.ep * many)
+        if held < 1:
+            raise Refusal(f"not one request of {prompt + new:g} tokens fits")
+        load = run.load(max(1.0, held / many))
+        # Stages hold a batch each, and take turns.
+        rate = steady.rate(step, load, many) * run.replicas / run.beams
+        return Forecast(rate / (run.chips if per else 1), "token/s", "memory")
+
+    return answer
+
+
+_ANSWERS: dict[str, Callable[[Measurement, Run], Predict]] = {
+    "one sequence": _one,
+    "prompt": _prompt,
+    "served": _served,
+    "first token": _first,
+    "most": _most,
+}
+
+PREDICTORS["E"] = prepare

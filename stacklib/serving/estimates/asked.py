@@ -1,0 +1,205 @@
+"""What is asked of an estimate: its arguments, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from stacklib.hardware import THIS_MACHINE, Accelerator
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity, resolve
+from stacklib.quantity.bounds import share, whole, whole_floats
+from stacklib.quantity.keys import keys_of, values_of
+from stacklib.roofline.bound.decode_plain import is_plain
+from stacklib.roofline.work.bounds import device_of
+
+from ..token import host
+from ..token.account import CONTEXT, MODES, SOFTWARE
+
+SPLITS = ("tensors", "layers")
+
+
+class Draft(NamedTuple):
+    """A draft that a step checks.
+
+    - ``acceptance``: chance that a proposal is kept if all before it were
+    - ``tokens``: proposals of a step
+    - ``model``: who writes them; None: they cost nothing, as a look-up
+    """
+
+    acceptance: float
+    tokens: int
+    model: Any = None
+
+
+class Asked(NamedTuple):
+    """Arguments of ``estimate``, in their checked form."""
+
+    model: Any  # as it was given
+    on: Any
+    dtype: Any
+    kv_dtype: Any
+    tp: int
+    ep: int
+    batch: Any
+    context: Any  # of the middle of what is written
+    prompt: int
+    hit: int  # tokens of the prompt that are found
+    chunk: int | None
+    draft: Draft | None
+    split: str
+    devices: tuple[Any, ...]
+    host_layers: int
+    software: str
+    mode: str
+    here: bool  # the book's own models on this machine
+    simple: bool  # the account of one kind of chips answers, with no draft
+    plain: bool = False  # floats or arrays, not quantities
+
+    @property
+    def easy(self) -> bool:
+        """Whether a kept step answers."""
+        return self.plain and self.simple and not self.here
+
+    @property
+    def alike(self) -> bool:
+        """Whether all chips are alike and share every matrix."""
+        return not self.devices and self.split == "tensors" and not self.host_layers
+
+    @property
+    def swept(self) -> bool:
+        """Whether batch or context is an array."""
+        shapes = (getattr(x, "shape", ()) for x in (self.batch, self.context))
+        return any(shapes)
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """What a step is kept by."""
+        names = keys_of(self.model, self.on, self.dtype, self.kv_dtype)
+        return (*names, self.tp, self.ep)
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Arguments of ``account`` for the step."""
+        asked = {"dtype": self.dtype, "kv_dtype": self.kv_dtype, "tp": self.tp}
+        asked |= {"ep": self.ep, "batch": self.batch, "context": self.context}
+        return asked | {"software": self.software, "mode": self.mode}
+
+
+def asked(
+    model: str | LanguageModel,
+    on: str | Accelerator,
+    dtype: str | Quantity | None,
+    tp: int,
+    batch: Any,
+    context: Any,
+    prompt: int | None,
+    new: int,
+    prefix_hit: float,
+    draft: Sequence[Any] | None,
+    devices: Sequence[str | Accelerator] | None,
+    **others: Any,
+) -> Asked:
+    """The arguments of ``estimate``, which describes them and what is refused."""
+    kv_dtype = others.pop("kv_dtype")
+    keys = keys_of(model, on, dtype, kv_dtype)
+    listed = None if devices is None else keys_of(*devices)
+    wrote = None if draft is None else tuple(draft)
+    found = _fixed(*keys, tp, wrote, listed, **others)
+    if context is None:
+        context = (found.here and host.longest(model)) or CONTEXT
+    plain = is_plain(batch) or is_plain(context)
+    if plain:
+        batch = whole_floats(1, batch=batch)
+        context = whole_floats(0, context=context)
+    else:
+        whole(batch=batch)
+        whole(0, context=context)
+    if new != 1 or new is True:
+        whole(new=new)
+        context = context + (new - 1) // 2  # the middle of what is written
+    tokens, hit = prompt, 0
+    if tokens is None:
+        tokens = 0 if getattr(context, "shape", ()) else max(1, int(context))
+    else:
+        whole(prompt=prompt)
+    if prefix_hit:
+        share(prefix_hit=prefix_hit)
+        # The last token is computed even where all of a prompt is found.
+        hit = min(int(prefix_hit * tokens), max(0, tokens - 1))
+    return found._replace(
+        batch=batch, context=context, prompt=tokens, hit=hit, plain=plain
+    )
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _fixed(
+    model: Any,
+    on: Any,
+    dtype: Any,
+    kv_dtype: Any,
+    tp: int,
+    draft: tuple[Any, ...] | None,
+    devices: tuple[Any, ...] | None,
+    *,
+    ep: int,
+    chunk: int | None,
+    split: str,
+    host_layers: int,
+    software: str,
+    mode: str,
+) -> Asked:
+    """What neither batch nor context nor prompt move, checked once."""
+    model, on, dtype, kv_dtype = values_of(model, on, dtype, kv_dtype)
+    for name, value, known in (
+        ("mode", mode, MODES),
+        ("software", software, SOFTWARE),
+        ("split", split, SPLITS),
+    ):
+        if value not in known:
+            resolve(value, known, name, exact=True)  # raises, with the nearest
+    whole(tp=tp, ep=ep)
+    whole(0, host_layers=host_layers)
+    if chunk is not None:
+        whole(chunk=chunk)
+    listed = () if devices is None else values_of(*devices)
+    if devices is not None and len(listed) < 2:
+        raise ValueError(f"devices = {list(listed)}: two at least, or none for ``on``")
+    if (listed or split == "layers" or host_layers) and ep > 1:
+        raise ValueError(f"ep = {ep}: experts are shared out over alike chips alone")
+    found = Asked(
+        model,
+        on,
+        dtype,
+        kv_dtype,
+        tp,
+        ep,
+        1,
+        0,
+        0,
+        0,
+        chunk,
+        None if draft is None else _draft(draft),
+        split,
+        listed,
+        host_layers,
+        software,
+        mode,
+        device_of(on).key == THIS_MACHINE,
+        False,
+    )
+    return found._replace(simple=found.alike and found.draft is None)
+
+
+def _draft(given: tuple[Any, ...]) -> Draft:
+    try:
+        found = Draft(*given)
+    except TypeError:
+        raise ValueError(
+            f"draft = {given!r}: an acceptance, draft tokens and, if it is one, the "
+            "model that writes them: (0.7, 4, 'llama-3-8b')"
+        ) from None
+    share(acceptance=found.acceptance)
+    whole(draft_tokens=found.tokens)
+    return found

@@ -1,0 +1,118 @@
+"""What an engine loses on top of an account: family E, three factors.
+
+- Between layers: kernels that a graph does not join, and the host's part of a step.
+  About as long a layer in llama.cpp, in compiled PyTorch and in serving engines.
+- Grouped products: the experts' arithmetic keeps a share of the peak only, because rows
+  are sorted by expert, experts differ in them, and results are added up again.
+- Narrow weights: kernels of runners multiply them on each unit about as fast on every
+  generation, by warp-level instructions that do not know what came later.
+
+Runners read the cache once for every query head, where engines read it for a group. A
+request over HTTP is parsed, tokenized and queued before its first pass: an assumed
+time. The factors were fitted on published rows (``evidence.predict.inference``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib.hardware import efficiency, efficiency_quantity
+from stacklib.models import Attention, LanguageModel
+from stacklib.models.weights.kept import way_of
+from stacklib.quantity import counted
+from stacklib.quantity.keys import keys_of
+from stacklib.roofline.bound.gemm import chip_of
+
+from ..token.lines import Line
+from ..token.shape import PRODUCTS
+from ..token.work import HOST
+from .step import Step, step_of
+
+GROUPED = "experts, sorted and uneven"
+SECTION = "08-serving/estimate"
+REQUEST_S = 30e-3  # from arrival to the first pass: assumed, of the usual order
+
+
+def pause(layers: int) -> float:
+    """Seconds of a pass that an engine loses between layers."""
+    return layers * efficiency("engine_layer")
+
+
+def uneven(step: Step, rows: Any) -> Any:
+    """Seconds of a pass that experts take longer than at the peak."""
+    return step.grouped(rows) * (1 / efficiency("engine_grouped") - 1)
+
+
+def again(step: Step, context: float) -> float:
+    """Seconds of a runner's step that reads the cache once for every query head.
+
+    Attention over a whole group of heads at once came later than its kernels.
+    """
+    found = 0.0
+    for layers, a in step.frame.shape.attention:
+        if isinstance(a, Attention) and a.kv_heads:
+            found += layers * (a.heads / a.kv_heads - 1)
+    layers = sum(n for n, _ in step.frame.shape.attention)
+    return found / layers * float(step.attention(1.0, context))
+
+
+def widening(step: Step, rows: float) -> float:
+    """Seconds that a runner's kernels take for a prompt of narrow weights, at least.
+
+    Zero where weights are as wide as what they are multiplied with.
+    """
+    frame = step.frame
+    chip = chip_of(frame.device, frame.runs_in)
+    if way_of(frame.model, frame.dtype).numbers or not chip.clock:
+        return 0.0
+    flops = frame.shape.parts[PRODUCTS].flops * rows / frame.chips
+    each = efficiency("runner_operations")
+    return float(flops / (chip.units * chip.clock * each))
+
+
+def seconds(step: Step, rows: Any) -> Any:
+    """Seconds of a pass that an engine loses; none at the limit."""
+    if not step.fitted:
+        return 0.0
+    return pause(step.frame.model.layers) + uneven(step, rows)
+
+
+def grouped_seconds(
+    model: LanguageModel,
+    on: str,
+    dtype: Any,
+    kv_dtype: Any,
+    tp: int,
+    ep: int,
+    rows: int,
+) -> float:
+    """Seconds of the experts' arithmetic at the peak, of a pass of ``rows``.
+
+    - other arguments: as ``account`` describes them
+    """
+    keys = (*keys_of(model, on, dtype, kv_dtype), tp, ep)
+    return float(step_of(keys, "engine", "calibrated").grouped(float(rows)))
+
+
+def lines(step: Step, rows: Any, family: str, traced: bool) -> tuple[Line, ...]:
+    """The engine's lines of a pass, in place of the account's empty one.
+
+    - ``family``: whose band they carry
+    - ``traced``: as quantities
+    """
+    frame = step.frame
+    layers = frame.model.layers
+    time: Any = pause(layers)
+    more: Any = None if frame.model.experts is None else uneven(step, rows)
+    if traced:
+        time = (layers * efficiency_quantity("engine_layer")).named(HOST)
+    if traced and more is not None:
+        on = (frame.device.key, frame.dtype, frame.kv_dtype, frame.tp, frame.ep)
+        asked = (frame.model, *on, int(rows))
+        ideal = counted(grouped_seconds, *asked, unit="s", label=GROUPED)
+        more = ideal * (1 / efficiency_quantity("engine_grouped") - 1)
+    words, note = "engines as published", "between layers"
+    found = [Line(HOST, SECTION, t_fixed=time, family=family, regime=words, note=note)]
+    if more is not None:
+        found.append(Line(GROUPED, SECTION, t_fixed=more, family=family, regime=words))
+    return tuple(found)

@@ -1,0 +1,133 @@
+"""Many requests at once in closed form: what each adds to the others' steps.
+
+An engine that holds ``batch`` requests replaces each that ends. A prompt then rides on
+decode steps: one product over its tokens and the decode tokens together, so that it
+costs the difference, and its own attention. Of ``batch`` requests with ``new`` tokens
+each, all others' prompts pass in the time of one request's tokens:
+
+    time of a token = step + (batch - 1) / new * (mixed - step + attention)
+
+A first token waits for half a step, for its own prompt, and for prompts before it: all
+``batch`` of them where a client begins all at once, as many as end together later on.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from stacklib.roofline.bound.gemm import join
+
+from ..token import calibrated
+from ..token.shape import HEAD, NORMS, PRODUCTS
+from ..token.work import EXCHANGES, SAMPLING
+from . import losses
+from .step import Step
+
+CHUNK = 8192  # tokens of a pass: vLLM's and TensorRT-LLM's ``max_num_tokens``
+WAVES = 10  # requests that a benchmark sends for each that it holds: InferenceX
+SPREAD = 0.2  # of a request's life, by which its length differs: drawn from .8 to 1
+FREE = 0.92  # of the memory that weights leave, which engines give to the cache
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Requests that an engine holds, and how long they are.
+
+    - ``batch``: held at once, over all groups of chips
+    - ``prompt``, ``new``: tokens read and written, on average
+    - ``chunk``: tokens of a prompt that a pass takes, at the most
+    """
+
+    batch: float
+    prompt: float
+    new: float
+    chunk: int = CHUNK
+
+    @property
+    def context(self) -> float:
+        """Tokens cached in each, on average over its life."""
+        return float(round(self.prompt + self.new / 2))
+
+
+def step_time(step: Step, load: Load) -> float:
+    """Seconds of a decode step, the engine's losses among them."""
+    batch = float(round(load.batch))
+    return float(step.time(batch, load.context)) + losses.seconds(step, batch)
+
+
+def added(step: Step, load: Load) -> float:
+    """Seconds that one prompt adds to the decode steps that it rides on."""
+    ep, batch = step.frame.ep, float(round(load.batch))
+    passes = max(1, math.ceil(load.prompt / load.chunk))
+    rows = float(round(batch + load.prompt * ep / passes))
+    more = 0.0
+    for line in (PRODUCTS, EXCHANGES, NORMS):
+        more += step.line(line, rows) - step.line(line, batch)
+    if step.fitted:
+        more += losses.uneven(step, rows) - losses.uneven(step, batch)
+    return passes * more + step.prompt_attention(float(ep), float(round(load.prompt)))
+
+
+def token_time(step: Step, load: Load) -> float:
+    """Seconds of a token of one request among the others, their prompts included."""
+    others = max(0.0, load.batch / step.frame.ep - 1)
+    return step_time(step, load) + others / load.new * added(step, load)
+
+
+def rate(step: Step, load: Load, stages: int = 1) -> float:
+    """Tokens a second of all requests, each replaced by the next.
+
+    - ``stages``: of a pipeline, each with a batch of its own; the last one has the
+      output matrix as well, and all others wait for it
+    """
+    prompts = load.batch / step.frame.ep / load.new * added(step, load)
+    last = 0.0
+    if stages > 1:
+        found = step.lines(float(round(load.batch)), load.context)
+        last = (stages - 1) * (found[HEAD] + found[SAMPLING])
+    return stages * load.batch / (step_time(step, load) + prompts + last)
+
+
+def prompt_time(
+    step: Step, prompt: float, chunk: int = CHUNK, runner: bool = False
+) -> float:
+    """Seconds of a prompt alone, in passes of ``chunk`` tokens, losses included.
+
+    - ``runner``: by a runner's kernels, for narrow weights and for attention
+    """
+    passes = max(1, math.ceil(prompt / chunk))
+    each = float(round(prompt / passes))
+    groups = float(step.frame.ep)  # each reads one
+    found = step.prompt(groups, each)
+    if runner and (least := losses.widening(step, each)):
+        found[PRODUCTS] = join(found[PRODUCTS], least)
+    by = "naive" if runner else calibrated.SOFTWARE
+    whole = step.prompt_attention(groups, float(round(prompt)), software=by)
+    parts = passes * (sum(found.values()) - step.prompt_attention(groups, each))
+    return float(parts + whole) + passes * losses.seconds(step, groups * each)
+
+
+def first_time(step: Step, load: Load) -> float:
+    """Seconds to the first token of one request among the others, on average."""
+    own, turn = prompt_time(step, load.prompt, load.chunk), step_time(step, load)
+    others, each = load.batch / step.frame.ep, added(step, load)
+    apart = SPREAD * load.new * turn / (others * each)  # ends, over all their prompts
+    together = 1 / WAVES + (1 - 1 / WAVES) / (1 + apart)
+    own += losses.REQUEST_S
+    return own + turn / 2 + max(0.0, others - 1) / 2 * each * together
+
+
+def held(step: Step, tokens: float, chips: int, most: float) -> float:
+    """Requests of ``tokens`` that fit the memory that weights leave on ``chips``.
+
+    - ``most``: of an engine's setting
+    - a value below 1 says that not even one does
+    """
+    frame = step.frame
+    shape, experts = frame.shape, frame.shape.experts
+    groups = frame.ep
+    a_chip = (shape.weights - experts) * groups / chips + experts / chips
+    free = FREE * (frame.capacity - a_chip) * chips
+    cached = sum(layers * a.cached(int(tokens)) for layers, a in shape.attention)
+    return min(most, free / (shape.number * cached)) if cached else most

@@ -1,0 +1,227 @@
+"""Family E: what rows say of published inference, and what is refused."""
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from stacklib.evidence import measurements
+from stacklib.evidence.calibrate import held_out
+from stacklib.evidence.measurements import Refusal
+from stacklib.evidence.predict import PREDICTORS, inference
+from stacklib.evidence.predict.inference_models import kept_in, model_named
+from stacklib.evidence.predict.inference_rows import run_of
+from stacklib.evidence.validate import BARS, key_of, quantile
+from stacklib.evidence.validate.report import in_unit
+from stacklib.hardware import efficiency_override
+from stacklib.serving import estimate
+from stacklib.serving.estimates import steady
+
+from ..rows import refusals
+
+ROWS = [row for row in measurements.public() if row.family == "E"]
+BY_ID = {row.id: row for row in ROWS}
+KINDS = {"one sequence": (0.12, 0.40), "served": (0.20, 0.50), "most": (0.20, 0.50)}
+SERVED, ALONE, PROMPT, FIRST, MOST = "E-0013", "E-0320", "E-0322", "E-0014", "E-0566"
+
+
+def predicted(row, **changed):
+    row = replace(row, **changed)
+    return in_unit(PREDICTORS["E"](row)(), row.unit)
+
+
+@cache
+def unseen():
+    """Errors of the rows by folds that had not seen them, by key and by kind."""
+    found, stored = defaultdict(list), held_out()
+    for row in ROWS:
+        if row.id not in stored:
+            continue
+        for by in ("by_source", "by_device"):
+            error = abs(getattr(stored[row.id], by) / row.value - 1)
+            for name in (key_of(row), inference.kind_of(row)):
+                found[name, by].append(error)
+    return found
+
+
+@pytest.mark.parametrize("by", ["by_source", "by_device"])
+def test_rows_that_no_fold_had_seen_are_within_the_bars(by):
+    bars = KINDS | {key: (BARS[key].median, BARS[key].p90) for key in BARS}
+    # Two reports have most of the largest throughputs of experts: without one of them
+    # the other is .07 further off.
+    tail = {("most", "by_source"): 0.57}
+    for name, bar in bars.items():
+        if name in KINDS or name.startswith("E"):
+            errors = unseen()[name, by]
+            assert quantile(errors, 0.5) <= bar[0], name
+            assert quantile(errors, 0.9) <= tail.get((name, by), bar[1]), name
+
+
+def test_the_public_rows_are_within_the_bars_by_kind():
+    misses = defaultdict(list)
+    for row in ROWS:
+        if row.id in held_out():
+            miss = abs(predicted(row) / row.value - 1)
+            misses[inference.kind_of(row)].append(miss)
+    for kind, bar in KINDS.items():
+        assert quantile(misses[kind], 0.5) <= bar[0], kind
+        assert quantile(misses[kind], 0.9) <= bar[1], kind
+
+
+def test_nine_in_ten_rows_are_predicted_and_the_others_say_why():
+    stored = held_out()
+    refused = [row for row in ROWS if row.id not in stored]
+    assert len(refused) <= 0.1 * len(ROWS)
+    for row in refused:
+        with pytest.raises(Refusal) as why:
+            predicted(row)
+        assert len(str(why.value)) > 20
+
+
+@pytest.mark.parametrize(
+    ("model", "dtype", "least", "most"),
+    [  # published of one DGX Spark, in tokens a second, and what nine in ten allow
+        ("llama-3.3-70b", "nvfp4", 4.0, 4.2),
+        ("gpt-oss-120b", "mxfp4_moe", 59.5, 59.5),
+        ("qwen2.5-7b", "q4_k_m", 43.0, 46.0),
+    ],
+)
+def test_three_reports_of_one_machine_lie_in_the_printed_band(
+    model, dtype, least, most
+):
+    found = estimate(model, "dgx-spark-gb10", dtype, context=512.0)
+    low, high = found.error.low * found.tpot, found.error.high * found.tpot
+    assert low <= 1 / most and 1 / least <= high
+
+
+@pytest.mark.rows(
+    ("id", "changed", "low", "high"),
+    [
+        (ALONE, {"system": "2x RTX 3090", "settings": "bs=1;test=tg256;tp=2"}, 60, 250),
+        (ALONE, {"subject": "Qwen2.5-7B-Instruct Q6_K"}, 70, 160),
+        (
+            ALONE,
+            {"subject": "mistralai/Mistral-7B-v0.1", "settings": "quant=AWQ"},
+            60,
+            220,
+        ),
+        (ALONE, {"subject": "Llama2 13B", "settings": "quant=EXL2 5.0bpw"}, 40, 120),
+        (PROMPT, {"settings": "test=pp2048", "software": "MLX"}, 2000, 14000),
+        (PROMPT, {"system": "Apple M3 Ultra", "settings": "prompt=512"}, 300, 2500),
+        (SERVED, {"software": "lmdeploy 0.9", "system": "4x H200"}, 6, 16),
+        (
+            SERVED,
+            {
+                "subject": "Qwen/Qwen2.5-72B",
+                "settings": "input_len=512;"
+                "output_len=512;max_concurrency=64;tp=4;dtype=bf16",
+            },
+            12,
+            45,
+        ),
+        (FIRST, {"settings": "ISL=256;OSL=128;concurrency=1;tp=4;gemm=fp8"}, 30, 120),
+        (
+            MOST,
+            {
+                "subject": "Llama-3.1-70B",
+                "settings": "isl=1000;osl=1000;parallel=TP4;ngpus=4;quant=FP8",
+            },
+            2000,
+            20000,
+        ),
+        (
+            MOST,
+            {
+                "system": "8x MI300X",
+                "subject": "mixtral-8x7b",
+                "settings": "isl=500;osl=500;tp=8;quant=bf16",
+                "software": "vLLM",
+            },
+            2e3,
+            1e5,
+        ),
+    ],
+)
+def test_rows_of_other_spellings_devices_and_engines(id, changed, low, high):
+    assert low < predicted(BY_ID[id], **changed) < high
+
+
+test_refusals_name_what_is_missing = refusals(
+    (ALONE, {"system": "hardware not stated"}, "no device"),
+    (ALONE, {"subject": "Secret 9B"}, "no shape of model 'Secret 9B'"),
+    (ALONE, {"subject": "LLaMA-3 70B F16"}, "141.1 GB of weights > 24 GB"),
+    (ALONE, {"settings": "device=GPU/CPU"}, "on the host"),
+    (ALONE, {"metric": "perplexity"}, "'perplexity'"),
+    (SERVED, {"metric": "tpot_p99"}, "a tail"),
+    (SERVED, {"settings": "concurrency=4;tp=4"}, "'isl'"),
+    (FIRST, {"settings": "isl=512;osl=64;tp=4"}, "'concurrency'"),
+    (MOST, {"settings": "isl=1000;osl=1000;parallel=DEP64"}, "several machines"),
+    (MOST, {"settings": "quant=FP8"}, "'isl'"),
+    (PROMPT, {"settings": "batch=1"}, "prompt's tokens"),
+    (SERVED, {"unit": "furlongs"}, "'furlongs'"),
+    by=lambda id, changed: predicted(BY_ID[id], **changed),
+    error=Refusal,
+)
+
+
+@pytest.mark.rows(
+    ("subject", "config", "model", "kept"),
+    [
+        ("openai/gpt-oss-120b", "gemm=nvfp4", "gpt-oss-120b", "mxfp4"),
+        ("deepseek-ai/DeepSeek-R1", "gemm=fp8", "deepseek-r1", "fp8_tensor"),
+        ("DeepSeek-V3", "", "deepseek-v3", "fp8_128x128"),
+        ("LLaMA-2 70B Q4_0 (36.37 GB)", "", "llama-2-70b", "Q4_0"),
+        ("Llama 3.1:70b", "quant=ollama default (4-bit)", "llama-3.1-70b", "q4_k_m"),
+        ("llama2-70b-99", "scenario=Offline", "llama-2-70b", "bf16"),
+        ("Llama-2-7B", "quant=int4 g32", "llama-2-7b", "int4_g32"),
+        ("Llama 33B", "quant=GPTQ 4b g128 act", "llama 33b", "gptq_g128"),
+        ("VILA1.5-13B-AWQ", "quant=int4", "llama-2-13b", "int4_g128"),
+        ("Llama-3.1-8B", "quant=IQ3_XXS", "llama-3.1-8b", "iq3_xxs"),
+    ],
+)
+def test_names_and_formats_as_tables_write_them(subject, config, model, kept):
+    row = replace(BY_ID[ALONE], subject=subject, settings=config, software="vllm")
+    found = model_named(subject)
+    assert found.key == model and kept_in(row, found).lower() == kept.lower()
+
+
+def test_ways_are_read_and_a_test_of_a_prompt_is_no_pipeline():
+    ways = {
+        "tp=4;pp=2;ngpus=8": (4, 1, 2),
+        "parallel=DEP4;ngpus=4": (1, 4, 1),
+        "parallel=TP1,PP8;ngpus=8": (1, 1, 8),
+        "tp=8;moe_tp=1;moe_ep=8": (8, 1, 1),
+        "tp=1;moe_ep=8": (1, 8, 1),
+        "test=pp512": (1, 1, 1),
+    }
+    for config, due in ways.items():
+        row = replace(BY_ID[SERVED], settings=config, subject="Qwen3-30B-A3B")
+        run = run_of(row)
+        assert (run.tp, run.ep, run.stages) == due, config
+
+
+def test_a_mechanism_has_the_sign_that_it_should():
+    run = run_of(BY_ID[SERVED])
+    step, load = run.step, run.load()
+    alone = replace(load, batch=1.0)
+    assert steady.token_time(step, alone) == steady.step_time(step, alone)
+    more = replace(load, batch=2 * load.batch)
+    assert steady.token_time(step, more) > steady.token_time(step, load)
+    assert steady.rate(step, more) > steady.rate(step, load)
+    assert steady.first_time(step, more) > steady.first_time(step, load)
+    longer = replace(load, prompt=4 * load.prompt)
+    assert steady.added(step, longer) > steady.added(step, load) > 0
+    assert steady.held(step, 1e4, 4, 1e9) < steady.held(step, 1e3, 4, 1e9)
+    assert steady.held(step, 1e3, 4, 5) == 5
+
+
+def test_its_factors_are_read_when_a_row_is_predicted():
+    for id, name in ((SERVED, "engine_layer"), (PROMPT, "runner_operations")):
+        ready = PREDICTORS["E"](BY_ID[id])
+        before = ready().value
+        with efficiency_override({name: 2e-4 if name == "engine_layer" else 60.0}):
+            assert ready().value != before
+        with efficiency_override({"dram_read": 0.5, "dram_gemm": 0.5}):
+            assert ready().value != before  # others' too, though they are kept
+        assert ready().value == before
