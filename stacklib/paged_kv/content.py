@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
-
 BEFOREHAND = 131_072  # nodes, at most
 
 

@@ -59,6 +59,14 @@ def hit(block: int) -> Quantity:
     return (tokens / chosen(PROMPT, label="tokens of a prompt")).named("share found")
 
 
+def in_common() -> Quantity:
+    """Share of a prompt that both begin with."""
+    shared = chosen(SHARED, label="shared")
+    return (shared / chosen(PROMPT, label="tokens of a prompt")).named(
+        "share in common"
+    )
+
+
 def collisions() -> Quantity:
     """Pairs of so many blocks that share a name of 32 bits, by chance."""
     blocks = chosen(OTHERS, label="blocks")
@@ -98,28 +106,39 @@ def turns() -> list[Quantity]:
     return [quoted(f"session.turn_{n}", f"tokens of turn {n}") for n in range(1, 6)]
 
 
+def computed(lives: Any, *contexts: float) -> int:
+    """Tokens computed in a session with a minute between turns.
+
+    - ``lives``: seconds that a prompt stays.
+    - ``contexts``: tokens of each turn.
+    """
+    turns = [int(context) for context in contexts]
+    stays = lives.si if isinstance(lives, Quantity) else lives
+    return sum(prefilled(turns, [60.0] * (len(turns) - 1), stays))
+
+
 def all_turns() -> Quantity:
     """Tokens computed where nothing is found."""
-    each = turns()
-    return sum(each[1:], each[0]).named("tokens of all turns")
-
-
-def left_of(*contexts: float) -> int:
-    """Tokens computed where each turn finds the one before."""
-    return sum(prefilled([int(context) for context in contexts]))
+    return counted(computed, 0.0, *turns(), label="tokens of all turns")
 
 
 def last_turn() -> Quantity:
     """Tokens computed where everything before is found: the last turn's, once."""
-    return counted(left_of, *turns(), label="tokens of all turns, each once")
+    life = quoted("anthropic.cache_ttl", "life of a cached prompt")
+    return counted(computed, life, *turns(), label="tokens of all turns, each once")
+
+
+def found_again(before: float, after: float) -> float:
+    """Share of a turn's tokens that a prefix tree finds, after the one before."""
+    tree = PrefixTree()
+    tree.insert(range(int(before)))
+    return tree.match(range(int(after))).tokens / int(after)
 
 
 def reused() -> list[Quantity]:
     """Share of each later turn that the one before has left."""
-    each = turns()
-    return [
-        (before / after).named("share found again") for before, after in pairwise(each)
-    ]
+    each = pairwise(turns())
+    return [counted(found_again, *pair, label="share found again") for pair in each]
 
 
 @counting("operations of a prompt", unit="FLOP")
