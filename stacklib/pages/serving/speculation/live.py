@@ -31,7 +31,8 @@ def controls() -> list[dict[str, Any]]:
 @cache
 def _costs(drafted: int, batch: int) -> tuple[float, float]:
     sizes = page.ASKED | {"batch": float(batch), "context": float(page.CONTEXT)}
-    return costs(page.MODEL, page.DRAFT, page.DEVICE, drafted, **sizes)
+    lost = page.lost().si, page.lost(page.DRAFT).si
+    return costs(page.MODEL, page.DRAFT, page.DEVICE, drafted, lost=lost, **sizes)
 
 
 def explore(*, acceptance: float, drafted: int, batch: int) -> Spec:
