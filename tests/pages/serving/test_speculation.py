@@ -94,8 +94,8 @@ def test_claims_are_ranges_of_the_formula_and_the_account():
 
 
 def test_the_live_figure_says_what_the_page_says():
-    spec, said = readouts(acceptance=0.6, drafted=4, batch=48)
-    gain = page.gain(chosen(0.6), 48)
+    spec, said = readouts(acceptance=0.6, drafted=4, batch=64)
+    gain = page.gain(chosen(0.6), 64)
     assert said["gain"] == gain.text() and f"{gain.si:.2f} times" in spec["title"]
 
 
