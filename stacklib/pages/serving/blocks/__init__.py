@@ -23,9 +23,9 @@ from stacklib.serving.estimates.room import Room, room
 MODEL, DEVICE, CHIPS, CONTEXT = chain.MODEL, chain.DEVICE, chain.TP, chain.CONTEXT
 BLOCK, LONGEST = 16, 8192  # tokens of a block, and of Llama 3's longest sequence
 # The small memory of the experiment: so many tokens of room, for sequences up to that.
-SLOTS, SMALL, REQUESTS, MEAN = 16_000, 1534, 600, 512
+SLOTS, SMALL, REQUESTS, MEAN = 16_000, 1534, 400, 512
 SPARE = (2, 8, 16)  # blocks kept free for each that runs
-SIZES = (1, 16, 64, 256)
+SIZES = (4, 16, 64, 256)
 ANSWERS = 4  # that one prompt is asked for
 
 
