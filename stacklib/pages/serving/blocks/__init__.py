@@ -36,7 +36,7 @@ def cached(tokens: int) -> Quantity:
 
 def block_bytes() -> Quantity:
     """Bytes of a block, all layers of it."""
-    return get(MODEL).kv_bytes(BLOCK, "bf16").named("a block")
+    return get(MODEL).kv_bytes(BLOCK, "bf16").named("a block of the cache")
 
 
 def table_blocks() -> Quantity:
