@@ -81,6 +81,7 @@ def run(
         "tokens_per_pass": round(tokens / len(found), 4),
         "kept": list(whole.kept),
         "by_position": [round(share, 4) for share in whole.by_position],
+        "rate": round(whole.rate, 4),
         "whole_tokens_per_pass": round(whole.tokens_per_pass, 4),
     }
 

@@ -19,6 +19,7 @@ def test_every_case_was_run_and_its_counts_agree() -> None:
         found = Tally(tuple(row["kept"]))
         assert len(found.kept) == LENGTH + 1 and found.passes <= row["passes"]
         assert row["by_position"] == pytest.approx(found.by_position, abs=5e-5)
+        assert row["rate"] == pytest.approx(found.rate, abs=5e-5)
         told = (row["tokens_per_pass"], row["whole_tokens_per_pass"])
         assert told[0] == pytest.approx(row["tokens"] / row["passes"], abs=5e-5)
         assert told[1] == pytest.approx(found.tokens_per_pass, abs=5e-5)
