@@ -88,7 +88,7 @@ def _told(found: Diagnosis) -> list[str]:
     ours, theirs = (_ms(time) for time in (found.predicted, found.measured))
     if found.band and found.predicted:
         ours += f", 90 % from {found.band.low:.2f} to {found.band.high:.2f} of it"
-    told.append(f"between two tokens: {theirs}; by the account {ours}")
+    told.append(f"between two tokens: {theirs}; by the estimate {ours}")
     if found.first is not None:
         told.append(f"half of the first tokens came within {_ms(found.first)}")
     told += [f"{'=' if one.equal else '!'} {one}" for one in found.checks]

@@ -84,6 +84,17 @@ FORMS = [
         {"cells": 8192, "layers": 36, "k_dtype": "q8_0", "k_memory": 306 / 1024},
     ),
     (
+        "llm_load_tensors:      CUDA0 buffer size =  4403.49 MiB",
+        {"buffer": "CUDA0", "weights": 4403.49 / 1024},
+    ),
+    ("llm_load_tensors: offloaded 29/65 layers to GPU", {"layers_there": 29}),
+    (
+        "llama_new_context_with_model: KV self size  =  512.00 MiB, K (f16):  256.00 "
+        "MiB, V (f16):  256.00 MiB",
+        {"k_dtype": "f16", "k_memory": 0.25},
+    ),
+    ("llama_new_context_with_model: n_ctx      = 4096\n", {"context": 4096}),
+    (
         "prompt eval time =    3969.39 ms /   540 tokens (    7.35 ms per token, ",
         {"prompt_time": 3.96939, "prompt_tokens": 540},
     ),
@@ -190,6 +201,7 @@ def test_a_line_of_another_version_is_quoted_and_gives_no_number():
         ("vllm:num_requests_running -3\n", "another version"),
         ("vllm:kv_cache_usage_perc 55.0\n", "another version"),
         ("vllm:num_requests_running 13", "another version"),
+        ("INFO initialization after num_gpu_blocks is: 266", "another version"),
         (SAMPLES["vllm"] + SAMPLES["sglang"], r"vLLM, line 2: .*SGLang, line 18: "),
     ],
 )
