@@ -1,0 +1,1 @@
+"""What a token is worth: bills of machines, contexts, silicon, and a price explained."""
