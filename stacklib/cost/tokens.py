@@ -179,9 +179,7 @@ def token(
         NETWORK: _hourly(NETWORK, network, served, _BOUGHT),
         PEOPLE: _hourly(PEOPLE, people, served, _BOUGHT),
     }
-    kept = {
-        name: row.named(f"{name} an hour") for name, row in rows.items() if row
-    }
+    kept = {name: row.named(f"{name} an hour") for name, row in rows.items() if row}
     if not kept:
         raise ValueError("every row is 0: a machine costs something")
     return TokenBill(kept, made.named("tokens a second"), used)

@@ -1,1 +1,1 @@
-"""What a token is worth: bills of machines, contexts, silicon, and a price explained."""
+"""What a token is worth: machines' bills, contexts, silicon, a price explained."""

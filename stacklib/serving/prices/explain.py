@@ -10,14 +10,14 @@ price that no corner reaches is infeasible, and said to be by how much.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from stacklib.cost.spans import Span
 from stacklib.cost.tokens import UNIT, electricity
-from stacklib.quantity import Quantity, chosen, one_of
+from stacklib.quantity import Quantity, chosen
 from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.work.fit import Infeasible
 
@@ -26,6 +26,7 @@ from .machine import Machine, machine
 
 YEARS = 5.0  # that what is bought serves, at the most
 MOST = 1 << 16  # sequences at once: more are not looked for
+EACH, TILE = 1024, 128  # batches up to which each is tried, and those of whole tiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +73,26 @@ class Region:
     price: Quantity  # dollars a million tokens
     machine: Machine
     step: Callable[..., Estimate]  # batch -> Estimate
-    room: int  # largest batch that fits
+    room: int  # largest batch that fits and is quick enough
     years: float
-    tpot: float | None  # seconds that a token may take
+    rates: Mapping[int, float]  # batch to tokens a second, in plain floats
 
     def __repr__(self) -> str:
         return f"<Region {self.words}>"
 
     @property
+    def best(self) -> int:
+        """The batch that makes most tokens: not always the largest, whose last tile of
+        rows may be all but empty."""
+        return max(self.rates, key=lambda batch: self.rates[batch])
+
+    @property
     def floor(self) -> Span:
-        """The least that a million tokens cost: largest batch, always in use.
+        """The least that a million tokens cost: the best batch, always in use.
 
         From the cheapest quotes to the dearest ones.
         """
-        rate = self.step(batch=self.room).tokens_per_s
+        rate = self.step(batch=self.best).tokens_per_s
         return self.machine.bill(rate, years=self.years).total
 
     @property
@@ -105,11 +112,9 @@ class Region:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The use that each batch needs: powers of two, and the largest."""
-        batches = [1 << n for n in range(self.room.bit_length())]
-        if batches[-1] != self.room:
-            batches.append(self.room)
-        return tuple(self._row(batch) for batch in batches)
+        """The use that each batch needs: powers of two, the best, and the largest."""
+        batches = {1 << n for n in range(self.room.bit_length())}
+        return tuple(self._row(n) for n in sorted(batches | {self.best, self.room}))
 
     def _row(self, batch: int) -> Row:
         step = self.step(batch=batch)
@@ -147,7 +152,7 @@ class Region:
             short = (self.floor.low / self.price).text()
             return (
                 f"{price}: infeasible, {short} times too cheap; the least cost is "
-                f"{self.floor.low.text()}, at batch {self.room} and in use all hours"
+                f"{self.floor.low.text()}, at batch {self.best} and in use all hours"
             )
         spare = self.margin.text()
         return f"{price}: feasible, {spare} times the least cost"
@@ -200,32 +205,35 @@ def explain_price(
     if tpot is not None:
         above_zero(tpot=tpot)
     step = partial(estimate, model, on, dtype, tp, context=context)
-    room = _room(step, tpot)
+    room = room_of(step, tpot)
     if not room:
         one = step(batch=1)
         slow = f"one sequence takes {one.tpot.text()} a token" if one.fits else one.why
         raise Infeasible(f"{one.title}: {slow}")
-    return Region(price, machine(on, tp), step, room, float(years), tpot)
+    made = {
+        batch: step(batch=float(batch), context=float(context)).tokens_per_s
+        for batch in _tried(room)
+    }
+    return Region(price, machine(on, tp), step, room, float(years), made)
 
 
-def _room(step: Callable[..., Estimate], tpot: float | None) -> int:
+def _tried(room: int) -> list[int]:
+    """Every batch where each differs, then the ends of tiles, and the largest."""
+    return sorted({*range(1, min(room, EACH) + 1), *range(EACH, room, TILE), room})
+
+
+def room_of(step: Callable[..., Estimate], tpot: float | None = None) -> int:
     """The largest batch that fits and is quick enough; 0 where none is."""
 
     def fine(batch: int) -> bool:
         found = step(batch=batch)
         return bool(found.fits) and (tpot is None or found.tpot.si <= tpot)
 
-    return _last(fine, MOST)
-
-
-def _last(fine: Callable[[int], bool], most: int) -> int:
-    """The largest whole number that is fine, where all below it are; 0 for none."""
     if not fine(1):
         return 0
     low, high = 1, 2
-    while high <= most and fine(high):
+    while high <= MOST and fine(high):
         low, high = high, 2 * high
-    high = min(high, most + 1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fine(middle) else (low, middle)
@@ -234,9 +242,9 @@ def _last(fine: Callable[[int], bool], most: int) -> int:
 
 def _borders(region: Region) -> list[Border]:
     """Each condition, the others at their best, at the cheapest quotes."""
-    best = region.step(batch=region.room).tokens_per_s
-    bill = region.machine.bill(best, years=region.years)
-    earned = (region.price * best).to("USD/h")
+    rate = region.step(batch=region.best).tokens_per_s
+    bill = region.machine.bill(rate, years=region.years)
+    earned = (region.price * rate).to("USD/h")
     hour = bill.hour.low
     drawn = (bill.hourly["power"] + bill.hourly["cooling"]).low
     bought = (hour - drawn) * chosen(region.years, "year", label="years")
@@ -258,12 +266,6 @@ def _borders(region: Region) -> list[Border]:
 
 def _batch(region: Region, hour: Quantity) -> Quantity | None:
     """The least batch that makes enough tokens in an hour."""
-    needed = (hour / region.price).to("token/s").si
-
-    def short(batch: int) -> bool:
-        return bool(region.step(batch=batch).tokens_per_s.si < needed * (1 - 1e-9))
-
-    found = _last(short, region.room) + 1
-    if found > region.room:
-        return None
-    return one_of("1", "sequence") * chosen(found, label="batch")
+    needed = (hour / region.price).to("token/s").si * (1 - 1e-9)
+    enough = [batch for batch, rate in region.rates.items() if rate >= needed]
+    return chosen(min(enough), label="batch") if enough else None
