@@ -8,8 +8,11 @@ from stacklib import hardware, models, serving
 from stacklib.evidence.calibrate.kinds import KIND_BARS, errors_by_kind, kind_error
 from stacklib.hardware.errors import error_band
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
-from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity import Quantity, chosen, counted, counting, stamp
+from stacklib.quantity.keys import keys_of
 from stacklib.serving import Account, Estimate
+from stacklib.serving.estimates import steady
+from stacklib.serving.estimates.step import step_of
 from stacklib.serving.token.shape import ATTENTION, HEAD, PRODUCTS
 from stacklib.serving.token.work import HOST
 
@@ -130,6 +133,29 @@ def like_dense() -> Quantity:
     """Those of the crowd over those of one conversation."""
     both = read_of_experts(CROWD) / read_of_experts(1)
     return both.named("read by the crowd, over one")
+
+
+BENCH = 512  # tokens that each request of tonight's benchmark writes
+
+
+@counting("a token among others", unit="s")
+def among_others(batch: int, prompt: int, new: int) -> float:
+    """Seconds of a token of one request of many, their prompts on its steps."""
+    keys = (*keys_of(MODEL, DEVICE, "bf16", None), TP, 1)
+    step = step_of(keys, "engine", "calibrated")
+    load = steady.Load(float(batch), float(prompt), float(new))
+    return steady.token_time(step, load)
+
+
+def benched() -> Quantity:
+    """What tonight's benchmark prints as the mean time of a token."""
+    return stamp(among_others(CROWD, CONTEXT, BENCH), "E_decode/served")
+
+
+def bench_end(take: str) -> Quantity:
+    """An end of what nine in ten published rows allow for it."""
+    factor = counted(error_band, "E_decode/served", take=take, label=f"{take} end")
+    return (factor * benched()).named(f"{take} end, tonight's benchmark")
 
 
 # -- held against measurements ---------------------------------------------------------

@@ -87,5 +87,12 @@ def explore(
         marks=marks,
         readouts=told,
         message=None if mine.fits else mine.why,
-        about={"device": device, "chips": chips, "feasible": bool(mine.fits)},
+        about={
+            "device": device,
+            "chips": chips,
+            "model": model,
+            "dtype": None if dtype == "awq" else dtype,
+            "batch": batch,
+            "feasible": bool(mine.fits),
+        },
     )
