@@ -9,12 +9,24 @@ from pathlib import Path
 from stacklib import cli
 from stacklib.cli.completion import every, subparsers
 from stacklib.interconnect.networks.read_topo import topo_sample
+from stacklib.serving.readings.read import log_sample
 
 # What a line needs besides the package: NumPy, notebooks and exercises, a checkout.
 NUMPY, EXERCISES, CHECKOUT, SERVER = "numpy", "exercises", "checkout", "starlette"
 MEASURED = Path(cli.__file__).parents[1] / "evidence/data/measurements.csv"
-FILES = ("config.json", "rows.csv", "topo.txt")  # in the folder where it is typed
+FILES = (
+    "config.json",
+    "rows.csv",
+    "topo.txt",
+    "vllm.log",
+)  # in the folder where it is typed
 STEP = "h100-sxm --model llama-3-70b --tp 2"
+TOKEN = (
+    "llama-3-70b --on h100-sxm --dtype bf16 --kv-dtype fp8 --tp 8 --batch 4 "
+    "--context 4096 --ep 1 --prompt 2048 --new 8 --prefix-hit 0.5 --chunk 512 "
+    "--draft 0.7,4,llama-3-8b --split tensors --host-layers 0 --software engine"
+)
+APART = "--devices h100-sxm,h100-sxm,h100-sxm --split layers"
 NEW = "new device my-gpu --name 'My GPU' --vendor Acme --year 2025 --kind gpu"
 CLAIM = (
     "new claim two-readers-slower --chapter 1 --page roofline/decode --document 001 "
@@ -81,6 +93,13 @@ LINES = [
     *tables(
         "fit llama-3-70b --on h100-sxm --dtype bf16 --kv-dtype fp8 --tp 2 --batch 1 "
         "--context 4096 --reserve 1",
+        forms="json",
+    ),
+    *tables(f"estimate {TOKEN}", forms="json"),
+    Typed(f"estimate llama-3-70b --on h100-sxm {APART} --mode limit"),
+    *tables(
+        "diagnose vllm.log --model llama-3-8b --on h100-sxm --tp 1 --context 4096 "
+        "--dtype bf16 --kv-dtype bf16",
         forms="json",
     ),
     *tables("claims"),
@@ -162,4 +181,5 @@ def written(folder: Path) -> Path:
     rows = MEASURED.read_text("utf-8").splitlines(keepends=True)[:6]
     (folder / "rows.csv").write_text("".join(rows), "utf-8")
     (folder / "topo.txt").write_text(topo_sample("four_cards"), "utf-8")
+    (folder / "vllm.log").write_text(log_sample("vllm"), "utf-8")
     return folder

@@ -43,8 +43,9 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the diagnosis."""
     from stacklib.serving import diagnose, read_log
+    from stacklib.serving.token.host import own_name
 
-    model = find(args.model)
+    model = args.model if own_name(args.model) else find(args.model)
     found = diagnose(
         read_log(_text(args.file)),
         model,
@@ -88,7 +89,7 @@ def _told(found: Diagnosis) -> list[str]:
     ours, theirs = (_ms(time) for time in (found.predicted, found.measured))
     if found.band and found.predicted:
         ours += f", 90 % from {found.band.low:.2f} to {found.band.high:.2f} of it"
-    told.append(f"between two tokens: {theirs}; by the account {ours}")
+    told.append(f"between two tokens: {theirs}; by the estimate {ours}")
     if found.first is not None:
         told.append(f"half of the first tokens came within {_ms(found.first)}")
     told += [f"{'=' if one.equal else '!'} {one}" for one in found.checks]

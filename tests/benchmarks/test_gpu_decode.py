@@ -1,6 +1,7 @@
 """The decode step of make gpu: what it counts, what it computes, what it would miss."""
 
 import json
+import time
 from math import cos, sin
 from types import SimpleNamespace
 
@@ -9,11 +10,14 @@ import gpu_cases
 import gpu_decode
 import predict_gpu
 import pytest
+from gpu_timing import CudaTimer, Op
 
 from stacklib import models
 from stacklib.serving import account
 from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
 from stacklib.serving.token.work import EXCHANGES, SAMPLING
+
+from .test_gpu_bench import FakeTorch
 
 FULL = [c for c in gpu_cases.decodes() if not c["check"]]
 CHECKS = {c["backend"]: c for c in gpu_cases.decodes() if c["check"]}
@@ -121,6 +125,12 @@ def test_a_planted_fault_fails_the_check(torch, monkeypatch):
     monkeypatch.setattr(gpu_decode.Decode, "_parts", parts)
     with pytest.raises(ArithmeticError, match="twice torch's"):
         decode.build(dict(CHECKS["written"]))
+
+
+def test_a_long_step_is_captured_too():
+    timer = CudaTimer(FakeTorch())
+    found = timer.measure(Op(lambda i: time.sleep(0.001), graph=True))
+    assert found["method"] == "graph"
 
 
 def test_weights_stay_for_the_next_batch_and_go_with_the_section(torch):

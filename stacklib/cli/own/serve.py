@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from typing import Any
 
 from ..arguments import add_json, whole
@@ -55,26 +56,28 @@ def run(args: argparse.Namespace) -> int:
     for name in THREAD_VARIABLES:
         os.environ.setdefault(name, "1")
     from stacklib import tinylm
+    from stacklib.serving import Engine
     from stacklib.serving.server.run import bound, serve
 
-    whole(blocks=args.blocks, block_size=args.block_size, max_batch=args.max_batch)
-    whole(args.max_batch, chunk=args.chunk)
     whole(0, waiting=args.waiting)
-    model = tinylm.load(args.model)
+    engine = Engine(
+        tinylm.load(args.model),
+        blocks=args.blocks,
+        block_size=args.block_size,
+        max_batch=args.max_batch,
+        chunk=args.chunk,
+        clock=time.perf_counter,
+    )
     with bound(args.host, args.port, args.expose) as held:
         host, port = held.getsockname()[:2]
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        told = {"model": model.name, "url": url, "host": host, "port": port}
-        line = json.dumps(told) if args.json else f"{model.name} at {url}/v1"
+        told = {"model": engine.model.name, "url": url, "host": host, "port": port}
+        line = json.dumps(told) if args.json else f"{engine.model.name} at {url}/v1"
         serve(
-            model,
+            engine,
             held,
+            args.max_batch + args.waiting,
             lambda said: print(f"stacklib serve: {said}", file=sys.stderr, flush=True),
             lambda: print(line, flush=True),
-            blocks=args.blocks,
-            block_size=args.block_size,
-            max_batch=args.max_batch,
-            chunk=args.chunk,
-            waiting=args.waiting,
         )
     return 0

@@ -94,6 +94,14 @@ class Engine(Turns[Request, Chosen]):
             drafts=self._drafting.length,
         )
 
+    @property
+    def room(self) -> int:
+        """Tokens that one request can have, prompt and answer together."""
+        allocator = self._memory.allocator
+        # Nobody reads the last token, which takes no place in a block.
+        held = allocator.blocks * allocator.block_size + 1
+        return min(self.model.config.max_position_embeddings, held)
+
     def submit(
         self,
         tokens: Sequence[int],

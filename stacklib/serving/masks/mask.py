@@ -100,23 +100,27 @@ class Walks:
 
     def _walk(self, stack: Stack) -> tuple[NDArray[np.int32], int]:
         """Every token from one stack: (vocab,), and how many states were looked at."""
-        found: list[tuple[list[int], Stack]] = []
+        moves, accepts = self.grammar.moves, self.grammar.accepts
+        found: defaultdict[Stack, list[int]] = defaultdict(list)
         low = len(stack) - 1
         waiting = [(self.root, stack)]
-        step = self.grammar.step
         while waiting:
             place, at = waiting.pop()
             self.steps += len(place)
-            for byte, below in place.items():
-                to, looked = step(at, byte)
-                low = min(low, looked)
+            below, here = at[:-1], moves[at[-1]]
+            low = min(low, len(below)) if place else low
+            for byte, ahead in place.items():
+                way = here.get(byte)
+                to = None if way is None else below + way
+                if to is None and accepts[at[-1]]:
+                    to, looked = self.grammar.step(at, byte)
+                    low = min(low, looked)
                 if to is not None:
-                    waiting.append((below, to))
-                    found.append((below.tokens, to))
+                    waiting.append((ahead, to))
+                    found[to] += ahead.tokens
         row: NDArray[np.int32] = np.full(self.tokenizer.vocab, NEVER, np.int32)
-        for tokens, to in found:
-            if tokens:
-                row[tokens] = sum(self.costs[state] for state in to[low:])
+        for to, tokens in found.items():
+            row[tokens] = sum(self.costs[state] for state in to[low:])
         self.walked += 1
         return row, len(stack) - low
 

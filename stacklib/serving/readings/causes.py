@@ -11,11 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from stacklib.models.weights.kept import way_of
 from stacklib.roofline.work.fit import Infeasible
 
 from ..token.lines import Line
 from ..token.shape import PRODUCTS
-from ..token.work import EXCHANGES
+from ..token.work import EXCHANGES, HOST
 from .checks import weights_of
 from .gains import Gain, Setting, gain, seconds
 from .lines import toml
@@ -54,14 +55,14 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A server's readings beside the account of its steps."""
+    """A server's readings beside an estimate of its steps."""
 
     readings: Readings
     load: Load
     setting: Setting
-    lines: tuple[Line, ...] | None  # None: the account refuses the case
+    lines: tuple[Line, ...] | None  # None: there is no estimate of the case
     prompt_share: float | None  # of the time that goes to prompts
-    factor: float  # high end of the account's band
+    factor: float  # high end of the estimate's band
 
     def cause(
         self, key: str, evidence: list[Reading | None], brings: Brought, **words: Any
@@ -85,10 +86,10 @@ class Case:
     def changed(self, **changes: Any) -> Brought:
         """Tokens a second that another setting brings, or why that cannot be told."""
         if self.lines is None:
-            return None, "the account refuses the case"
+            return None, "there is no estimate of the case"
         new = replace(self.setting, **changes)
         try:
-            lines = new.lines()
+            lines = new.estimate().parts
         except (Infeasible, ValueError, LookupError) as refused:
             return None, str(refused)
         return gain(RATE, self.lines, lines, new.batch / self.setting.batch), ""
@@ -129,7 +130,7 @@ def cache_small(case: Case) -> Cause | None:
     brings: Brought = (None, "the cache is in 8 bits already")
     if case.setting.kv_dtype != "e4m3fn":
         brings = case.changed(kv_dtype="e4m3fn", batch=round(batch) * 1.0)
-    lost = f"{load.preempted:,.0f} times a request lost its cache; "
+    lost = f"preemptions: {load.preempted:,.0f}; "
     words = {"lost": lost if load.preempted else ""}
     return case.cause("cache", [load.lost, load.usage, load.waiting], brings, **words)
 
@@ -154,7 +155,7 @@ def prompts_between(case: Case) -> Cause | None:
     brings: Brought = (None, "the log names no chunk")
     if chunk and chunk.value >= 2:
         sizes = (int(chunk.value) // 2, int(chunk.value))
-        half, full = ((*case.lines, *case.setting.lines(prompt=n)) for n in sizes)
+        half, full = ((*case.lines, *case.setting.prompt(n)) for n in sizes)
         brings = gain(GAP, half, full), ""
     return case.cause("prompts", [case.load.prompt_rate, chunk], brings, share=share)
 
@@ -194,7 +195,7 @@ def weights_wide(case: Case) -> Cause | None:
         case.share(PRODUCTS),
     )
     binds = any(x.name == PRODUCTS and MEMORY in x.family.split("/") for x in lines)
-    wide = case.setting.dtype in ("bf16", "fp16")
+    wide = way_of(case.setting.model, case.setting.dtype).name in ("bf16", "fp16")
     if share < 2 * LARGE or not binds or held is None or not wide:
         return None
     brings = case.changed(dtype=NARROW)
@@ -202,7 +203,7 @@ def weights_wide(case: Case) -> Cause | None:
 
 
 def host_gaps(case: Case) -> Cause | None:
-    """Steps take longer than the account and its band allow."""
+    """Steps take longer than the estimate and its band allow."""
     load = case.load
     if case.lines is None or load.tpot is None:
         return None
@@ -222,6 +223,15 @@ def host_gaps(case: Case) -> Cause | None:
     )
     evidence = [load.timed, load.running, *eager]
     return case.cause("host", evidence, brings, graph=graph, **words)
+
+
+def host_takes(case: Case) -> Cause | None:
+    """Much of a step is the host's, which could work while the chip does."""
+    share, lines = case.share(HOST), case.lines or ()
+    if share < 2 * LARGE:
+        return None
+    brings = gain(RATE, lines, [x for x in lines if x.name != HOST]), "at the most"
+    return case.cause("overlap", [case.load.running], brings, share=share)
 
 
 def client_slow(case: Case) -> Cause | None:
@@ -245,6 +255,7 @@ RULES: tuple[Callable[[Case], Cause | None], ...] = (
     exchanges_bind,
     weights_wide,
     host_gaps,
+    host_takes,
     client_slow,
 )
 

@@ -1,4 +1,4 @@
-"""Is it saturated, by what, and what would help: a log held against the account."""
+"""Is it saturated, by what, and what would help: a log held against an estimate."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.hardware.errors import ErrorBand
 from stacklib.models import LanguageModel
 from stacklib.models.weights.kept import way_of
 from stacklib.models.weights.mixtures import named as format_named
@@ -13,9 +14,8 @@ from stacklib.quantity import UnknownName
 from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.fit import Infeasible
 
-from ..token.account import CONTEXT, account
+from ..token.account import CONTEXT
 from ..token.host import named
-from ..token.lines import Band
 from .causes import Case, Cause, causes_of
 from .checks import Check, cache_of, checks_of
 from .gains import Setting, seconds
@@ -55,9 +55,9 @@ class Diagnosis:
     causes : tuple of Cause
         Ranked: first what was seen to wait or fail, then shares of a step; by gain.
     predicted, measured : float or None
-        Seconds between two tokens of a sequence: by the account, prompts included, and
-        by the server's own numbers.
-    band : Band or None
+        Seconds between two tokens of a sequence: by the estimate, prompts included,
+        and by the server's own numbers.
+    band : ErrorBand or None
         Of the prediction.
     first : float or None
         Seconds within which half of the first tokens came, of ``/metrics``.
@@ -75,7 +75,7 @@ class Diagnosis:
     causes: tuple[Cause, ...]
     predicted: float | None
     measured: float | None
-    band: Band | None
+    band: ErrorBand | None
     first: float | None
     notes: tuple[str, ...]
     unread: tuple[Reading, ...]
@@ -156,7 +156,7 @@ def diagnose(
     notes += said
     if predicted and band and load.tpot and load.tpot < predicted * band.low:
         notes.append(
-            "faster than the account and its band: another model, chip or format, or "
+            "faster than the estimate and its band: another model, chip or format, or "
             "several tokens a step"
         )
     return Diagnosis(
@@ -177,42 +177,34 @@ def diagnose(
 
 def _dtype(
     readings: Readings, model: LanguageModel, given: str | None, notes: list[str]
-) -> str:
-    """Format of the weights: as given, as the log says, or as the model has them."""
+) -> str | None:
+    """Format of the weights: as given, as the log says; None: as the model has them."""
     if given is not None:
         return format_named({"fp8": "fp8_128x128"}.get(given, given))
     printed = readings.value("quantization", "None")
-    own = way_of(model, None).name
     if printed == "None":
-        return own
-    known = {"fp8": "fp8_128x128"}.get(printed, printed.removesuffix("_marlin"))
+        return None
     try:
+        known = {"fp8": "fp8_128x128"}.get(printed, printed.removesuffix("_marlin"))
         return format_named(known)
     except UnknownName:
+        own = way_of(model, None).name
         notes.append(f"quantization {printed!r} is not known here; {own} is taken")
-        return own
+        return None
 
 
 def _case(
     readings: Readings, load: Load, setting: Setting, notes: list[str]
-) -> tuple[Case, Band | None]:
-    """The readings beside an account of their steps, where one can be had."""
+) -> tuple[Case, ErrorBand | None]:
+    """The readings beside an estimate of their steps, where one can be had."""
     lines, share, band = None, None, None
     try:
-        found = account(
-            setting.model,
-            setting.on,
-            setting.dtype,
-            setting.tp,
-            setting.batch,
-            setting.context,
-            kv_dtype=setting.kv_dtype,
-            mode="calibrated",
-        )
-        lines, band = found.lines, found.band()
+        found = setting.estimate()
+        lines, error = found.parts, found.error
+        band = error if error and error.low else None
         chunk = int(min(readings.value("chunk", CHUNK) or CHUNK, CHUNK))
         rate = load.prompt_rate.value if load.prompt_rate else 0.0
-        share = min(rate * seconds(setting.lines(prompt=chunk)) / chunk, 0.9)
+        share = min(rate * seconds(setting.prompt(chunk)) / chunk, 0.9)
     except (Infeasible, ValueError, LookupError) as refused:
         notes.append(f"no prediction: {refused}")
     factor = band.high if band else 1.0

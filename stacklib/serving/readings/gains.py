@@ -1,4 +1,4 @@
-"""What a change would bring, by the account of a token, with the band of the ratio."""
+"""What a change would bring, by estimates, with the band of the ratio."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 from stacklib.hardware.errors import error_band
 from stacklib.models import LanguageModel
 
+from ..estimates.estimate import Estimate, estimate
 from ..token.account import account
 from ..token.lines import Line
 
-FREE = 0.0  # tokens cached before a prompt
+ONE, FREE = 1.0, 0.0  # sequences, and tokens cached before a prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +44,16 @@ class Setting:
     batch: float
     context: float
 
-    def lines(self, prompt: int | None = None) -> tuple[Line, ...]:
-        """Lines of one step, or of one prompt of so many tokens."""
-        batch, context = (1.0, FREE) if prompt else (self.batch, self.context)
-        return account(
-            self.model,
-            self.on,
-            self.dtype,
-            self.tp,
-            batch,
-            context,
-            prompt=prompt,
-            kv_dtype=self.kv_dtype,
-            mode="calibrated",
-        ).lines
+    def estimate(self) -> Estimate:
+        """One step, with an engine's losses."""
+        chips = (self.model, self.on, self.dtype, self.tp)
+        return estimate(*chips, self.batch, self.context, kv_dtype=self.kv_dtype)
+
+    def prompt(self, tokens: int) -> tuple[Line, ...]:
+        """Lines of one prompt of so many tokens, as the account has them."""
+        asked: dict[str, Any] = {"kv_dtype": self.kv_dtype, "mode": "calibrated"}
+        chips = (self.model, self.on, self.dtype, self.tp)
+        return account(*chips, ONE, FREE, prompt=tokens, **asked).lines
 
 
 def seconds(lines: Sequence[Line]) -> float:

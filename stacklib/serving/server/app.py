@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from .answers import Shape
 from .asked import asked
 from .metrics import page
-from .refused import Refused, error
+from .refused import Refused
 from .worker import Answer, Worker
 
 MOST_BODY = 1 << 20  # bytes
@@ -55,7 +55,7 @@ def application(worker: Worker) -> Starlette:
 
     async def broken(request: Request, why: Exception) -> Response:
         worker.said("".join(traceback.format_exception(why)))
-        return JSONResponse(error(500, f"the server failed: {why!r}"), 500)
+        return JSONResponse(Refused(500, f"the server failed: {why!r}").body, 500)
 
     return Starlette(
         routes=[
@@ -87,10 +87,10 @@ async def refused(request: Request, why: Any) -> Response:
 
 async def no_such_page(request: Request, why: Any) -> Response:
     """Another path or another method."""
-    said = f"{request.method} {request.url.path}: {why.detail}"
-    return JSONResponse(
-        error(why.status_code, said), why.status_code, headers=why.headers
+    found = Refused(
+        why.status_code, f"{request.method} {request.url.path}: {why.detail}"
     )
+    return JSONResponse(found.body, found.status, headers=why.headers)
 
 
 async def nobody(request: Request, why: Any) -> Response:

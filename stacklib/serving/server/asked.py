@@ -12,6 +12,7 @@ import math
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 from stacklib.quantity.bounds import is_whole
@@ -327,13 +328,12 @@ def mask_of(given: Any, tokenizer: Tokenizer) -> Callable[[], Mask] | None:
     if kind == "text":
         return None
     if kind == "json_object":
-        make = lambda: json_mask(tokenizer)  # noqa: E731
+        make = partial(json_mask, tokenizer)
     elif kind == "json_schema":
         held = given.get("json_schema")
         if not isinstance(held, dict) or "schema" not in held:
             wrong(f"{name}.json_schema", held, "an object with a schema")
-        schema = held["schema"]
-        make = lambda: schema_mask(schema, tokenizer)  # noqa: E731
+        make = partial(schema_mask, held["schema"], tokenizer)
     else:
         wrong(name, given, "a type of text, json_object or json_schema")
     try:

@@ -32,13 +32,8 @@ class Refused(Exception):
 
     @property
     def body(self) -> dict[str, Any]:
-        """The answer, as JSON."""
-        return error(self.status, str(self), self.param, self.code)
-
-
-def error(
-    status: int, message: str, param: str | None = None, code: str | None = None
-) -> dict[str, Any]:
-    """An error in OpenAI's shape."""
-    kind = KINDS.get(status, "invalid_request_error")
-    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+        """The answer, as JSON in OpenAI's shape."""
+        said = {"message": str(self), "param": self.param, "code": self.code}
+        return {
+            "error": {"type": KINDS.get(self.status, "invalid_request_error")} | said
+        }

@@ -6,14 +6,12 @@ import asyncio
 import ipaddress
 import signal
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
 
 from stacklib.serving.engine.engine import Engine
-from stacklib.tinylm import TinyLM
 
 from .app import application
 from .worker import Worker
@@ -53,31 +51,20 @@ def is_loopback(host: str) -> bool:
 
 
 def serve(
-    model: TinyLM,
+    engine: Engine,
     held: socket.socket,
+    most: int,
     said: Callable[[str], None],
     ready: Callable[[], None],
-    *,
-    blocks: int,
-    block_size: int,
-    max_batch: int,
-    chunk: int,
-    waiting: int,
 ) -> None:
-    """Serve on a socket until SIGINT or SIGTERM; ``ready`` is called when it does."""
-    engine = Engine(
-        model,
-        blocks=blocks,
-        block_size=block_size,
-        max_batch=max_batch,
-        chunk=chunk,
-        clock=time.perf_counter,
-    )
-    # The last token of an answer is never read, and takes no room in a block.
-    room = min(model.config.max_position_embeddings, blocks * block_size + 1)
+    """Serve on a socket until SIGINT or SIGTERM; ``ready`` is called when it does.
+
+    - ``most``: answers alive at a time.
+    - ``said``: is told in a sentence what went wrong.
+    """
 
     async def run() -> None:
-        worker = Worker(engine, room, max_batch + waiting, said)
+        worker = Worker(engine, most, said)
         config = uvicorn.Config(
             application(worker),
             lifespan="off",

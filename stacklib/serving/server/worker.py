@@ -84,20 +84,16 @@ class Worker:
     """An engine's thread.
 
     - ``engine``: nobody else calls it.
-    - ``room``: tokens that one sequence can have.
     - ``most``: choices alive at a time; more are told to come again.
     - ``said``: is told in a sentence what happened to a reader.
     """
 
-    def __init__(
-        self, engine: Engine, room: int, most: int, said: Callable[[str], Any]
-    ) -> None:
+    def __init__(self, engine: Engine, most: int, said: Callable[[str], Any]) -> None:
         self.engine = engine
         self.latencies = Latencies()
         self.slow = 0
         self.refused = 0
         self.failed: str | None = None
-        self._room = room
         self._most = most
         self.said = said
         self._loop = asyncio.get_running_loop()
@@ -143,7 +139,8 @@ class Worker:
             await self.call(lambda: self._submit(asked, answer))
         except ValueError as why:
             answer.fail(str(why))
-            long = any(len(p) + (asked.most or 1) > self._room for p in asked.prompts)
+            longest = max(map(len, asked.prompts)) + (asked.most or 1)
+            long = longest > self.engine.room
             code = "context_length_exceeded" if long else None
             raise Refused(400, str(why), code=code) from None
         finally:
@@ -176,7 +173,7 @@ class Worker:
         return self.engine.submit(
             prompt,
             asked.sampling,
-            most=asked.most or max(1, self._room - len(prompt)),
+            most=asked.most or max(1, self.engine.room - len(prompt)),
             stop=asked.stop,
             mask=asked.mask() if asked.mask is not None else None,
             seed=seed,

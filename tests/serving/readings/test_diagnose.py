@@ -7,16 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.serving import account, diagnose, read_log
+from stacklib.serving import account, diagnose, estimate, read_log
 from stacklib.serving.readings.causes import TABLE
 from stacklib.serving.readings.gains import gain, seconds
 from stacklib.serving.readings.lines import NAMES
+from stacklib.serving.readings.load import context_of, load_of
 from stacklib.serving.readings.read import log_sample
 from stacklib.serving.server.metrics import Latencies, page
 
 LOGS = {name: read_log(log_sample(name)) for name in ("vllm", "sglang", "llama_cpp")}
 CACHE, PLACES = "the KV cache is too small", "too few requests may run"
 CLIENT, HOST = "the client asks for too little", "steps wait for the host"
+OVERLAP = "the host takes much of a step"
 PROMPTS = "prompts stand between the tokens"
 PREFIX, WEIGHTS = "prompts are not found in the cache", "weights of 16 bits"
 EXCHANGES = "exchanges between the chips"
@@ -67,6 +69,34 @@ def test_llama_cpp_to_the_cell():
     assert d.predicted is None and "24.33 GB > 24 GB" in d.notes[-1]
 
 
+# SGLang's lines of published logs: model, chips, lines
+PUBLISHED = [
+    (
+        "qwen3.5-9b",
+        2,
+        "Load weight end. type=Qwen3_5, avail mem=14.08 GB, mem usage=8.85 GB.\n"
+        "Mamba Cache is allocated. max_mamba_cache_size: 186, conv_state size: 0.10GB,"
+        " ssm_state size: 4.38GB \n"
+        "KV Cache is allocated. #tokens: 327310, K size: 2.50 GB, V size: 2.50 GB\n",
+    ),
+    (
+        "kimi-k2.5",
+        8,
+        "KV Cache is allocated. #tokens: 2454421, KV size: 160.63 GB\n",
+    ),
+]
+
+
+@pytest.mark.rows("model, tp, text", PUBLISHED)
+def test_sglang_pools_as_published_logs_print_them(model, tp, text):
+    checks = diagnose(read_log(text), model, "h200-sxm", tp=tp).checks
+    assert checks and all(one.equal for one in checks)
+    wrong = text.replace("4.38GB", "4.36GB").replace("160.63", "172.48")  # 186; its GB
+    if wrong != text:
+        checks = diagnose(read_log(wrong), model, "h200-sxm", tp=tp).checks
+        assert not all(one.equal for one in checks)
+
+
 def test_a_difference_is_told_by_its_ratio():
     d = found("vllm", "llama-3-8b", "h100-sxm", kv_dtype="fp8")
     tokens = d.checks[0]
@@ -95,9 +125,9 @@ CALM |= {"prompt": 100.0, "rate": 4500.0, "running": 100, "waiting": 0, "usage":
 CALM |= {"hits": 60.0}
 
 
-def told(model="llama-3-8b", **changes):
-    given = {**CALM, **changes}
-    return diagnose(read_log((START + LINE).format(**given)), model, "h100-sxm")
+def told(on="h100-sxm", **changes):
+    text = (START + LINE).format(**{**CALM, **changes})
+    return diagnose(read_log(text), "llama-3-8b", on)
 
 
 def names(d):
@@ -113,8 +143,9 @@ def names(d):
         ({"prompt": 12000.0}, PROMPTS),
         ({"prompt": 6000.0, "hits": 1.0}, PREFIX),
         ({"running": 8, "usage": 6.0, "rate": 900.0, "most": 10}, WEIGHTS),
-        ({"tp": 8, "running": 4, "usage": 2.0, "most": 4, "rate": 1200.0}, EXCHANGES),
+        ({"tp": 8, "on": "l40s", "rate": 1500.0}, EXCHANGES),
         ({"rate": 1000.0, "eager": True}, HOST),
+        ({"tp": 8, "running": 30, "usage": 10.0, "rate": 9e3, "most": 40}, OVERLAP),
         ({"running": 20, "usage": 15.0, "rate": 1800.0}, CLIENT),
     ],
 )
@@ -149,7 +180,7 @@ def test_metrics_alone():
         d = diagnose(read_log(text), "llama-3-8b", "h100-sxm")
         assert d.causes[0].name == CACHE and d.measured == 0.02
         assert d.causes[0].flag == TABLE["causes"]["cache"]["flag"][prefix]
-        assert "4 times a request lost its cache" in d.causes[0].because
+        assert "preemptions: 4;" in d.causes[0].because
 
 
 HYBRID = """\
@@ -165,7 +196,8 @@ INFO Maximum concurrency for 131,072 tokens per request: 11.79x
 def test_a_hybrid_start_as_published_and_what_its_options_leave_open():
     """The chip with least memory decides; cached prefixes keep two states a table."""
     text = HYBRID.format(more="speculative_config=None")
-    d = diagnose(read_log(text * 2), "qwen3.5-122b-a10b", "h100-sxm")
+    less = text.replace("21.43", "9.01").replace("467,712", "16,704")  # a start before
+    d = diagnose(read_log(less + text), "qwen3.5-122b-a10b", "h100-sxm")
     tokens, concurrency = d.checks
     assert tokens.equal and concurrency.equal and "2 of them states" in concurrency.note
     for more, says in (
@@ -223,13 +255,33 @@ def test_options_of_the_log_are_used_and_given_ones_first():
     assert d.saturation.words == "the log does not say what runs"
 
 
-def test_gains_are_ratios_of_accounts():
-    old = account("llama-3-8b", "h100-sxm", batch=8.0, mode="calibrated").lines
-    new = account("llama-3-8b", "h100-sxm", batch=64.0, mode="calibrated").lines
-    brings = gain("tokens/s", old, new, 8.0)
-    assert brings.ratio == 8 * seconds(old) / seconds(new)
+def test_gains_are_ratios_of_estimates():
+    old = estimate("llama-3-8b", "h100-sxm", "bf16", 1, 100.0, 2985.0).parts
     same = gain("tokens/s", old, old)
     assert (same.low, same.ratio, same.high) == (1, 1, 1)  # the same errs the same way
+    for waiting, batch in ((500, 200.0), (9, 109.0)):  # twice, or as many as there are
+        d = told(waiting=waiting, usage=99.0)
+        context = float(round(0.99 * 426368 / 100))
+        one = estimate("llama-3-8b", "h100-sxm", "bf16", 1, 100.0, context).parts
+        asked = {"batch": batch, "context": context, "kv_dtype": "e4m3fn"}
+        new = estimate("llama-3-8b", "h100-sxm", "bf16", **asked).parts
+        right = batch / 100 * seconds(one) / seconds(new)
+        assert d.causes[0].gain.ratio == pytest.approx(right, rel=1e-9)
+
+
+def test_prompts_are_part_of_the_predicted_time():
+    alone, busy = told(prompt=0.0), told(prompt=9000.0)
+    asked = {"batch": 1.0, "context": 0.0, "prompt": 2048, "mode": "calibrated"}
+    chunk = account("llama-3-8b", "h100-sxm", "bf16", **asked).lines
+    share = 9000 * seconds(chunk) / 2048
+    assert busy.predicted == pytest.approx(alone.predicted / (1 - share), rel=1e-9)
+
+
+def test_what_samples_say_of_the_load():
+    load = load_of(LOGS["sglang"])
+    found, new = 610 + 596, 1402 + 1377
+    assert load.hit_rate == found / (found + new) and load.batch == 64
+    assert context_of(LOGS["sglang"], load) == 0.31 * 452198 / 64
 
 
 @pytest.mark.rows(

@@ -134,6 +134,14 @@ def test_blocks_of_a_window_hold_every_token_that_may_be_seen(tokens, chunk, win
     assert one.blocks(tokens, chunk) <= -(-tokens // 16) + 1
 
 
+def test_counts_of_windows_and_tables_by_hand():
+    """1,023 of the window before a chunk of 2,049: 192 blocks, and one for the ends."""
+    assert Layers("window", 1, 1, window=1024).blocks(131072, 2049) == 193
+    assert Layers("window", 1, 1, window=1024).blocks(131072, 2049, local=True) == 193
+    assert Layers("window", 1, 1, window=1024).blocks(131072, 2048, local=True) == 192
+    assert pages("gemma-3-27b").tokens(10) == 16  # one block for each of seven tables
+
+
 def test_without_tables_for_windows_every_layer_keeps_all():
     found = pages("gemma-3-27b", hybrid=False)
     assert found.tables == 1 and found.bytes == 62 * 16 * 8192

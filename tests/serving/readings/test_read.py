@@ -84,6 +84,17 @@ FORMS = [
         {"cells": 8192, "layers": 36, "k_dtype": "q8_0", "k_memory": 306 / 1024},
     ),
     (
+        "llm_load_tensors:      CUDA0 buffer size =  4403.49 MiB",
+        {"buffer": "CUDA0", "weights": 4403.49 / 1024},
+    ),
+    ("llm_load_tensors: offloaded 29/65 layers to GPU", {"layers_there": 29}),
+    (
+        "llama_new_context_with_model: KV self size  =  512.00 MiB, K (f16):  256.00 "
+        "MiB, V (f16):  256.00 MiB",
+        {"k_dtype": "f16", "k_memory": 0.25},
+    ),
+    ("llama_new_context_with_model: n_ctx      = 4096\n", {"context": 4096}),
+    (
         "prompt eval time =    3969.39 ms /   540 tokens (    7.35 ms per token, ",
         {"prompt_time": 3.96939, "prompt_tokens": 540},
     ),
@@ -190,6 +201,7 @@ def test_a_line_of_another_version_is_quoted_and_gives_no_number():
         ("vllm:num_requests_running -3\n", "another version"),
         ("vllm:kv_cache_usage_perc 55.0\n", "another version"),
         ("vllm:num_requests_running 13", "another version"),
+        ("INFO initialization after num_gpu_blocks is: 266", "another version"),
         (SAMPLES["vllm"] + SAMPLES["sglang"], r"vLLM, line 2: .*SGLang, line 18: "),
     ],
 )
@@ -212,6 +224,21 @@ def test_a_long_log_keeps_its_end_and_counts_all():
     assert len(running) == KEEP and running[-1].value == 137
     assert running[-1].line == found.lines == 2 * KEEP + 1
     assert found.events == {"preempted": KEEP}
+
+
+@pytest.mark.rows(
+    "line",
+    [
+        "GPU KV cache size: " + "1" * 200_000 + " tok",
+        "vllm:num_requests_running{" + "a" * 200_000 + "} NaN",
+        "x" * 200_000 + " model buffer size = 1",
+        "Decode batch, " + "#token: 1, " * 40_000,
+    ],
+)
+def test_a_hostile_line_is_quoted_in_time(line):
+    """Each would take minutes if patterns tried every way to cut it."""
+    (quoted,) = read_log(SAMPLES["vllm"] + line + "\n").unread
+    assert quoted.line == 18 and len(quoted.words) <= 300
 
 
 def metrics(counts, name="vllm:time_to_first_token_seconds"):

@@ -176,6 +176,9 @@ def test_an_answer_keeps_to_what_it_is_asked_to_be(client):
         (400, "prompt = []", {"prompt": []}),
         (400, "prompt = {}", {"prompt": {}}),
         (400, "2048", {"prompt": [2048]}),
+        (400, "-1", {"prompt": [-1]}),
+        (400, "whole numbers", {"prompt": [10**30]}),
+        (400, "prompt = True", {"prompt": [True]}),
         (400, "stop = ''", {"stop": ""}),
         (400, "stop = [", {"stop": list("abcde")}),
         (400, "seed = '1'", {"seed": "1"}),
@@ -247,6 +250,7 @@ def test_the_client_raises_errors_of_its_own(client):
 def test_who_leaves_frees_his_blocks(address, stream):
     before = metrics(address)
     given = {"model": "tiny", "prompt": PROMPT, "max_tokens": 500, "n": 2}
+    given |= {"temperature": 0}  # greedy, it repeats itself and does not end
     link = http.client.HTTPConnection(*address, timeout=60)
     link.request("POST", "/v1/completions", json.dumps(given | {"stream": stream}))
     while not metrics(address)["stacklib:num_blocks_used"]:

@@ -33,13 +33,13 @@ def body(**how):
     return asked(json.dumps(given).encode(), MODEL, chat=False)
 
 
-def run(what, most=8):
+def run(what, most=8, blocks=64):
     """What a coroutine says that is given a worker; its sentences, too."""
     said = []
 
     async def held():
-        engine = Engine(MODEL, blocks=64, block_size=16, max_batch=4, chunk=16)
-        worker = workers.Worker(engine, 512, most, said.append)
+        engine = Engine(MODEL, blocks=blocks, block_size=16, max_batch=4, chunk=16)
+        worker = workers.Worker(engine, most, said.append)
         try:
             return await asyncio.wait_for(what(worker), 60)
         finally:
@@ -99,6 +99,19 @@ def test_more_than_can_wait_are_told_to_come_again():
 
     why, _ = run(flood)
     assert why.status == 429 and why.headers["Retry-After"] == "1"
+
+
+@pytest.mark.parametrize(("blocks", "room"), [(64, 512), (4, 65)])
+def test_an_answer_without_a_length_has_what_is_left(blocks, room):
+    async def ask(worker):
+        said = {"model": "draft", "messages": [{"role": "user", "content": "x"}]}
+        given = json.dumps(said | {"temperature": 0, "stop": "\n"}).encode()
+        answer = await worker.submit(asked(given, MODEL, chat=True))
+        worker.abandon(answer)
+        return answer.requests[0].asked
+
+    found, _ = run(ask, blocks=blocks)
+    assert found.most == room - len(found.tokens)
 
 
 def test_all_choices_are_served_or_none():
