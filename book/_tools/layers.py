@@ -73,6 +73,7 @@ FOLDERS = {
         "token",
         "speculation",
         "estimates",
+        "prices",
         "slots",
         "text",
         "masks",

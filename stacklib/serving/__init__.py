@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .estimates.estimate import Estimate, estimate
     from .masks.mask import Mask
     from .masks.masks import json_mask, regex_mask, schema_mask
+    from .prices.contexts import context_multiplier
+    from .prices.explain import explain_price
     from .readings.diagnose import Diagnosis, diagnose
     from .readings.read import LogError, read_log
     from .readings.readings import Readings

@@ -65,9 +65,9 @@ def three_tables() -> d.Drawing:
     )
     words = (
         "one pool: ",
-        chosen(page.POOL, label="blocks"),
+        chosen(page.POOL, label="blocks of the small pool"),
         " blocks of ",
-        chosen(SIZE, label="tokens of a block"),
+        chosen(SIZE, label="slots of a small block"),
         " tokens",
     )
     return d.draw(
