@@ -58,4 +58,4 @@ __all__ = [
     "regime",
 ]
 
-from . import attention, collectives, gemm, inference, memory, training  # noqa: E402, F401
+from . import attention, collectives, gemm, inference, memory, prices, training  # noqa: E402, F401
