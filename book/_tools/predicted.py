@@ -48,6 +48,8 @@ UNPREDICTED = {
     "torus",
     "training_step",
     "engine",
+    "block_manager",
+    "prefix_tree",
 }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stacklib.serving.speculation.drafts import Draft, Proposal
+from stacklib.serving.speculation.drafts import Draft, Proposal, Way
 
 from .request import Request
 
@@ -46,9 +46,11 @@ class Drafting:
                 request.id,
                 request.known,
                 request.left - 1,  # the pass gives one token more than it keeps
-                request.asked.sampling,
-                request.random,
-                lambda drafted: allowed(request, drafted, self._end),
+                Way(
+                    request.asked.sampling,
+                    request.random,
+                    lambda drafted: allowed(request, drafted, self._end),
+                ),
             )
         return self._open[request.id]
 

@@ -17,7 +17,7 @@ from stacklib.hardware.errors import ErrorBand, error_band
 from stacklib.hardware.factors import efficiency_moved
 from stacklib.models import LanguageModel
 from stacklib.models.weights.kept import way_of
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, chosen
 from stacklib.quantity.keys import keys_of
 from stacklib.roofline.work.fit import Infeasible, fit_memory, fit_with_copies
 
@@ -107,7 +107,8 @@ class Estimate:
     def tokens_per_s(self) -> Any:
         """Tokens a second of all sequences."""
         if isinstance(self.tpot, Quantity):
-            return (Quantity(self.asked.batch, "token") / self.tpot).to("token/s")
+            tokens = chosen(self.asked.batch, "token", label="a token of each sequence")
+            return (tokens / self.tpot).to("token/s")
         return self.asked.batch / self.tpot
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,13 @@ def test_a_block_changed_in_the_tier_is_seen(small):
 
     engine = served(small, (tier,), damage)
     assert sum(replay(small, each).wrong for each in engine.requests.values()) > 0
+
+
+def test_models_share_a_tier_and_no_block(small):
+    tier = HostTier(80)
+    served(small, (tier,))
+    name = "model.layers.1.self_attn.k_proj.weight"
+    other = replace(small, weights={**small.weights, name: -small.weights[name]})
+    again, alone = served(other, (tier,)), served(other, (HostTier(80),))
+    for mine, due in zip(again.requests.values(), alone.requests.values(), strict=True):
+        assert (mine.output, mine.cached) == (due.output, due.cached)

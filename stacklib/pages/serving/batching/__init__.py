@@ -165,7 +165,7 @@ def latencies(who: str = ME) -> list[dict[str, Any]]:
 
 @counting("tokens compared")
 def compared(what: str) -> int:
-    """Of the engine's answers against the model alone: tokens, ties, wrong ones."""
+    """Tokens of the engine's answers against the model alone; or equal, ties, wrong."""
     from stacklib.pages.serving.batching.scene import replayed
 
     return sum(getattr(each, what) for each in replayed())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from stacklib import hardware, models, roofline
+from stacklib import hardware, models, roofline, serving
 from stacklib.memory.tiers.parts import drive
 from stacklib.models.compressed import CompressedAttention
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
@@ -63,6 +63,13 @@ def per_token(model: str = MODEL, dtype: str = "bf16") -> Quantity:
 def tokens() -> Quantity:
     """Tokens of the running case that fit at all."""
     return (machine().left / per_token()).named("tokens that fit")
+
+
+def step(batch: int) -> Quantity:
+    """A token of each of so many readers, an engine's losses included."""
+    asked: dict[str, Any] = {"on": DEVICE, "tp": TP, "context": CONTEXT}
+    found: Quantity = serving.estimate(MODEL, dtype="bf16", batch=batch, **asked).tpot
+    return found.named(f"a token, {batch} readers")
 
 
 def page_tokens() -> Quantity:

@@ -6,7 +6,7 @@ from typing import Any
 
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.pages.models.tiny.measured import measured_quality
-from stacklib.quantity import Quantity, assumed, chosen, counted, recorded
+from stacklib.quantity import Quantity, chosen, counted, recorded
 from stacklib.roofline.work.fit import fit_memory
 from stacklib.serving import account
 from stacklib.serving.speculation.cost import checking, costs, turning_batch
@@ -17,11 +17,7 @@ DRAFT = "llama-3.2-1b"  # has the vocabulary of the large one
 MODE = "calibrated"
 DRAFTED = LENGTH
 ASKED: dict[str, Any] = {"tp": TP, "context": CONTEXT, "mode": MODE}
-REPORTED = (0.7, 0.8)  # acceptances
-WHY = (
-    "Leviathan et al. (2022) find .5 to .9 over their pairs of models; .7 and .8 are "
-    "what draft models of the same family reach on text that is not too hard."
-)
+HIGHER = (0.7, 0.8)  # acceptances, as servers of large models often report them
 SHOWN = {
     "draft": "a tenth the size, distilled",
     "draft_plain": "as large, trained on text",
@@ -38,11 +34,6 @@ def drafted(length: int = DRAFTED) -> Quantity:
 def acceptance(name: str = "draft", which: str = "rate") -> Quantity:
     """What the tiny model keeps of a draft, on texts that neither was trained on."""
     return measured_quality("acceptance", name, which).named(f"acceptance of {name}")
-
-
-def reported(value: float) -> Quantity:
-    """An acceptance as others report it."""
-    return assumed(value, label=f"acceptance of {value}", why=WHY)
 
 
 def perplexity(name: str) -> Quantity:
@@ -99,14 +90,14 @@ def gain(rate: Quantity, batch: int = 1, length: Quantity | None = None) -> Quan
 
 def turn(rate: Quantity) -> Quantity:
     """The smallest batch that the draft makes slower."""
-    asked = {"acceptance": rate, "tp": TP, "context": CONTEXT, "mode": MODE}
+    asked: Any = ASKED | {"acceptance": rate}
     label = "smallest batch that loses"
     return counted(turning_batch, MODEL, DRAFT, DEVICE, **asked, label=label)
 
 
 def cache_share() -> Quantity:
     """Bytes of the draft's cache over those of the large model's."""
-    sizes = {"on": DEVICE, "tp": TP, "context": CONTEXT}
+    sizes: Any = {"on": DEVICE, "tp": TP, "context": CONTEXT}
     small, large = (fit_memory(name, **sizes).kv for name in (DRAFT, MODEL))
     return (small / large).named("the draft's cache over the other")
 
