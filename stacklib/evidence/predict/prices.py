@@ -29,7 +29,9 @@ _MEMORY = ("hbm3e", "hbm4", "hbm3", "ddr5")
 _PLAIN = frozenset("price prices list table their model what matter they over from "
                    "chips cost components costs cloud index".split())  # fmt: skip
 _LEAST = 4  # letters of a name that tells one source from another
-_HORIZON = "no figure but its own source's: an energy of that node is read, not computed"
+_HORIZON = (
+    "no figure but its own source's: an energy of that node is read, not computed"
+)
 
 
 def _said_by(title: str, row: Measurement) -> bool:
@@ -89,7 +91,9 @@ def _part(row: Measurement) -> Forecast:
     device, _ = _device(row)
     text = row.subject.lower()
     if "total" in text or "test" in text:
-        raise Refusal("test, assembly and losses: nobody else's bill says what they are")
+        raise Refusal(
+            "test, assembly and losses: nobody else's bill says what they are"
+        )
     if "hbm" in text:
         kind = str(device.memory_type).lower()
         size = device.memory_capacity.across(1).si

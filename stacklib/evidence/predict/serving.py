@@ -40,9 +40,7 @@ _WHY = {
 def _drafted(row: Measurement) -> Forecast:
     """A speed-up by acceptance and sizes: a draft costs as it is large."""
     said = _ALPHA.search(f"{row.settings};{row.notes}".lower())
-    sizes = [
-        float(n) * _SCALES[unit] for n, unit in _SIZE.findall(row.subject.lower())
-    ]
+    sizes = [float(n) * _SCALES[unit] for n, unit in _SIZE.findall(row.subject.lower())]
     if not said or len(sizes) != 2:
         raise Refusal(_WHY["speedup"])
     acceptance, cost = number(said[1]), min(sizes) / max(sizes)
@@ -59,9 +57,7 @@ def _hits(row: Measurement) -> Forecast:
     said = _COUNTS.search(f"{row.settings};{row.notes}".lower())
     if not said:
         raise Refusal("config does not give 'hits of tokens'")
-    part, whole = (
-        number(said[i]) * _SCALES[said[i + 1] or said[4]] for i in (1, 3)
-    )
+    part, whole = (number(said[i]) * _SCALES[said[i + 1] or said[4]] for i in (1, 3))
     return Forecast(part / whole, "", "count")
 
 
