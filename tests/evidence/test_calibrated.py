@@ -5,7 +5,6 @@ import tomllib
 
 import pytest
 
-from stacklib import hardware
 from stacklib.evidence import calibrate, measurements
 from stacklib.evidence.calibrate import bands, files, folds
 from stacklib.evidence.calibrate.fit import fit
