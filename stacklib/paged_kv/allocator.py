@@ -71,6 +71,9 @@ class Sequence:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def __bool__(self) -> bool:
+        return True  # an empty one is no refusal
+
 
 class BlockAllocator:
     """Gives sequences blocks of ``block_size`` tokens each, as they grow.

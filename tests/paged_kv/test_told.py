@@ -231,6 +231,12 @@ def test_with_room_for_all_every_beginning_is_found():
     assert pool.stats().evicted == 0
 
 
+def test_an_empty_prompt_is_no_refusal():
+    pool = BlockAllocator(1, 2)
+    sequence = pool.allocate([])
+    assert sequence and len(sequence) == 0 and pool.append(sequence, 1)
+
+
 def test_numpy_tokens_are_tokens():
     pool = BlockAllocator(4, 2)
     sequence = pool.allocate(np.array([1, 2, 3], np.int32))

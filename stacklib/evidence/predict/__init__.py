@@ -58,4 +58,14 @@ __all__ = [
     "regime",
 ]
 
-from . import attention, collectives, gemm, inference, memory, training  # noqa: E402, F401
+from . import (  # noqa: E402
+    attention,
+    collectives,
+    gemm,
+    inference,
+    memory,
+    prices,
+    quality,
+    serving,
+    training,
+)

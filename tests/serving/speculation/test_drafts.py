@@ -34,7 +34,7 @@ def every(little: TinyLM) -> list[Draft]:
     return [ModelDraft(little, 3), CountedDraft(grams, 3), LookUpDraft(5, 3)]
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_a_draft_is_what_the_small_model_says_whatever_was_kept(little, data) -> None:
     draft, text = ModelDraft(little, 4), list(IDS)
