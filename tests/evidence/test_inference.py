@@ -147,6 +147,31 @@ def test_rows_of_other_spellings_devices_and_engines(id, changed, low, high):
     assert low < predicted(BY_ID[id], **changed) < high
 
 
+CLIENTS = "isl=1024;osl=1024;concurrency=32;tp=4;gemm=fp8"
+
+
+def test_the_same_run_is_told_in_many_metrics():
+    """Of one load: a token, all tokens, requests, a user's rate, a request's life."""
+
+    def asked(metric, unit, settings=CLIENTS):
+        changed = {"metric": metric, "unit": unit, "settings": settings}
+        return predicted(BY_ID[SERVED], **changed)
+
+    token = asked("tpot_median", "ms") / 1e3
+    assert asked("tokens_per_s_per_user", "tokens/s") == pytest.approx(1 / token)
+    rate = asked("output_throughput", "tokens/s")
+    assert rate == pytest.approx(32 / token, rel=0.05)
+    assert asked("output_throughput_per_gpu", "tokens/s/GPU") == pytest.approx(rate / 4)
+    assert asked("total_token_throughput", "tokens/s") == pytest.approx(2 * rate)
+    drawn = 0.9 * 1024  # as this source draws them
+    assert asked("request_throughput", "requests/s") == pytest.approx(rate / drawn)
+    first = asked("ttft_mean", "s")
+    life = asked("e2e_latency_mean", "s")
+    assert life == pytest.approx(first + (drawn - 1) * token, rel=0.01)
+    alone = "isl=1024;batch=1;tp=4;gemm=fp8"
+    assert asked("ttft", "s", alone) < first
+
+
 test_refusals_name_what_is_missing = refusals(
     (ALONE, {"system": "hardware not stated"}, "no device"),
     (ALONE, {"subject": "Secret 9B"}, "no shape of model 'Secret 9B'"),
