@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from stacklib.serving import Engine
 from stacklib.serving.engine.delay import PARTS, Rows, rows_of
+from stacklib.serving.engine.dry import DryRun
 from stacklib.tinylm import Sampling
 
 
@@ -105,6 +106,23 @@ def test_causes_by_hand(small):
     assert parts == {"prompt": 26.0, "decode": 9.0}
     parts = {k: v for k, v in engine.explain(second.id).parts.items() if v}
     assert parts == {"slot": 35.0, "prompt": 10.0}
+
+
+def test_a_step_is_shared_by_rows():
+    """Two prompts in one step of sixteen units, then a decode row beside a prompt."""
+    engine = DryRun(blocks=20, block_size=4, max_batch=3, chunk=8)
+    first = engine.submit([1] * 6, most=2)
+    second = engine.submit([2] * 2, most=1)
+    engine.step()
+    third = engine.submit([3] * 3, most=1)
+    while engine.busy:
+        engine.step()
+    for one, due in (
+        (first, {"others": 4.0 + 9.0, "prompt": 12.0, "decode": 3.0}),
+        (second, {"others": 12.0, "prompt": 4.0}),
+        (third, {"prompt": 12.0}),  # the decode row goes along
+    ):
+        assert {k: v for k, v in engine.explain(one.id).parts.items() if v} == due
 
 
 def test_an_eviction_names_who_needed_the_block(small):
