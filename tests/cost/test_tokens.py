@@ -1,4 +1,4 @@
-"""A token's bill: every corner, every direction, and two baselines beside each other."""
+"""A token's bill: every corner, every direction, and two baselines."""
 
 import itertools
 
