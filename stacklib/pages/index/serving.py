@@ -1,4 +1,4 @@
-"""The map of chapter 8: who asks, the engine that admits them, and what it all costs."""
+"""The map of chapter 8: who asks, the engine that admits them, and the whole price."""
 
 from __future__ import annotations
 
