@@ -23,7 +23,7 @@ from typing import Any
 from stacklib.models import LanguageModel
 from stacklib.models.work import operations
 from stacklib.paged_kv import PrefixTree
-from stacklib.quantity.bounds import whole, whole_floats
+from stacklib.quantity.bounds import at_least, whole, whole_floats
 from stacklib.roofline.work.fit import model_of
 
 from .order import Before, longest, ordered, si
@@ -72,11 +72,9 @@ class CallGraph:
     def longest(self, seconds: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:
         """What the graph takes at least, and the calls on the way.
 
-        - ``seconds``: of each call; ``ValueError`` where one is missing
+        - ``seconds``: of each call; ``ValueError`` where one is missing, or no time
         """
-        missing = [name for name in self.before if name not in seconds]
-        if missing:
-            raise ValueError(f"no seconds of {', '.join(missing)}")
+        self._all("seconds", seconds)
         return longest(self.before, seconds)
 
     def held(self, name: str) -> int:
@@ -89,6 +87,7 @@ class CallGraph:
         A call finds what it has in common with any earlier one of its model there: all
         of the last call that both go on from.
         """
+        self._all("replica", placed)
         lines = {name: self._line(name) for name in self.before}
         total = 0
         ran: list[str] = []
@@ -104,6 +103,12 @@ class CallGraph:
             ran.append(name)
         return total
 
+    def _all(self, what: str, given: Mapping[str, Any]) -> None:
+        missing = [name for name in self.before if name not in given]
+        if missing:
+            raise ValueError(f"no {what} of {', '.join(missing)}")
+        at_least(0, **{f"{what} of {name}": given[name] for name in self.before})
+
     def _line(self, name: str) -> list[str]:
         """A call and all it goes on from, the nearest first."""
         line: list[str] = []
@@ -115,6 +120,7 @@ class CallGraph:
 
     def replayed(self, placed: Mapping[str, int]) -> int:
         """The same counted: a prefix tree for each model and replica."""
+        self._all("replica", placed)
         trees: dict[tuple[str, int], PrefixTree] = {}
         texts: dict[str, list[int]] = {}
         used, total = 0, 0
@@ -180,9 +186,9 @@ def call_graph(
     """
     calls = dict(nodes)
     for name, call in calls.items():
-        _tokens(1, f"own tokens of {name}", call.own)
-        _tokens(0, f"tokens written by {name}", call.written)
-    given = [(*edge, ANSWER)[:3] for edge in edges]
+        _tokens(f"own tokens of {name}", call.own)
+        _tokens(f"tokens written by {name}", call.written)
+    given = [_edge(edge) for edge in edges]
     before = ordered(calls, ((source, target) for source, target, _ in given))
     goes_on: dict[str, str | None] = dict.fromkeys(before)
     for source, target, what in given:
@@ -201,6 +207,8 @@ def call_graph(
             written = calls[each].written
             whole_of_it = goes_on[name] == each
             read = read + (prompts[each] + written if whole_of_it else written)
+        if not si(read):
+            raise ValueError(f"{name} reads no tokens: give it some of its own")
         prompts[name] = read
     return CallGraph({name: calls[name] for name in before}, before, goes_on, prompts)
 
@@ -254,5 +262,12 @@ def prefill_operations(model: LanguageModel, tokens: int) -> float:
     return sum(one.flops for one in asked)
 
 
-def _tokens(least: int, what: str, value: Any) -> None:
-    whole_floats(least, **{what: getattr(value, "si", value)})
+def _edge(edge: Sequence[str]) -> tuple[str, str, str]:
+    if isinstance(edge, str) or len(edge) not in (2, 3):
+        raise ValueError(f"edge {edge!r}: from, to, and all where it is not an answer")
+    source, target, what = (*edge, ANSWER)[:3]
+    return source, target, what
+
+
+def _tokens(what: str, value: Any) -> None:
+    whole_floats(0, **{what: getattr(value, "si", value)})

@@ -19,7 +19,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.quantity import Quantity, chosen, minimum, quoted, recorded
-from stacklib.quantity.bounds import at_least, whole
+from stacklib.quantity.bounds import above_zero, at_least, whole
 from stacklib.quantity.names import resolve
 
 from ..masks.automaton import automaton
@@ -151,5 +151,5 @@ def _given(
 ) -> Quantity:
     if value is None:
         return quoted(quote, label)
-    at_least(0.0, **{label: value})
+    above_zero(**{label: value})
     return value if isinstance(value, Quantity) else chosen(value, unit, label=label)

@@ -10,8 +10,11 @@ With fewer, steps that are ready wait for a free place, the first to be ready fi
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
+from itertools import count
+from math import inf
 from typing import Any
 
 from stacklib.quantity.names import resolve
@@ -74,61 +77,48 @@ def run(
       kind, which otherwise never runs out
     - ``sessions``: that go through the graph at the same time, ``rounds`` times each
     """
-    free = dict(places)
-    lines: dict[str, list[tuple[float, int, str, int]]] = {kind: [] for kind in places}
-    left: dict[int, dict[str, int]] = {}
-    after: dict[str, list[str]] = {name: [] for name in before}
+    following: dict[str, list[str]] = {name: [] for name in before}
     for name, earlier in before.items():
         for each in earlier:
-            after[each].append(name)
+            following[each].append(name)
     work = dict.fromkeys(whose.values(), 0.0)
+    free = {kind: places.get(kind, inf) for kind in work}
+    lines: dict[str, deque[tuple[str, int]]] = {kind: deque() for kind in work}
     events: list[tuple[float, int, str, int]] = []
-    again = [rounds] * sessions
-    asked, now = 0, 0.0
+    tickets, now = count(), 0.0
 
-    def start(name: str, session: int) -> None:
-        nonlocal asked
-        took, asked = seconds(name), asked + 1
-        work[whose[name]] += took
-        heapq.heappush(events, (now + took, asked, name, session))
+    def serve(kind: str) -> None:
+        while free[kind] and lines[kind]:
+            name, session = lines[kind].popleft()
+            took = seconds(name)
+            free[kind] -= 1
+            work[kind] += took
+            heapq.heappush(events, (now + took, next(tickets), name, session))
 
-    def ready(name: str, session: int) -> None:
-        nonlocal asked
-        kind = whose[name]
-        if free.get(kind, 1) > 0:
-            if kind in free:
-                free[kind] -= 1
-            start(name, session)
-        else:
-            asked += 1
-            heapq.heappush(lines[kind], (now, asked, name, session))
+    def ready(session: int, names: Iterable[str]) -> None:
+        for name in names:
+            lines[whose[name]].append((name, session))
+            serve(whose[name])
 
-    def begin(session: int) -> None:
-        again[session] -= 1
-        left[session] = {name: len(earlier) for name, earlier in before.items()}
-        for name, earlier in before.items():
-            if not earlier:
-                ready(name, session)
-
+    first = [name for name, earlier in before.items() if not earlier]
+    waits = {name: len(earlier) for name, earlier in before.items()}
+    left = [dict(waits) for _ in range(sessions)]
+    again = [rounds - 1] * sessions
     for session in range(sessions):
-        begin(session)
+        ready(session, first)
     while events:
         now, _, name, session = heapq.heappop(events)
-        kind = whose[name]
-        if kind in free:
-            free[kind] += 1
-            if lines[kind]:
-                _, _, waited, other = heapq.heappop(lines[kind])
-                free[kind] -= 1
-                start(waited, other)
+        free[whose[name]] += 1
+        serve(whose[name])
         todo = left[session]
         del todo[name]
-        for each in after[name]:
+        for each in following[name]:
             todo[each] -= 1
-            if not todo[each]:
-                ready(each, session)
+        ready(session, [each for each in following[name] if not todo[each]])
         if not todo and again[session]:
-            begin(session)
+            again[session] -= 1
+            left[session] = dict(waits)
+            ready(session, first)
     return now, work
 
 

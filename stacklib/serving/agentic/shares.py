@@ -17,7 +17,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from stacklib.quantity.bounds import at_least, whole
+from stacklib.quantity.bounds import above_zero, at_least, share, whole
 from stacklib.quantity.names import resolve
 
 from .order import Before, longest, ordered, run, si
@@ -97,6 +97,18 @@ class Shares:
         )
         return {k: work.get(k, 0.0) / (took * many) for k, many in places.items()}
 
+    def cores_a_sequence(self, cpu: Any, gpu: Any) -> Any:
+        """Processors a sequence of the GPUs' batch, where both are so busy.
+
+        How many sessions there are does not matter: cpu / gpu = the ratio of the work
+        over that of the places.
+
+        - ``cpu``, ``gpu``: utilisations, above 0 and at most 1
+        """
+        share(cpu=cpu, gpu=gpu)
+        above_zero(cpu=cpu, gpu=gpu)
+        return self.work(CPU) / self.work(GPU) * gpu / cpu
+
     def _sum(self, kind: str, names: Iterable[str]) -> Any:
         found = [self.seconds[n] for n in names if self.whose[n] == kind]
         return reduce(add, found) if found else 0 * self.length
@@ -135,6 +147,8 @@ def machine_share(workload: Iterable[Step]) -> Shares:
         at_least(0.0, **{f"seconds of {step.name}": step.seconds})
         default = tuple(names[number - 1 : number]) if number else ()
         after = default if step.after is None else step.after
+        if isinstance(after, str):
+            raise ValueError(f"after = {after!r} of {step.name}: a tuple of names")
         waits += [(each, step.name) for each in after]
     kinds = (*MACHINES, NETWORK)
     whose = {s.name: resolve(s.whose, kinds, "kind of machine") for s in steps}

@@ -14,7 +14,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from math import ceil, exp, expm1, lgamma, log, log1p
 from typing import Protocol
 
@@ -28,7 +28,7 @@ SURE = 0.9  # of a band
 SIGMA = 0.5  # of a lognormal hop's logarithm
 APART = 1000  # the longest wait over the shortest, at most
 TINY = 1e-15  # of chains: fewer are none
-PROMPTS = 97  # that differ
+BASE = 64  # in which prompts are numbered, by their tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def tail(chains: Sequence[Sequence[float]], q: float = P99) -> Tail:
     >>> found.summed, found.chain, found.high
     (18.0, 10.0, None)
     """
-    _inside(q)
+    _inside(q=q)
     rows = [tuple(row) for row in chains]
     lengths = {len(row) for row in rows}
     if len(lengths) != 1 or lengths == {0}:
@@ -126,8 +126,8 @@ def order_interval(
     end: no value of the sample is then sure to be beyond it.
     """
     whole(n=n)
-    _inside(q)
-    _inside(sure)
+    _inside(q=q)
+    _inside(sure=sure)
     miss, below = (1 - sure) / 2, 0.0
     first = None
     for rank in range(1, n + 1):
@@ -154,7 +154,7 @@ def exponential_tail(hops: Sequence[Hop], q: float = P99) -> Tail:
     >>> round(exponential_tail([Hop(1.0)] * 7).ratio, 2)
     2.21
     """
-    _inside(q)
+    _inside(q=q)
     rates = _rates(hops)
     each = tuple(-hop.mean * log(-expm1(log(q) / hop.calls)) for hop in hops)
     alive = _alive(rates)
@@ -281,25 +281,27 @@ def replayed(
     """
     whole(prompt=prompt, at_once=at_once)
     found: list[list[float]] = [[] for _ in lengths]
+    for number, chain in enumerate(lengths):
+        if not chain:
+            raise ValueError(f"chain {number} has no hops: each has at least one")
     active: dict[int, int] = {}
-    waiting = iter(range(len(lengths)))
+    waiting, asked = iter(range(len(lengths))), count()
 
     def ask(chain: int) -> None:
-        hop = len(found[chain])
-        first = 1 + (chain * 31 + hop) % PROMPTS
-        tokens = [first] * prompt
-        active[submit(tokens, lengths[chain][hop]).id] = chain
+        number, most = next(asked), lengths[chain][len(found[chain])]
+        tokens = [1 + number // BASE**place % BASE for place in range(prompt)]
+        active[submit(tokens, most).id] = chain
 
-    for chain in islice(waiting, at_once):
-        ask(chain)
+    for each in islice(waiting, at_once):
+        ask(each)
     while active:
         for request in step():
             if request.finished is None:
                 continue
-            chain = active.pop(request.id)
-            found[chain].append(request.finished - request.submitted)
-            left = len(lengths[chain]) - len(found[chain])
-            following = chain if left else next(waiting, None)
+            each = active.pop(request.id)
+            found[each].append(request.finished - request.submitted)
+            left = len(lengths[each]) - len(found[each])
+            following = each if left else next(waiting, None)
             if following is not None:
                 ask(following)
     return found
@@ -314,7 +316,8 @@ def alone(prompt: int, tokens: int) -> int:
     return STEP_WORK + prompt + (tokens - 1) * (STEP_WORK + 1)
 
 
-def _inside(share: float) -> None:
-    above_zero(share=share)
-    if share >= 1:
-        raise ValueError(f"{share!r} of all: a share below 1 is needed")
+def _inside(**shares: float) -> None:
+    above_zero(**shares)
+    for name, each in shares.items():
+        if each >= 1:
+            raise ValueError(f"{name} = {each!r}: a share below 1 is needed")
