@@ -27,9 +27,7 @@ from .shares import CPU, GPU, NETWORK, Step
 # What a turn waits for, in order, and whose time it is.
 WHOSE = {"network": NETWORK, "prefill": GPU, "decode": GPU, "tools": CPU}
 # Of one document's table: each wait, from the least to the most.
-COMPONENTS = (
-    "network", "prefill", "kv_transfer", "first_token", "token", "tool"
-)  # fmt: skip
+COMPONENTS = "network prefill kv_transfer first_token token tool".split()
 
 
 @dataclass(frozen=True, slots=True)
