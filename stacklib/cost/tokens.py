@@ -207,7 +207,9 @@ def break_even(
     rent : Span, Range, Quantity or float
         Of the whole machine; a float is dollars an hour.
     tokens_per_s, capital, power, pue, cooling, storage, network, people
-        As ``token`` takes them; so are the rest.
+        As ``token`` takes them.
+    utilisation, years, price_of_power
+        As there: of the machine that is bought, over five years unless said.
 
     Raises
     ------
