@@ -62,7 +62,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _told(found: Region) -> str:
-    told = [found.words, "", "each alone, the others at their best, cheapest quotes:"]
+    first, last = found.machine.dates
+    when = first if first == last else f"{first} to {last}"
+    told = [
+        found.words,
+        f"prices of chips as quoted in {when}",
+        "",
+        "each alone, the others at their best, cheapest quotes:",
+    ]
     marks = {True: "=", False: "!"}
     told += [f"{marks[border.holds]} {border.words}" for border in found.borders]
     rows = [("batch", "tokens/s", "a token", "in use at least", "or, dearest quotes")]
@@ -83,6 +90,7 @@ def _facts(found: Region) -> dict[str, Any]:
         "price_usd_per_million": found.price.value,
         "feasible": found.feasible,
         "words": found.words,
+        "quotes_dated": list(found.machine.dates),
         "floor_usd_per_million": [end.value for end in _ends(found)],
         "price_over_least_cost": found.margin.si,
         "largest_batch": found.room,

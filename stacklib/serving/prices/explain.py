@@ -134,7 +134,10 @@ class Region:
         """Whether the price pays at one point, by ``cost.token``.
 
         - ``dearest``: at the dearest quotes in place of the cheapest
+        - a batch beyond ``room`` never pays
         """
+        if batch > self.room:
+            return False
         bill = self.machine.bill(
             self.step(batch=batch).tokens_per_s,
             utilisation=utilisation,

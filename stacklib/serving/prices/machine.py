@@ -35,6 +35,7 @@ class Machine:
     power: Span  # W
     pue: Span
     rent: Span | None  # dollars an hour for all chips; None where nobody quotes it
+    dates: tuple[str, str]  # of the first and the last quote of what chips cost
 
     def bill(
         self,
@@ -91,6 +92,7 @@ def machine(on: str | Accelerator, chips: int = GPUS) -> Machine:
         _power(device, many),
         span(quoted("uptime.pue_hyperscale"), quoted("uptime.pue_2023")),
         rented(device, chips),
+        _dates(device),
     )
 
 
@@ -107,6 +109,12 @@ def paid(device: Accelerator, what: str) -> Span | None:
         return None
     low, high = (pick(quotes, key=lambda q: q.si) for pick in (min, max))
     return span(low, high)
+
+
+def _dates(device: Accelerator) -> tuple[str, str]:
+    """When the first and the last of the quotes to buy were true."""
+    quotes = cost.prices(device.key, "purchase") or cost.prices(device.key, "launch")
+    return quotes[0].date, quotes[-1].date
 
 
 def priced() -> list[str]:
