@@ -141,7 +141,11 @@ assert steps(continuous([3, 1, 2], 2)) == 3 and harmonic(2) == 1.5
 asked = dict(tp=8, batch=64.0, context=4096.0)
 quick = serving.estimate("llama-3-70b", "h100", "bf16", **asked)
 assert quick.tpot < quick.ttft and quick.fits and quick.error.low
-assert serving.estimate("gpt-oss-120b", "b200", batch=4, draft=(0.7, 4)).tpot.si > 0""",
+assert serving.estimate("gpt-oss-120b", "b200", batch=4, draft=(0.7, 4)).tpot.si > 0
+from stacklib.serving.speculation.cost import gain
+from stacklib.serving.speculation.formula import tokens_per_pass
+fast = gain("llama-3-70b", "llama-3.2-1b", "h100", acceptance=0.8, tp=8)
+assert 2 < fast.si < tokens_per_pass(0.8, 4)""",
     "diy": "from stacklib import diy\ndiy.plan, diy.verify",
 }
 

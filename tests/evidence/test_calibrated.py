@@ -5,7 +5,6 @@ import tomllib
 
 import pytest
 
-from stacklib import hardware
 from stacklib.evidence import calibrate, measurements
 from stacklib.evidence.calibrate import bands, files, folds
 from stacklib.evidence.calibrate.fit import fit
@@ -123,8 +122,9 @@ def test_a_fold_run_again_predicts_what_is_stored():
     problem, held = calibrate.public_problem(), calibrate.held_out()
     for by in folds.BY:
         group = folds.groups(problem, by)[0]
+        # A search that begins elsewhere ends as near as this.
         for id, value in folds.held_out(problem, by, group).items():
-            assert getattr(held[id], f"by_{by}") == pytest.approx(value, rel=2e-3)
+            assert getattr(held[id], f"by_{by}") == pytest.approx(value, rel=5e-3)
 
 
 def test_a_row_with_a_fault_or_no_model_is_no_case():

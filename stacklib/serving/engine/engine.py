@@ -80,7 +80,7 @@ class Engine(Turns[Request, Chosen]):
     ) -> None:
         self.model = model
         self._pool = Pool(model.config, blocks, block_size)
-        self._drafting = Drafting(draft, model.tokenizer.end)
+        self._drafting = Drafting(draft, model.config.vocab_size, model.tokenizer.end)
         super().__init__(
             blocks=blocks,
             block_size=block_size,

@@ -246,7 +246,9 @@ class Turns(ABC, Generic[R, M]):
         rows = rows_of(at, count, len(request.tokens), request.highest)
         request.computed += count - gone
         request.highest = max(request.highest, request.computed)
-        self._memory.allocator.publish(request.held, request.computed)
+        size = self._memory.allocator.block_size
+        if request.computed // size > at // size:
+            self._memory.allocator.publish(request.held, request.computed)
         self._counts.recomputed_tokens += rows.recomputed
         if rows.all > rows.decode:
             self._log.note("read", request.id, tokens=count, of=len(request.known))

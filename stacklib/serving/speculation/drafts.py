@@ -57,6 +57,10 @@ class Draft:
         """Up to ``most`` tokens after ``ids``, for the sequence of this name."""
         raise NotImplementedError
 
+    def ids(self) -> int:
+        """How many ids it chooses from: as many as the large model has."""
+        raise NotImplementedError
+
     def forget(self, name: Hashable) -> None:
         """The sequence of this name has ended."""
 
@@ -94,6 +98,10 @@ class ModelDraft(Draft):
         read[:] = [*ids, *found.tokens][: cache.length]
         return found
 
+    def ids(self) -> int:
+        """Those of the small model."""
+        return self.model.config.vocab_size
+
     def forget(self, name: Hashable) -> None:
         """Drop its keys and values."""
         self._caches.pop(name, None)
@@ -120,6 +128,10 @@ class CountedDraft(Draft):
             way,
             self.grams.vocab - 1,
         )
+
+    def ids(self) -> int:
+        """Those of the text that was counted."""
+        return self.grams.vocab
 
 
 @dataclass
@@ -153,6 +165,10 @@ class LookUpDraft(Draft):
             if token == self.vocab - 1:
                 break
         return Proposal(tuple(tokens), tuple(certain(t, self.vocab) for t in tokens))
+
+    def ids(self) -> int:
+        """As it was told."""
+        return self.vocab
 
     def _followed(self, ids: list[int]) -> list[int]:
         for size in range(min(self.longest, len(ids) - 1), 0, -1):

@@ -11,6 +11,7 @@ from stacklib.pages.serving import speculation as page
 from stacklib.pages.serving.speculation import claims, drawings, figures, live, runs
 from stacklib.plots import spec as grammar
 from stacklib.quantity import chosen
+from stacklib.serving import estimate
 from stacklib.serving.speculation.formula import tokens_per_pass
 from stacklib.serving.speculation.rule import overlap
 from stacklib.serving.speculation.simulate import simulate
@@ -57,6 +58,7 @@ def test_three_ways_to_the_tokens_of_a_pass():
 def test_lines_of_the_token_are_the_gain():
     before = chain.account("08-serving/speculation")
     after = chain.account("08-serving/speculation", after=True)
+    assert before.total().si == pytest.approx(page.a_step().si)
     told = before.total().si / after.total().si
     assert told == pytest.approx(page.gain(page.acceptance()).si, rel=1e-6)
     assert not after.missing()
@@ -64,12 +66,22 @@ def test_lines_of_the_token_are_the_gain():
 
 def test_the_napkin_adds_up():
     rate = page.acceptance().si
-    pays = 4 * page.a_draft().si + page.a_pass().si
+    pays = 4 * page.a_step(model=page.DRAFT).si + page.a_pass().si
     gain = (1 - rate**5) / (1 - rate) * page.a_step().si / pays
     assert page.gain(page.acceptance()).si == pytest.approx(gain)
-    assert page.exchanged(32).si - page.exchanged(32, False).si > 0.5 * (
-        page.a_pass(32).si - page.a_step(32).si
-    )
+    asked = {"dtype": "bf16", "tp": 8, "context": 4096}
+    drafted = (rate, 4, page.DRAFT)
+    told = [
+        estimate(page.MODEL, page.DEVICE, draft=d, **asked).tpot.si
+        for d in (None, drafted)
+    ]
+    assert gain == pytest.approx(told[0] / told[1], rel=1e-3)
+
+
+def test_it_no_longer_pays_where_it_turns():
+    rate, first = page.acceptance(), int(page.turn(page.acceptance()).si)
+    assert page.gain(rate, first - 1).si >= 1
+    assert page.gain(rate, first).si < 1 and page.gain(rate, 330).si < 1
 
 
 def test_claims_are_ranges_of_the_formula_and_the_account():
@@ -77,13 +89,13 @@ def test_claims_are_ranges_of_the_formula_and_the_account():
     assert 2.5 < tokens.computed.si < tokens.to.si < 3.5
     assert 1.8 < gain.computed.si < gain.to.si < 2.4
     # At what servers report it is what is published.
-    low, high = (page.gain(chosen(rate)).si for rate in page.HIGHER)
+    low, high = (page.gain(chosen(r), engine=False).si for r in page.HIGHER)
     assert 2.2 < low < high < 2.8
 
 
 def test_the_live_figure_says_what_the_page_says():
-    spec, said = readouts(acceptance=0.6, drafted=4, batch=48)
-    gain = page.gain(chosen(0.6), 48)
+    spec, said = readouts(acceptance=0.6, drafted=4, batch=64)
+    gain = page.gain(chosen(0.6), 64)
     assert said["gain"] == gain.text() and f"{gain.si:.2f} times" in spec["title"]
 
 

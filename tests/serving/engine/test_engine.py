@@ -24,6 +24,7 @@ OPTIONS = {
     "whole prompts": {"chunk": 512},
     "blocks of one": {"block_size": 1, "blocks": 128},
     "memory too small for two": {"blocks": 12},
+    "and in small pieces": {"blocks": 12, "chunk": 4},
     "shortest first": {"policy": "shortest", "blocks": 20},
     "static": {"policy": "static", "blocks": 20},
 }

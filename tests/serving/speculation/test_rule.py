@@ -114,6 +114,8 @@ def test_rows_that_do_not_fit_are_refused() -> None:
         checked([p], [], [1], random)
     with pytest.raises(ValueError, match="token 2: drafted, and its q is 0"):
         checked([p, p], [p], [2], random)
+    with pytest.raises(ValueError, match="allows no token"):
+        distribution(np.zeros(3), Sampling(), np.zeros(3, dtype=bool))
     # Nothing may follow the last one: then nothing is added to what was kept.
     assert checked([p], [p], [1], random) == [1]
     assert checked([certain(0, 3)], [p], [1], random) == [0]

@@ -38,7 +38,14 @@ SHOWN = (
     LATENT,
     FOURTH,
 )
-WORDS = {"MHA": "own heads", "GQA": "grouped", "MLA": "latent"}
+WORDS = {
+    "MHA": "own heads",
+    "GQA": "grouped",
+    "MLA": "latent",
+    "gated delta rule": "a state",
+    "HCA 1:128": "an entry for 128",
+    "CSA 1:4": "an entry for 4",
+}
 HOST, DRIVE = "pcie5_x16", "micron_9550"
 FEWER_BITS = "q4_1"  # codes of four bits, a least number and a step for each 32
 
@@ -137,8 +144,8 @@ def attention_of(model: str) -> str:
     """Its kinds of attention, the layers of each."""
     found: dict[str, int] = {}
     for row in kept_by_kind(model, MILLION):
-        kind, comma, more = row.kind.partition(",")
-        words = WORDS.get(kind, kind) + comma + more
+        words = WORDS.get(name := row.kind.partition(",")[0], name)
+        words += ", window" if name == "GQA" and "window" in row.kind else ""
         found[words] = found.get(words, 0) + row.layers
     return "; ".join(f"{layers} x {kind}" for kind, layers in found.items())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +12,6 @@ from stacklib.paged_kv import BlockAllocator, Match, PrefixTree
 from stacklib.paged_kv.session import prefilled
 from stacklib.pages import chain
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted
-from stacklib.serving.token.shape import ATTENTION
 
 MODEL, DEVICE, CHIPS, CONTEXT = chain.MODEL, chain.DEVICE, chain.TP, chain.CONTEXT
 BLOCK, LARGE = (
@@ -77,25 +75,11 @@ def collisions() -> Quantity:
 # -- time to the first token -----------------------------------------------------------
 
 
-@cache
-def _account(tokens: int) -> Any:
-    return serving.account(
-        MODEL, DEVICE, "bf16", tp=CHIPS, prompt=tokens, mode="calibrated"
-    )
-
-
 def first_token(tokens: int = CONTEXT, found: int = 0) -> Quantity:
-    """Time to the first token where the prompt's beginning is found.
-
-    Lines of the tokens that are left; their attention is that of the whole prompt less
-    that of the part found.
-    """
-    left = _account(tokens - found)
-    if not found:
-        return left.total().named("first token, nothing found")
-    times = [line.time for line in left.lines if line.time and line.name != ATTENTION]
-    attention = _account(tokens)[ATTENTION].time - _account(found)[ATTENTION].time
-    return sum(times, attention).named("first token, beginning found")
+    """Time to the first token where so many of the prompt's tokens are found."""
+    hit = found / tokens
+    told = serving.estimate(MODEL, DEVICE, "bf16", CHIPS, prompt=tokens, prefix_hit=hit)
+    return told.ttft.named(f"first token, {found:,} tokens found")
 
 
 # -- a session -------------------------------------------------------------------------
