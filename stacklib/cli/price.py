@@ -34,6 +34,9 @@ def add_parser(subparsers: Any) -> None:
         "--years", type=number, default=5.0, help="that what is bought serves (5)"
     )
     parser.add_argument("--tpot", type=number, help="ms that a token may take (any)")
+    parser.add_argument(
+        "--bought", help="purchase (new), launch or used (the first that is quoted)"
+    )
     add_json(parser)
     parser.set_defaults(func=run)
 
@@ -43,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from stacklib.roofline.work.fit import Infeasible
     from stacklib.serving import explain_price
 
-    names = "tp dtype context years".split()
+    names = "tp dtype context years bought".split()
     given = {name: getattr(args, name) for name in names}
     limit = None if args.tpot is None else args.tpot / 1e3
     try:
