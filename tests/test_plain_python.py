@@ -143,6 +143,14 @@ while run.busy: run.step()
 assert sum(run.explain(one.id).parts.values()) == run.explain(one.id).total > 0
 from stacklib.serving.slots.batches import continuous, harmonic, steps
 assert steps(continuous([3, 1, 2], 2)) == 3 and harmonic(2) == 1.5
+from stacklib.serving.agentic.session import Turn, told
+waits = serving.session(told())
+assert serving.machine_share(waits.steps).length > serving.offload().time
+from stacklib.serving.agentic.graph import Call, routing
+graph = serving.call_graph({"a": Call(5), "b": Call(3)}, [("a", "b", "all")])
+assert routing(graph, 2).recovered > 0
+from stacklib.serving.agentic.tails import Hop, drawn, exponential_tail
+assert serving.tail(drawn([Hop(1)] * 3, 50)).ratio > exponential_tail([Hop(1)]).ratio
 asked = dict(tp=8, batch=64.0, context=4096.0)
 quick = serving.estimate("llama-3-70b", "h100", "bf16", **asked)
 assert quick.tpot < quick.ttft and quick.fits and quick.error.low

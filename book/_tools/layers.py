@@ -79,6 +79,7 @@ FOLDERS = {
         "masks",
         "tiers",
         "engine",
+        "agentic",
         "server",
         "readings",
     ),

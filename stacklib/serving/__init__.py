@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
-    from .engine.delay import Delay
+    from .agentic.graph import call_graph
+    from .agentic.offload import offload
+    from .agentic.session import session
+    from .agentic.shares import machine_share
+    from .agentic.tails import tail
     from .engine.engine import Engine
-    from .engine.request import Request
     from .estimates.estimate import Estimate, estimate
     from .masks.mask import Mask
     from .masks.masks import json_mask, regex_mask, schema_mask
@@ -24,10 +27,9 @@ if TYPE_CHECKING:
     from .prices.explain import explain_price
     from .readings.diagnose import Diagnosis, diagnose
     from .readings.read import LogError, read_log
-    from .readings.readings import Readings
     from .tiers.file import FileTier
     from .tiers.host import HostTier
     from .token.account import account
-    from .token.lines import Account, Band, Cover, DoubleCount, Line
+    from .token.lines import Account, DoubleCount, Line
 else:
     __all__, __getattr__, __dir__ = offer(__name__)
