@@ -65,6 +65,13 @@ class TokenBill:
 
     total = allocation
 
+    def implied(self, row: str, price: Quantity) -> Span:
+        """Tokens a second at which a row would cost ``price`` a million tokens.
+
+        Rows of one table describe one machine only where they imply one rate.
+        """
+        return (self.hourly[row] / price).to("token/s")
+
     def share(self, row: str) -> Span:
         """A row of the total, from cheap among dear ones to dear among cheap ones."""
         own = self.hourly[row]
