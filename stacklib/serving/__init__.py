@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
-    from .engine.delay import Delay
     from .engine.engine import Engine
     from .engine.request import Request
     from .estimates.estimate import Estimate, estimate
+    from .layouts.search import Search, search
     from .masks.mask import Mask
     from .masks.masks import json_mask, regex_mask, schema_mask
     from .prices.contexts import context_multiplier
     from .prices.explain import explain_price
     from .readings.diagnose import Diagnosis, diagnose
     from .readings.read import LogError, read_log
-    from .readings.readings import Readings
     from .tiers.file import FileTier
     from .tiers.host import HostTier
     from .token.account import account
