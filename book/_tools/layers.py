@@ -80,6 +80,7 @@ FOLDERS = {
         "masks",
         "tiers",
         "engine",
+        "agentic",
         "server",
         "readings",
     ),

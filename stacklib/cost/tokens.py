@@ -65,6 +65,13 @@ class TokenBill:
 
     total = allocation
 
+    def implied(self, row: str, price: Quantity) -> Span:
+        """Tokens a second at which a row would cost ``price`` a million tokens.
+
+        Rows of one table describe one machine only where they imply one rate.
+        """
+        return (self.hourly[row] / price).to("token/s")
+
     def share(self, row: str) -> Span:
         """A row of the total, from cheap among dear ones to dear among cheap ones."""
         own = self.hourly[row]
@@ -207,7 +214,9 @@ def break_even(
     rent : Span, Range, Quantity or float
         Of the whole machine; a float is dollars an hour.
     tokens_per_s, capital, power, pue, cooling, storage, network, people
-        As ``token`` takes them; so are the rest.
+        As ``token`` takes them.
+    utilisation, years, price_of_power
+        As there: of the machine that is bought, over five years unless said.
 
     Raises
     ------

@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
+    from .agentic.graph import call_graph
+    from .agentic.offload import offload
+    from .agentic.session import session
+    from .agentic.shares import machine_share
+    from .agentic.tails import tail
     from .engine.engine import Engine
-    from .engine.request import Request
     from .estimates.estimate import Estimate, estimate
     from .layouts.search import Search, search
     from .masks.mask import Mask
@@ -27,6 +31,6 @@ if TYPE_CHECKING:
     from .tiers.file import FileTier
     from .tiers.host import HostTier
     from .token.account import account
-    from .token.lines import Account, Band, Cover, DoubleCount, Line
+    from .token.lines import Account, DoubleCount, Line
 else:
     __all__, __getattr__, __dir__ = offer(__name__)

@@ -1,4 +1,4 @@
-"""A token's bill: every corner, every direction, and two baselines beside each other."""
+"""A token's bill: every corner, every direction, and two baselines."""
 
 import itertools
 
@@ -140,6 +140,19 @@ def test_rent_or_buy_meet_at_the_break_even():
     assert found.tokens_a_month.low.si == pytest.approx(month)
     with pytest.raises(ValueError, match="rent"):
         cost.break_even(1768, rent=0, **given)
+
+
+def test_the_rows_of_one_table_can_imply_two_machines():
+    """The 174 dollars of 8.13: its first two rows stand for two rates, 19 apart."""
+    bill = cost.token(1768, **CASE)
+    rates = [
+        bill.implied(row, Quantity(said, "USD/Mtoken")).low.si
+        for row, said in (("capital", 60.6), ("power", 48.7))
+    ]
+    assert rates == pytest.approx([5.23, 0.279], rel=1e-2)
+    for row, cost_of in bill.rows.items():
+        rate = bill.implied(row, cost_of.low * 0.65)  # while it works
+        assert rate.low.si == pytest.approx(1768)
 
 
 def test_a_planted_fault_is_seen():

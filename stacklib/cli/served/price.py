@@ -34,6 +34,9 @@ def add_parser(subparsers: Any) -> None:
         "--years", type=number, default=5.0, help="that what is bought serves (5)"
     )
     parser.add_argument("--tpot", type=number, help="ms that a token may take (any)")
+    parser.add_argument(
+        "--bought", help="purchase (new), launch or used (the first that is quoted)"
+    )
     add_json(parser)
     parser.set_defaults(func=run)
 
@@ -43,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from stacklib.roofline.work.fit import Infeasible
     from stacklib.serving import explain_price
 
-    names = "tp dtype context years".split()
+    names = "tp dtype context years bought".split()
     given = {name: getattr(args, name) for name in names}
     limit = None if args.tpot is None else args.tpot / 1e3
     try:
@@ -62,7 +65,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _told(found: Region) -> str:
-    told = [found.words, "", "each alone, the others at their best, cheapest quotes:"]
+    first, last = found.machine.dates
+    when = first if first == last else f"{first} to {last}"
+    told = [
+        found.words,
+        f"prices of chips as quoted in {when}",
+        "",
+        "each alone, the others at their best, cheapest quotes:",
+    ]
     marks = {True: "=", False: "!"}
     told += [f"{marks[border.holds]} {border.words}" for border in found.borders]
     rows = [("batch", "tokens/s", "a token", "in use at least", "or, dearest quotes")]
@@ -83,6 +93,7 @@ def _facts(found: Region) -> dict[str, Any]:
         "price_usd_per_million": found.price.value,
         "feasible": found.feasible,
         "words": found.words,
+        "quotes_dated": list(found.machine.dates),
         "floor_usd_per_million": [end.value for end in _ends(found)],
         "price_over_least_cost": found.margin.si,
         "largest_batch": found.room,

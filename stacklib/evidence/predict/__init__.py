@@ -59,13 +59,13 @@ __all__ = [
 ]
 
 from . import (  # noqa: E402
-    attention,
-    collectives,
-    gemm,
-    inference,
-    memory,
-    prices,
-    quality,
-    serving,
-    training,
+    attention,  # noqa: F401
+    collectives,  # noqa: F401
+    gemm,  # noqa: F401
+    inference,  # noqa: F401
+    memory,  # noqa: F401
+    prices,  # noqa: F401
+    quality,  # noqa: F401
+    serving,  # noqa: F401
+    training,  # noqa: F401
 )

@@ -76,7 +76,7 @@ def prepare(row: Measurement) -> Predict:
     if metric.startswith(_WAITS):
         raise Refusal(
             f"{metric} of a trace of requests: it needs the trace, which is not "
-            "shipped, and serving's simulator, which no predictor asks yet"
+            "shipped, and a simulation of it, which is not asked here yet"
         )
     if metric == "speedup":
         found = _drafted(row)

@@ -275,4 +275,10 @@ POSTS: dict[str, Post] = {
         PROMPT,
     ),
     "08-serving/speculation": Post(READ, _drafted()),
+    "08-serving/queue": Post(READ),
+    "08-serving/pools": Post(READ),
+    "08-serving/layouts": Post(READ),
+    "08-serving/agents": Post(READ),
+    "08-serving/price": Post(READ),
+    "08-serving/journey": Post(READ),
 }

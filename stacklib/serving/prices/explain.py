@@ -134,7 +134,10 @@ class Region:
         """Whether the price pays at one point, by ``cost.token``.
 
         - ``dearest``: at the dearest quotes in place of the cheapest
+        - a batch beyond ``room`` never pays
         """
+        if batch > self.room:
+            return False
         bill = self.machine.bill(
             self.step(batch=batch).tokens_per_s,
             utilisation=utilisation,
@@ -168,6 +171,7 @@ def explain_price(
     context: int = 4096,
     years: float = YEARS,
     tpot: float | None = None,
+    bought: str | None = None,
 ) -> Region:
     """What must be true for a price of a million output tokens to pay.
 
@@ -181,6 +185,9 @@ def explain_price(
         How long what is bought serves, at the most.
     tpot : float, optional
         Seconds that a token may take: batches that are slower are left out.
+    bought : str, optional
+        ``"purchase"`` (new), ``"launch"`` or ``"used"``, for older hardware; default
+        the first that somebody quotes.
 
     Raises
     ------
@@ -214,7 +221,7 @@ def explain_price(
         batch: step(batch=float(batch), context=float(context)).tokens_per_s
         for batch in _tried(room)
     }
-    return Region(price, machine(on, tp), step, room, float(years), made)
+    return Region(price, machine(on, tp, bought), step, room, float(years), made)
 
 
 def _tried(room: int) -> list[int]:

@@ -14,12 +14,13 @@ from stacklib import cost, hardware
 from stacklib.cost.spans import Given, Span, span
 from stacklib.cost.tokens import TokenBill
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, chosen, quoted
+from stacklib.quantity import Quantity, chosen, quoted, resolve
 from stacklib.quantity.bounds import whole
 
 GPUS = 8  # of a server of the cluster's kind
 CLUSTER = 2048  # GPUs of the cluster whose switches are counted
 CABLES = 2  # a GPU of it: one to its switch, one on
+BOUGHT = ("purchase", "launch", "used")  # what is taken first where nothing is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Machine:
     power: Span  # W
     pue: Span
     rent: Span | None  # dollars an hour for all chips; None where nobody quotes it
+    dates: tuple[str, str]  # of the first and the last quote of what chips cost
 
     def bill(
         self,
@@ -60,20 +62,27 @@ class Machine:
         )
 
 
-def machine(on: str | Accelerator, chips: int = GPUS) -> Machine:
+def machine(
+    on: str | Accelerator, chips: int = GPUS, bought: str | None = None
+) -> Machine:
     """Chips of one kind with their part of a cluster.
 
-    - ``on``: a device that somebody quotes a price of, to buy new
+    - ``on``: a device that somebody quotes a price of
+    - ``bought``: ``"purchase"`` (new), ``"launch"`` or ``"used"``: of older hardware;
+      default the first of them that has quotes
+    - raises ``ValueError`` where nobody quotes one, ``UnknownName`` for another kind
     """
     whole(chips=chips)
     device = hardware.get(on) if isinstance(on, str) else on
-    asked = paid(device, "purchase") or paid(device, "launch")
-    if asked is None:
+    ways = BOUGHT if bought is None else (resolve(bought, BOUGHT, "way to buy"),)
+    way = next((way for way in ways if cost.prices(device.key, way)), None)
+    if way is None:
         raise ValueError(
-            f"nobody quotes what a {device.short} costs to buy: its hours may be "
-            f"rented, see prices({device.key!r}, 'cloud'); priced are "
-            f"{', '.join(priced())}"
+            f"nobody quotes what a {device.short} costs to buy ({', '.join(ways)}): "
+            f"its hours may be rented, see prices({device.key!r}, 'cloud'); new are "
+            f"sold {', '.join(priced())}"
         )
+    asked = _spanned(device, way)
     many = chosen(chips, label="chips")
     each = many / GPUS
     switches = quoted("cluster_sheet.switch") * quoted("cluster_sheet.gpus_2048")
@@ -91,22 +100,28 @@ def machine(on: str | Accelerator, chips: int = GPUS) -> Machine:
         _power(device, many),
         span(quoted("uptime.pue_hyperscale"), quoted("uptime.pue_2023")),
         rented(device, chips),
+        _dates(device, way),
     )
 
 
 def rented(device: Accelerator, chips: int = 1) -> Span | None:
     """What hours of some chips are rented for; None where nobody says."""
-    found = paid(device, "cloud")
-    return None if found is None else (found * chosen(chips, label="chips")).to("USD/h")
+    if not cost.prices(device.key, "cloud"):
+        return None
+    return (_spanned(device, "cloud") * chosen(chips, label="chips")).to("USD/h")
 
 
-def paid(device: Accelerator, what: str) -> Span | None:
+def _spanned(device: Accelerator, what: str) -> Span:
     """The quotes of one kind for a chip, from lowest to highest."""
     quotes = [q.value.across(1) for q in cost.prices(device.key, what)]
-    if not quotes:
-        return None
     low, high = (pick(quotes, key=lambda q: q.si) for pick in (min, max))
     return span(low, high)
+
+
+def _dates(device: Accelerator, what: str) -> tuple[str, str]:
+    """When the first and the last of these quotes were true."""
+    quotes = cost.prices(device.key, what)
+    return quotes[0].date, quotes[-1].date
 
 
 def priced() -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 
 from stacklib import cost, serving
 from stacklib.models import get
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, UnknownName
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving import estimate
 from stacklib.serving.prices.contexts import context_multiplier, decode_share
@@ -33,6 +33,11 @@ def test_a_machine_stands_on_quotes_with_dates():
 def test_a_chip_that_nobody_sells_is_named():
     with pytest.raises(ValueError, match="costs to buy"):
         machine("tpu-v5p")
+    with pytest.raises(UnknownName):
+        machine("h100", bought="stolen")
+    used = machine("h100", bought="used")
+    assert used.capital.high < machine("h100").capital.high
+    assert machine("a100").dates[0] == "2026" and used.dates[1] == "2026-03"
     with pytest.raises(ValueError, match="chips = 0"):
         machine("h100", 0)
     assert "h100_sxm" in priced() and "tpu_v5p" not in priced()

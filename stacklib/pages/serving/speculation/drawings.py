@@ -86,9 +86,16 @@ def _blocks(when: str, held: int, words: list) -> d.Node:
         drafts = frozenset(n for n in full if first + n >= READ)
         empty = frozenset(range(BLOCK)) - frozenset(full)
         name = f"block {number + 1}, {when}"
-        cells = d.Cells(f"tokens of {name}", BLOCK, side=(13.0, 10.0), gap=2,
-                        role=SMALL if drafts else TEXT, lit=drafts, dark=empty,
-                        words="tokens in the cache")  # fmt: skip
+        cells = d.Cells(
+            f"tokens of {name}",
+            BLOCK,
+            side=(13.0, 10.0),
+            gap=2,
+            role=SMALL if drafts else TEXT,
+            lit=drafts,
+            dark=empty,
+            words="tokens in the cache",
+        )
         free = not full
         blocks.append(d.Box(name, None, cells, role="muted" if free else TEXT, grow=0))
     told = [d.line(f"the large model's cache, {when}", bold=True), tuple(words)]
