@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from .agentic.tails import tail
     from .engine.engine import Engine
     from .estimates.estimate import Estimate, estimate
-    from .layouts.search import Search, search
-    from .masks.mask import Mask
+    from .layouts.search import search
     from .masks.masks import json_mask, regex_mask, schema_mask
     from .prices.contexts import context_multiplier
     from .prices.explain import explain_price

@@ -10,8 +10,8 @@ from ..estimate import listed, share
 from ..models import find
 
 if TYPE_CHECKING:
-    from stacklib.serving import Search
     from stacklib.serving.layouts.layout import Layout
+    from stacklib.serving.layouts.search import Search
 
 
 def formats(text: str) -> tuple[str, ...]:

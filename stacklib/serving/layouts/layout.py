@@ -38,23 +38,13 @@ class Pool:
 class Layout:
     """A model laid out on some chips.
 
-    Attributes
-    ----------
-    kind : str
-        ``"aggregated"``: one pool reads and writes; ``"disaggregated"``: two.
-    device, dtype : str
-        The chip, and how weights are kept.
-    gpus : int
-        Chips that there are; some may stand idle.
-    pool, prefill : Pool or None
-        Who writes, and who reads where that is another; None where a refused layout
-        came not so far.
-    ttft, tpot : float
-        Seconds to the first token, and of each after it, on average.
-    tokens_per_s : float
-        Tokens written a second, by all chips.
-    refused : str
-        The sum that refuses it; empty where it is kept.
+    - ``kind``: ``"aggregated"``: one pool reads and writes; ``"disaggregated"``: two
+    - ``device``, ``dtype``: the chip, and how weights are kept
+    - ``gpus``: chips that there are; some may stand idle
+    - ``pool``, ``prefill``: who writes, and who reads where that is another
+    - ``ttft``, ``tpot``: seconds to the first token, and of each after it, on average
+    - ``tokens_per_s``: tokens written a second, by all chips
+    - ``refused``: the sum that refuses it; empty where it is kept
     """
 
     kind: str

@@ -58,12 +58,8 @@ class Against:
 class Search:
     """All layouts of a search, ranked.
 
-    Attributes
-    ----------
-    rows : tuple of Layout
-        Those that keep the limits, the best first, then those refused.
-    against : tuple of Against
-        The best accelerator against each other one that was asked.
+    - ``rows``: those that keep the limits, the best first, then those refused
+    - ``against``: the best accelerator against each other one that was asked
     """
 
     asked: Asked

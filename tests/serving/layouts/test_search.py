@@ -14,7 +14,7 @@ from stacklib.serving.layouts.search import FAMILY
 
 SLO = {"ttft": 1.0, "tpot": 0.03}
 CASES = (
-    ("llama-3-8b", 4, "h100-sxm", (2048, 256)),
+    ("llama-3-8b", 3, "h100-sxm", (4096, 128)),
     ("qwen3-30b-a3b", 2, "a100-sxm-80gb", (1024, 64)),
     ("llama-3-70b", 8, "h200-sxm", (512, 700)),
     ("llama-3-8b", 3, "l40s", (4096, 96)),
