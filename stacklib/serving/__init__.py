@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .agentic.tails import tail
     from .engine.engine import Engine
     from .estimates.estimate import Estimate, estimate
+    from .layouts.search import search
     from .masks.mask import Mask
     from .masks.masks import json_mask, regex_mask, schema_mask
     from .prices.contexts import context_multiplier
@@ -30,6 +31,6 @@ if TYPE_CHECKING:
     from .tiers.file import FileTier
     from .tiers.host import HostTier
     from .token.account import account
-    from .token.lines import Account, DoubleCount, Line
+    from .token.lines import Account, Line
 else:
     __all__, __getattr__, __dir__ = offer(__name__)
