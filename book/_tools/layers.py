@@ -73,6 +73,7 @@ FOLDERS = {
         "token",
         "speculation",
         "estimates",
+        "simulation",
         "slots",
         "text",
         "masks",
