@@ -219,7 +219,7 @@ class Machine:
         else:
             computed = blocks = self._stop(request)
             request.made = request.new - (request.ends - self.tick)
-            request.last = now
+            request.last, request.ends = now, -1  # what the heap still says is void
         request.unread, request.read = 0, max(request.read, computed)
         self.pool.release(request.held, -(-blocks // self.limits.size), computed)
 
@@ -331,8 +331,7 @@ class Machine:
         ends = self.ends
         while ends and ends[0][0] <= self.tick:
             at, _, request = heappop(ends)
-            if request.ends == at and request in self.running and not request.unread:
-                request.made = request.new
+            if request.ends == at:
                 self._finish(request, self._stop(request), now)
                 done.append(request)
         parted: list[Request] = []
