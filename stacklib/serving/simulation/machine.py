@@ -280,7 +280,7 @@ class Machine:
     def _let_in(self, request: Request, now: int) -> bool:
         """Its blocks, and a place in the batch; False where blocks are short."""
         tokens = request.tokens
-        reach = self.reach.get(request.text, 0) if request.shared else 0
+        reach = self.reach.get(request.text, 0)
         # Who was here before has more of the text in common with what he left.
         shared = reach if request.preempted else request.shared // self.limits.size
         found = self.pool.admit(request.held, request.text, reach, shared, tokens)
@@ -324,7 +324,7 @@ class Machine:
         for request, tokens in pieces:
             request.unread -= tokens
             self.backlog -= tokens
-            if request.shared:
+            if request.held.copies:
                 computed = request.tokens - request.unread
                 self.pool.publish(request.held, computed)
         done: list[Request] = []
@@ -369,8 +369,7 @@ class Machine:
 
     def leave(self, request: Request, place: int) -> None:
         """Its blocks are free; ``place``: tokens in them, all computed."""
-        if request.shared:
-            reach = self.reach.get(request.text, 0)
+        if reach := self.reach.get(request.text):
             self.pool.name(request.held, request.text, reach, place)
         self.pool.release(request.held, -(-place // self.limits.size), place)
 

@@ -177,8 +177,7 @@ def _run(
     gaps: Counter[int] = Counter()
     reach: dict[object, int] = {}
     for row in rows:
-        if row.prefix:
-            places = row.shared // asked.limits.size
+        if places := row.shared // asked.limits.size:
             reach[row.text] = max(places, reach.get(row.text, 0))
     machines = [
         Machine(

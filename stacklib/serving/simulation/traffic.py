@@ -35,8 +35,10 @@ class Row(NamedTuple):
 
     @property
     def text(self) -> Any:
-        """Name of the text that it begins with."""
-        return self.prefix[0] if isinstance(self.prefix, tuple) else ""
+        """Name of the text that it begins with, or goes on with; None without one."""
+        if isinstance(self.prefix, tuple):
+            return self.prefix[0]
+        return "" if self.prefix else None
 
     @property
     def shared(self) -> int:

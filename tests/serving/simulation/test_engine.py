@@ -12,7 +12,7 @@ STEP = 10  # ns of every step
 
 def own_tokens(row: Row) -> list[int]:
     """A prompt whose beginning is its text's, and whose rest nobody else has."""
-    text = {"": 1, "a": 2, "b": 3}[row.text]
+    text = {None: 1, "a": 2, "b": 3}[row.text]
     common = [text * 1000 + place for place in range(row.shared)]
     return common + [100_000 + row.id * 1000 + n for n in range(row.prompt - row.shared)]
 
