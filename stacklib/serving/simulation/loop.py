@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 
 from .machine import Machine
-from .request import Request
+from .request import Done, Request
 from .rows import Router
 
 ARRIVES, ENDS, CHANGES = range(3)  # what happens first at one time
@@ -34,6 +34,7 @@ class Run:
         self.crossing = crossing
         self.events: list[tuple[int, int, int, int, object]] = []
         # Where no machine has a slot: who is to be read, and who only writes on.
+        self.done: dict[int, Done] = {}  # by place in the traffic
         self.lines: dict[bool, deque[Request]] = {True: deque(), False: deque()}
         self.turns = {True: 0, False: 0}  # by whether prompts are read there
         self.number = 0  # of an event: the order of what is alike
@@ -93,6 +94,8 @@ class Run:
         done, parted = machine.end(self.now)
         self.touched.add(machine.index)
         self.inside -= len(done)
+        for request in done:
+            self.done[request.place] = request.done()
         for request in parted:
             self._part(machine, request)
         if done or parted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .pool import Held
+from .traffic import Row
 
 
 class Done(NamedTuple):
@@ -65,6 +66,7 @@ class Request:
         "machine",
         "made",
         "new",
+        "place",
         "preempted",
         "prompt",
         "rank",
@@ -76,11 +78,10 @@ class Request:
         "unread",
     )
 
-    def __init__(
-        self, id: Any, arrival: int, prompt: int, new: int, text: Any, shared: int
-    ) -> None:
-        self.id, self.arrival, self.prompt, self.new = id, arrival, prompt, new
-        self.text, self.shared = text, shared
+    def __init__(self, place: int, arrival: int, row: Row) -> None:
+        self.place, self.arrival = place, arrival
+        self.id, self.prompt, self.new = row.id, row.prompt, row.new
+        self.text, self.shared = row.text, row.shared
         self.made = 0  # tokens of its answer, without those of the batch it is in
         self.unread = 0  # tokens that it has a place for and are not read
         self.read = 0  # tokens read once and lost

@@ -198,19 +198,12 @@ def _run(
     run = Run(machines, ROUTERS[asked.router], lambda request: 0)
     first = rows[0].arrival
     run.now = first
-    requests = [
-        Request(
-            row.id,
-            first if at_once else row.arrival,
-            row.prompt,
-            row.new,
-            row.text,
-            row.shared,
-        )
-        for row in rows
-    ]
-    run.run(requests)
-    return _outcome(run, requests, gaps)
+    # Made when they come, so that a long traffic is not in memory twice.
+    run.run(
+        Request(place, first if at_once else row.arrival, row)
+        for place, row in enumerate(rows)
+    )
+    return _outcome(run, gaps)
 
 
 def _law(asked: Asked, factor: float, index: int) -> Law:
@@ -221,9 +214,9 @@ def _law(asked: Asked, factor: float, index: int) -> Law:
     return law_of(asked.step_time, default, asked.seed, index)
 
 
-def _outcome(run: Run, requests: Sequence[Request], gaps: Counter[int]) -> Outcome:
+def _outcome(run: Run, gaps: Counter[int]) -> Outcome:
     """What a run left, with Little's law held: both sides are counted apart."""
-    done = tuple(request.done() for request in requests)
+    done = tuple(run.done[place] for place in range(len(run.done)))
     stayed = sum(each.e2e for each in done)
     if stayed != run.area:
         raise AssertionError(
