@@ -4,7 +4,8 @@
 what binds it, whose section it is, and which operations it covers. ``.total()`` refuses
 lines that count the same twice, ``.missing()`` lists what nobody counts, ``a - b`` is
 line by line. ``Engine(tinylm.load(), ...)`` serves many requests at once, and
-``.explain(id)`` says where a request's time went.
+``.explain(id)`` says where a request's time went. ``simulate("llama-2-7b", "h100-sxm",
+poisson(10, 1000))`` lets requests come when they like, and says how long they wait.
 """
 
 from __future__ import annotations
@@ -14,18 +15,20 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
-    from .engine.delay import Delay
     from .engine.engine import Engine
-    from .engine.request import Request
     from .estimates.estimate import Estimate, estimate
     from .masks.mask import Mask
     from .masks.masks import json_mask, regex_mask, schema_mask
     from .readings.diagnose import Diagnosis, diagnose
     from .readings.read import LogError, read_log
-    from .readings.readings import Readings
+    from .simulation.files import trace
+    from .simulation.results import Simulation
+    from .simulation.sessions import agents, chat
+    from .simulation.simulate import simulate
+    from .simulation.traffic import bursty, poisson
     from .tiers.file import FileTier
     from .tiers.host import HostTier
     from .token.account import account
-    from .token.lines import Account, Band, Cover, DoubleCount, Line
+    from .token.lines import Account, DoubleCount, Line
 else:
     __all__, __getattr__, __dir__ = offer(__name__)

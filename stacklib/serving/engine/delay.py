@@ -40,20 +40,12 @@ class Eviction:
 class Delay:
     """A request's latency by cause.
 
-    Parameters
-    ----------
-    request : int
-        Its id.
-    total : float
-        From submission to its end, or to now while it is alive.
-    parts : mapping of str to float
-        Time by cause, in the order of ``PARTS``; they sum to ``total``.
-    evictions : tuple of Eviction
-        Every time it was sent back.
-    cached : int
-        Tokens of its prompt that were found computed.
-    missed : str
-        Why no more were found.
+    - ``request``: its id
+    - ``total``: from submission to its end, or to now while it is alive
+    - ``parts``: time by cause, in the order of ``PARTS``; they sum to ``total``
+    - ``evictions``: every time it was sent back
+    - ``cached``: tokens of its prompt that were found computed
+    - ``missed``: why no more were found
     """
 
     request: int

@@ -98,16 +98,10 @@ def asked(
 class Request(Place):
     """A request in an engine, alive or ended.
 
-    Parameters
-    ----------
-    id : int
-        Its number in the engine.
-    asked : Asked
-        What was submitted: tokens, sampling, most, stop, mask, seed, logprobs.
-    ledger : Ledger
-        Where its time goes.
-    spell : callable
-        Bytes of tokens.
+    - ``id``: its number in the engine
+    - ``asked``: what was submitted
+    - ``ledger``: where its time goes
+    - ``spell``: bytes of tokens
     """
 
     def __init__(

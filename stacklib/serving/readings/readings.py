@@ -63,21 +63,14 @@ class Sample:
 class Readings:
     """What ``read_log`` found.
 
-    Parameters
-    ----------
-    engine : str
-        ``vllm``, ``sglang``, ``llama.cpp`` or ``stacklib``.
-    found : mapping of str to tuple of Reading
-        By field, in the order of the text; of a line that repeats the latest 2,000.
-    events : mapping of str to int
-        How often something was said: ``preempted``, ``hybrid_off``.
-    unread : tuple of Reading
-        Lines that begin as the server's do and go on otherwise, quoted: another version
-        printed them. Nothing was taken from them.
-    lines : int
-        Lines of the text.
-    histograms : mapping of str to tuple
-        Of metrics: upper ends in seconds, and how many lay below.
+    - ``engine``: ``vllm``, ``sglang``, ``llama.cpp`` or ``stacklib``
+    - ``found``: by field, in the order of the text; of a line that repeats the latest
+      2,000
+    - ``events``: how often something was said: ``preempted``, ``hybrid_off``
+    - ``unread``: lines that begin as the server's do and go on otherwise, quoted:
+      another version printed them, and nothing was taken from them
+    - ``lines``: of the text
+    - ``histograms``: of metrics: upper ends in seconds, and how many lay below
     """
 
     engine: str

@@ -64,4 +64,6 @@ class Here:
 
     def _prompt(self, tokens: int) -> float:
         asked = min(tokens, self.most)
-        return _lines(self.name, asked, 1 if asked == 1 else 0)[ATTENTION] if asked else 0.0
+        if not asked:
+            return 0.0
+        return _lines(self.name, asked, 1 if asked == 1 else 0)[ATTENTION]

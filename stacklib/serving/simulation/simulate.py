@@ -157,9 +157,7 @@ def _hold(rows: Sequence[Row], limits: Limits) -> None:
 def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
     served = asked.served
 
-    def again(
-        factor: float = 1.0, at_once: bool = False, log: bool = False
-    ) -> Outcome:
+    def again(factor: float = 1.0, at_once: bool = False, log: bool = False) -> Outcome:
         return _run(asked, rows, factor, at_once, log)
 
     return Simulation(

@@ -222,9 +222,7 @@ class Estimated:
         return step.line(line, rows)
 
 
-def law_of(
-    step_time: Any, default: Callable[[], Law], seed: int, machine: int
-) -> Law:
+def law_of(step_time: Any, default: Callable[[], Law], seed: int, machine: int) -> Law:
     """A machine's law: the estimate's, a number of seconds, a callable or a draw.
 
     - ``default``: makes the estimate's

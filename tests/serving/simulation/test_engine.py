@@ -14,7 +14,8 @@ def own_tokens(row: Row) -> list[int]:
     """A prompt whose beginning is its text's, and whose rest nobody else has."""
     text = {None: 1, "a": 2, "b": 3}[row.text]
     common = [text * 1000 + place for place in range(row.shared)]
-    return common + [100_000 + row.id * 1000 + n for n in range(row.prompt - row.shared)]
+    own = 100_000 + row.id * 1000
+    return common + [own + place for place in range(row.prompt - row.shared)]
 
 
 def engine(rows, blocks, max_batch, chunk, policy):
@@ -48,7 +49,7 @@ def houses(draw):
         at += STEP * draw(st.sampled_from((0, 0, 1, 3, 9)))
         prompt, prefix = draw(st.integers(1, 70)), 0
         if draw(st.booleans()):
-            # Whole blocks, and all rows of a text alike: nobody knows more than it says.
+            # Whole blocks, all rows of a text alike: nobody knows more than it says.
             prefix = draw(st.sampled_from((("a", 16), ("b", 32))))
             prompt += prefix[1]
         rows.append(Row(number, at, prompt, draw(st.integers(1, 50)), prefix))
