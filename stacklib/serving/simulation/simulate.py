@@ -28,8 +28,6 @@ from .steps import Law, law_of
 from .traffic import Row, rows_of
 
 MOST = 1 << 40  # blocks, where nobody knows how many there are
-# Behaviour that is no argument of its own yet.
-LATER = ("pools", "tiers", "draft", "failures", "autoscale")
 
 
 @dataclass(frozen=True, slots=True)
