@@ -171,7 +171,9 @@ def _show(found: Simulation, facts: dict[str, Any]) -> None:
     shown = "all at once" if used is None else f"utilisation {used:.3f}"
     many, rate = facts["requests"], facts["tokens_per_s"]
     print(f"{many:,} requests, {rate:,.4g} tokens/s; {shown}")
-    rows = [("", "50 %", "90 %", "95 %", "99 %", "99 % with its interval")]
+    rows: list[tuple[str, ...]] = [
+        ("", "50 %", "90 %", "95 %", "99 %", "99 % with its interval")
+    ]
     for of in ("ttft", "itl", "e2e"):
         if of not in facts:
             continue
