@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 
 from .machine import Machine
+from .pool import Held
 from .request import Done, Request
 from .rows import Router
 
@@ -109,7 +110,7 @@ class Run:
         def arrived() -> None:
             machine.leave(request, request.tokens - 1)
             self.touched.add(machine.index)
-            request.ready = True
+            request.ready, request.held = True, Held()
             self._route(request, False)
 
         self.push(arrives, ARRIVES, machine.index, arrived)

@@ -280,9 +280,10 @@ class Machine:
     def _let_in(self, request: Request, now: int) -> bool:
         """Its blocks, and a place in the batch; False where blocks are short."""
         tokens = request.tokens
-        reach = self.reach.get(request.text, 0)
+        reach = 0 if request.ready else self.reach.get(request.text, 0)
         # Who was here before has more of the text in common with what he left.
         shared = reach if request.preempted else request.shared // self.limits.size
+        shared = min(shared, reach)
         found = self.pool.admit(request.held, request.text, reach, shared, tokens)
         if found is None:
             return False
