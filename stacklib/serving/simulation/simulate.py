@@ -18,6 +18,7 @@ from stacklib.quantity.bounds import at_least, whole
 from stacklib.quantity.names import resolve
 
 from . import setup
+from .changes import autoscale_of, failures_of
 from .loop import Run
 from .machine import Limits, Machine
 from .pools import Pools, Turns, crossing_of, pools_of, roles_of
@@ -44,7 +45,9 @@ class Asked:
     step_time: Any
     jump: bool
     seed: int
-    pools: Pools | None = None
+    pools: Pools | None
+    failures: Any
+    autoscale: Any
 
 
 def simulate(
@@ -64,6 +67,8 @@ def simulate(
     max_batch: int = 128,
     pools: Mapping[str, Any] | None = None,
     router: str = "round-robin",
+    failures: Any = None,
+    autoscale: Mapping[str, Any] | None = None,
     gap: float | None = None,
     step_time: Any = None,
     jump: bool = True,
@@ -95,6 +100,12 @@ def simulate(
     router : str
         ``"round-robin"``, ``"least-loaded"`` (a request waits for the first free slot
         anywhere) or ``"prefix-aware"`` (where it is read soonest).
+    failures : sequence or mapping, optional
+        Seconds, machine and seconds down of each; or ``"between"``, the mean seconds
+        until a machine fails, and ``"down"``.
+    autoscale : mapping, optional
+        ``"most"`` machines, one more where over ``"waiting"`` requests wait for each,
+        up after ``"ready"`` seconds; ``replicas`` stay.
     gap : float, optional
         Seconds of the host in each step, in place of the estimate's.
     step_time : float, callable or Exponential, optional
@@ -148,9 +159,25 @@ def simulate(
         if served is None or served.step is None:
             raise ValueError("pools of attention and mlp: of a model on chips alone")
         limits = limits._replace(blocks=limits.blocks * found.sizes[0])
+    if found is not None and autoscale is not None:
+        raise ValueError("autoscale beside pools: machines of one kind alone")
+    if autoscale is not None:
+        autoscale_of(autoscale, replicas)  # raises
     asked = Asked(
-        served, limits, scheduler, router, replicas, gap, step_time, jump, seed, found
+        served,
+        limits,
+        scheduler,
+        router,
+        replicas,
+        gap,
+        step_time,
+        jump,
+        seed,
+        found,
+        failures if failures is None or isinstance(failures, Mapping) else [*failures],
+        autoscale,
     )
+    failures_of(asked.failures, len(_roles(asked)), seed)  # raises
     _hold(rows, limits)
     return _simulation(asked, rows)
 
@@ -168,7 +195,7 @@ def _hold(rows: Sequence[Row], limits: Limits) -> None:
 
 
 def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
-    served, roles = asked.served, roles_of(asked.pools, asked.replicas)
+    served, roles = asked.served, _roles(asked)
 
     def again(factor: float = 1.0, at_once: bool = False, log: bool = False) -> Outcome:
         return _run(asked, rows, factor, at_once, log)
@@ -201,13 +228,18 @@ def _run(
             gaps,
             asked.jump,
         )
-        for index, role in enumerate(roles_of(asked.pools, asked.replicas))
+        for index, role in enumerate(_roles(asked))
     ]
     if log:
         for machine in machines:
             machine.log = []
     crossing = crossing_of(asked.pools, asked.served)
-    run = Run(machines, ROUTERS[asked.router], crossing)
+    changes = (
+        failures_of(asked.failures, len(machines), asked.seed),
+        autoscale_of(asked.autoscale, asked.replicas),
+    )
+    watchers = [each for each in changes if each is not None]
+    run = Run(machines, ROUTERS[asked.router], crossing, watchers)
     first = rows[0].arrival
     run.now = first
     # Made when they come, so that a long traffic is not in memory twice.
@@ -216,6 +248,12 @@ def _run(
         for place, row in enumerate(rows)
     )
     return _outcome(run, gaps)
+
+
+def _roles(asked: Asked) -> tuple[str, ...]:
+    """What each machine does, those that may be asked for later too."""
+    most = asked.replicas if asked.autoscale is None else asked.autoscale["most"]
+    return roles_of(asked.pools, most)
 
 
 def _law(asked: Asked, factor: float, index: int) -> Law:
@@ -250,6 +288,6 @@ def _outcome(run: Run, gaps: Counter[int]) -> Outcome:
         tuple(machine.busy for machine in machines),
         sum(machine.steps for machine in machines),
         sum(machine.preempted for machine in machines),
-        len(machines) * (end - done[0].arrival),
+        run.spent,
         tuple(sorted(log, key=lambda ran: (ran.start, ran.machine))),
     )
