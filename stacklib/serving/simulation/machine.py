@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
+from .below import Below
 from .pool import Held, Pool
 from .request import Request
 from .rows import Role, Scheduler
@@ -51,7 +52,7 @@ class Machine:
     - ``gaps``: times between tokens of one request, each with how often
     - ``reach``: of each text, whole blocks that some row asks for
     - ``jump``: whether it passes over steps in which the batch does not change
-    - ``writer``: makes what counts how answers grow
+    - ``writer``, ``below``: make what counts how answers grow, and the tiers
     """
 
     def __init__(
@@ -65,11 +66,12 @@ class Machine:
         gaps: Counter[int],
         jump: bool,
         writer: Callable[[], Plain],
+        below: Callable[[], Below | None],
     ) -> None:
         self.index, self.law, self.limits = index, law, limits
         self.scheduler, self.role = scheduler, role
         self.reach, self.gaps = reach, gaps
-        self.writer = writer
+        self.writer, self.below = writer, below
         self.jump = jump and law.steady and writer().width == 1
         self.up = True
         self.steps = self.busy = self.preempted = self.lives = 0
@@ -79,7 +81,7 @@ class Machine:
 
     def clear(self) -> None:
         """An empty machine."""
-        self.pool = Pool(self.limits.blocks, self.limits.size)
+        self.pool = Pool(self.limits.blocks, self.limits.size, self.below())
         self.waiting: deque[Request] = deque()
         self.running: dict[Request, None] = {}  # in the order of their ranks
         self.reading: list[Request] = []
@@ -154,7 +156,8 @@ class Machine:
                 spans.append((start, start + tokens))
                 ends += tokens == request.unread
             work = Work(decodes, self.context, tuple(spans), ends)
-            self.segments = [(1, self.law.mixed(work))]
+            time = self.law.mixed(work) + self.pool.copying
+            self.segments, self.pool.copying = [(1, time)], 0
         else:
             self._pass_over(1 if squeezed or not self.jump else self._unchanged())
         return True

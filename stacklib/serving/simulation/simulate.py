@@ -18,6 +18,7 @@ from stacklib.quantity.bounds import at_least, whole
 from stacklib.quantity.names import resolve
 
 from . import setup
+from .below import Below, Tier, tiers_of
 from .changes import autoscale_of, failures_of
 from .loop import Run
 from .machine import Limits, Machine
@@ -51,6 +52,7 @@ class Asked:
     autoscale: Any
     draft: tuple[float, int, Any] | None
     written: Served | None  # who writes the drafts
+    tiers: tuple[Tier, ...]
 
 
 def simulate(
@@ -70,6 +72,7 @@ def simulate(
     max_batch: int = 128,
     pools: Mapping[str, Any] | None = None,
     router: str = "round-robin",
+    tiers: Mapping[str, Sequence[Any]] | None = None,
     draft: Sequence[Any] | None = None,
     failures: Any = None,
     autoscale: Mapping[str, Any] | None = None,
@@ -84,7 +87,7 @@ def simulate(
     ----------
     model, on, tp, dtype, kv_dtype, ep, software
         Of one replica, as ``estimate`` takes them; *this machine* runs the book's own
-        models. None for both where ``step_time`` is given.
+        models. They may be None where ``step_time`` is given.
     traffic : iterable of Row
         Requests in the order of arrival: id, arrival in nanoseconds, tokens of prompt
         and answer, prefix.
@@ -104,6 +107,9 @@ def simulate(
     router : str
         ``"round-robin"``, ``"least-loaded"`` (a request waits for the first free slot
         anywhere) or ``"prefix-aware"`` (where it is read soonest).
+    tiers : mapping, optional
+        Below a replica's blocks, the nearest first: blocks and bytes a second of each,
+        by name. Places of texts that rows have in common go there and come back.
     draft : tuple, optional
         Acceptance, tokens and, unless it is a look-up, the model that writes them, as
         ``estimate`` takes them. A given ``step_time`` is that of a whole pass.
@@ -152,10 +158,13 @@ def simulate(
     if gap is not None:
         at_least(0, gap=gap)
     served = None
-    if step_time is None:
-        if model is None or on is None:
-            raise ValueError("model and on are needed where no step_time is given")
+    if model is not None and on is not None:
         served = setup.served(model, on, tp, ep, dtype, kv_dtype, software)
+    elif step_time is None:
+        raise ValueError("model and on are needed where no step_time is given")
+    below = tiers_of(tiers)
+    if below and (served is None or not served.cached):
+        raise ValueError("tiers: of a model on chips, whose cache is copied")
     written = None
     if served is not None and drafted is not None:
         if served.step is None:
@@ -195,6 +204,7 @@ def simulate(
         autoscale,
         drafted,
         written,
+        below,
     )
     failures_of(asked.failures, len(_roles(asked)), seed)  # raises
     _hold(rows, limits)
@@ -223,7 +233,7 @@ def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
         again(),
         again,
         asked.limits.max_batch * sum(ROLES[role].writes for role in roles),
-        None if served is None else served.ends,
+        None if served is None or asked.step_time is not None else served.ends,
         "steps as given" if served is None else served.title,
     )
 
@@ -247,6 +257,7 @@ def _run(
             gaps,
             asked.jump,
             lambda: _writer(asked),
+            lambda: _below(asked),
         )
         for index, role in enumerate(_roles(asked))
     ]
@@ -276,6 +287,14 @@ def _writer(asked: Asked) -> Plain:
         return Plain(asked.limits.size)
     acceptance, tokens, _ = asked.draft
     return Drafted(asked.limits.size, acceptance, tokens, asked.seed)
+
+
+def _below(asked: Asked) -> Below | None:
+    """The tiers of one replica, if there are any."""
+    if not asked.tiers:
+        return None
+    assert asked.served is not None
+    return Below(asked.tiers, asked.served.cached * asked.limits.size)
 
 
 def _roles(asked: Asked) -> tuple[str, ...]:
