@@ -35,6 +35,7 @@ ROUNDS = {"unshared": 15, "384 shared": 3}  # the peer takes seconds for the sec
 BARS = {"unshared": 1.5, "384 shared": 6.0}
 # Requests a second on the machine of 2026-11-21: vLLM 0.33 with sha256, nano-vllm.
 RECORDED = {"vLLM, 384 shared": 812.0, "nano-vllm, unshared": 5517.0}
+MANAGER = "nanovllm/engine/block_manager.py"
 Work = list[tuple[list[int], list[int]]]
 
 
@@ -159,7 +160,7 @@ def measure(folder: Path) -> dict[str, Any]:
         bars=BARS,
         ratios=found,
         recorded=RECORDED,
-        peer=record.stamp(folder / "nanovllm/engine/block_manager.py"),
+        peer={"file": MANAGER, "sha256": record.sha256(folder / MANAGER)},
         why_no_prediction="a comparison of speed with a named peer in one run",
     )
 

@@ -1,5 +1,8 @@
 """One cost evaluation: what a decode step takes, asked once, and swept over arrays.
 
+Twice: the bound (``roofline.decode_step``), and what an engine takes, calibrated
+(``serving.estimate``); of that also a first token, and the first call of a pair.
+
     pip install llm-analysis mlsysim       # not among the pinned packages
     python benchmarks/cost_evaluation.py   # -> results/cost_evaluation.json
 
@@ -16,19 +19,24 @@ import logging
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
 from statistics import median
 from typing import Any
 
 import host_common
 
+from stacklib import models
 from stacklib.roofline import decode_step
 from stacklib.roofline.host import measure as host
+from stacklib.serving import estimate
 
 STEM = "cost_evaluation"
 ROUNDS, CALLS = 15, 200
 BAR_S, BAR_POINTS_PER_S = 50e-6, 1e6
+STEPS, BAR_FIRST_S, BAR_PAIR_S = 4, 1e-3, 20e-3  # plain steps, and seconds
 BATCH, CONTEXT = 64, 4096
+PAIR = "llama-3-70b"
 CASES = {
     "llama-3-70b": {"on": "h100-sxm", "dtype": "bf16", "tp": 8},
     "gpt-oss-120b": {"on": "h100-sxm", "dtype": "fp8", "tp": 8},
@@ -54,13 +62,30 @@ def traced(model: str) -> float:
     )
 
 
-def sweep(model: str) -> tuple[Call, int]:
+def token(model: str, batch: Any, context: Any = float(CONTEXT)) -> Any:
+    """Seconds of a token as an engine takes it, plain."""
+    return estimate(model, **CASES[model], batch=batch, context=context).tpot
+
+
+def first_token() -> Any:
+    """Seconds of a first token, plain."""
+    asked = {"batch": float(BATCH), "context": float(CONTEXT)}
+    return estimate(PAIR, **CASES[PAIR], **asked).ttft
+
+
+def pair() -> Any:
+    """Seconds of a token of a model that nothing was kept of: it is a copy."""
+    asked = {"batch": float(BATCH), "context": float(CONTEXT)}
+    return estimate(replace(models.get(PAIR)), **CASES[PAIR], **asked).tpot
+
+
+def sweep(model: str, of: Callable[..., Any]) -> tuple[Call, int]:
     """A call over a million points, and how many they are."""
     import numpy
 
     batch = numpy.arange(1, 1001)[:, None]
     context = 32 * numpy.arange(1000)[None, :]
-    return lambda: ours(model, batch, context), batch.size * context.size
+    return lambda: of(model, batch, context), batch.size * context.size
 
 
 def peers() -> dict[str, Call]:
@@ -113,8 +138,12 @@ def measure(rounds: int = ROUNDS, calls: int = CALLS) -> dict[str, Any]:
     for model in CASES:
         asked[f"plain-{model}"] = (lambda m=model: ours(m, float(BATCH))), calls, 1
         asked[f"traced-{model}"] = (lambda m=model: traced(m)), calls // 20, 1
-        swept, points = sweep(model)
-        asked[f"sweep-{model}"] = swept, 1, points
+        asked[f"token-{model}"] = (lambda m=model: token(m, float(BATCH))), calls, 1
+        for name, of in (("sweep", ours), ("token-sweep", token)):
+            swept, points = sweep(model, of)
+            asked[f"{name}-{model}"] = swept, 1, points
+    asked["first-token"] = first_token, calls // 10, 1
+    asked["first-call"] = pair, calls // 50, 1
     asked |= {name: (call, calls // 20, 1) for name, call in rivals.items()}
     samples: dict[str, list[float]] = {name: [] for name in asked}
     for call, _, _ in asked.values():
@@ -134,6 +163,9 @@ def measure(rounds: int = ROUNDS, calls: int = CALLS) -> dict[str, Any]:
         rows=rows,
         bar_s=BAR_S,
         bar_points_per_s=BAR_POINTS_PER_S,
+        bar_token_steps=STEPS,
+        bar_first_token_s=BAR_FIRST_S,
+        bar_first_call_s=BAR_PAIR_S,
         recorded_not_rerun_s=RECORDED,
         versions=host.versions() | {name: version(name) for name in rivals},
         why_no_prediction="a comparison of speed with named peers in one run",
@@ -144,7 +176,7 @@ def show(result: dict[str, Any]) -> None:
     """One line a call, the slowest first; sweeps as points a second."""
     rows = [(median(r["times_s"]) / r["points"], r["id"]) for r in result["rows"]]
     for took, name in sorted(rows, reverse=True):
-        if name.startswith("sweep"):
+        if "sweep" in name:
             print(f"{name:24} {1 / took / 1e6:9.1f} M points/s")
         else:
             print(f"{name:24} {1e6 * took:9.1f} us")

@@ -170,7 +170,7 @@ def measure(nano: Path, mini: Path) -> dict[str, Any]:
         ratios=found,
         recorded=RECORDED,
         equal_hits=equal,
-        peer=record.stamp(mini / "python" / RADIX),
+        peer={"file": RADIX, "sha256": record.sha256(mini / "python" / RADIX)},
         why_no_prediction="a comparison of speed with a named peer in one run",
     )
 

@@ -56,6 +56,9 @@ assert cost.die(Quantity(814, "mm2"), node="n5").cost.low
 assert cost.sram("n5").low and cost.dram().low and cost.hbm(12).high
 from stacklib.cost.stacks import build, hbm_costs
 assert cost.factors().total.high
+given = dict(capital=4e4, power=700, pue=1.3, cooling=0, storage=0, network=0, people=0)
+assert cost.token(1e3, utilisation=0.5, years=4, **given).total.low
+assert cost.break_even(1e3, rent=3, **given).utilisation.low
 assert build(2, hbm_costs(plain=True), die=0.9, bond=0.98).good""",
     "gpu": """
 from stacklib import gpu
@@ -124,6 +127,8 @@ from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")
 assert found.total().si > 0 and not found.missing()
 assert serving.account("tiny", on="this-machine").total().si > 0
+assert serving.explain_price(1.0, "llama-3-8b", "h100", tp=1).borders
+assert serving.context_multiplier("llama-3-8b", 8192, on="h100").held.si > 1
 from stacklib.serving.readings.read import log_sample
 read = serving.read_log(log_sample("vllm"))
 assert serving.diagnose(read, "llama-3-8b", "h100").causes
@@ -138,10 +143,22 @@ while run.busy: run.step()
 assert sum(run.explain(one.id).parts.values()) == run.explain(one.id).total > 0
 from stacklib.serving.slots.batches import continuous, harmonic, steps
 assert steps(continuous([3, 1, 2], 2)) == 3 and harmonic(2) == 1.5
+from stacklib.serving.agentic.session import Turn, told
+waits = serving.session(told())
+assert serving.machine_share(waits.steps).length > serving.offload().time
+from stacklib.serving.agentic.graph import Call, routing
+graph = serving.call_graph({"a": Call(5), "b": Call(3)}, [("a", "b", "all")])
+assert routing(graph, 2).recovered > 0
+from stacklib.serving.agentic.tails import Hop, drawn, exponential_tail
+assert serving.tail(drawn([Hop(1)] * 3, 50)).ratio > exponential_tail([Hop(1)]).ratio
 asked = dict(tp=8, batch=64.0, context=4096.0)
 quick = serving.estimate("llama-3-70b", "h100", "bf16", **asked)
 assert quick.tpot < quick.ttft and quick.fits and quick.error.low
-assert serving.estimate("gpt-oss-120b", "b200", batch=4, draft=(0.7, 4)).tpot.si > 0""",
+assert serving.estimate("gpt-oss-120b", "b200", batch=4, draft=(0.7, 4)).tpot.si > 0
+from stacklib.serving.speculation.cost import gain
+from stacklib.serving.speculation.formula import tokens_per_pass
+fast = gain("llama-3-70b", "llama-3.2-1b", "h100", acceptance=0.8, tp=8)
+assert 2 < fast.si < tokens_per_pass(0.8, 4)""",
     "diy": "from stacklib import diy\ndiy.plan, diy.verify",
 }
 

@@ -48,6 +48,9 @@ UNPREDICTED = {
     "torus",
     "training_step",
     "engine",
+    "block_manager",
+    "prefix_tree",
+    "best_configuration",
 }
 
 

@@ -145,8 +145,9 @@ def far(counts, p):
 
 def ran(target, draft, drafted, random):
     """The reader's rule on copies, its outcome as a list of tokens."""
-    found = checked([p.copy() for p in target], [q.copy() for q in draft],
-                    list(drafted), random)  # fmt: skip
+    found = checked(
+        [p.copy() for p in target], [q.copy() for q in draft], list(drafted), random
+    )
     return [int(token) for token in found]
 
 

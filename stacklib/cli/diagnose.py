@@ -43,8 +43,9 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the diagnosis."""
     from stacklib.serving import diagnose, read_log
+    from stacklib.serving.token.host import own_name
 
-    model = find(args.model)
+    model = args.model if own_name(args.model) else find(args.model)
     found = diagnose(
         read_log(_text(args.file)),
         model,

@@ -161,11 +161,13 @@ def verdict(found: Score, bar: Bar | None) -> str:
 def _families(report: Validation, own: bool) -> list[tuple[str, ...]]:
     """A line of each family that has rows; a fit is not judged by its ``own``."""
     from stacklib.evidence import validate
+    from stacklib.evidence.validate.score import UNFITTED
 
     rows: list[tuple[str, ...]] = []
     for key, s in report.families.items():
         if s.predicted or s.refused:
             bar = validate.BARS.get(key)
+            fitted = own and bar and s.predicted and key not in UNFITTED
             rows.append(
                 (
                     key,
@@ -176,7 +178,7 @@ def _families(report: Validation, own: bool) -> list[tuple[str, ...]]:
                     percent(s.p90_error),
                     percent(s.bias, signed=True),
                     asked(bar),
-                    "fitted" if own and bar and s.predicted else verdict(s, bar),
+                    "fitted" if fitted else verdict(s, bar),
                 )
             )
     return rows

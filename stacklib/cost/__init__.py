@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .packages import bumps, package, reticle
     from .spans import span
     from .stacks import hbm
+    from .tokens import break_even, token
     from .trade import factors
     from .wafers import grid_dies
     from .yields import poisson

@@ -90,6 +90,7 @@ _SCALED = {
     "1e9 params equivalent": (1e9, "1"),
     "1e6 ops/s": (1e6, "1/s"),
     "1e3 wafers/month": (1e3, "1"),
+    "1e3 tokens": (1e3, "1"),
 }
 # How a unit of the ledger is shown, where not as it is written.
 _WORDS = (

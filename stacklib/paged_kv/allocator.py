@@ -71,6 +71,9 @@ class Sequence:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def __bool__(self) -> bool:
+        return True  # an empty one is no refusal
+
 
 class BlockAllocator:
     """Gives sequences blocks of ``block_size`` tokens each, as they grow.
@@ -144,9 +147,8 @@ class BlockAllocator:
         owner : object, optional
             Who asks.
         publish : bool
-            Whether full blocks are findable at once: those of the prompt now, later
-            ones with the next token, which says that those before it are computed.
-            An engine that computes a prompt in pieces says no, and calls ``publish``.
+            Whether full blocks are findable at once, now and when tokens are appended.
+            An engine that computes later says no, and calls ``publish``.
 
         Returns
         -------
@@ -208,13 +210,16 @@ class BlockAllocator:
             if not self.free_blocks and not self._make_room(1, [], sequence.owner):
                 return False
             table.append(self._pop())
-            if sequence.publishes:
-                self.behind[sequence] = length  # named when somebody searches
         elif self.owners[table[-1]] > 1 or self.holds[table[-1]] is not None:
             if not self._copy_last(sequence):
                 return False
         tokens.append(token)
-        sequence.quick = len(table) * self.block_size
+        room = len(table) * self.block_size
+        if sequence.publishes:
+            room -= 1  # the token that fills a block comes by here
+            if length == room:
+                self.behind[sequence] = length + 1  # named when somebody searches
+        sequence.quick = room
         return True
 
     def _copy_last(self, sequence: Sequence) -> bool:

@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
+BEFOREHAND = 131_072  # nodes, at most
+
 
 class Node:
     """One full block's content behind one prefix, and the block that holds it."""
@@ -62,7 +64,7 @@ class Contents:
         self.memory = blocks
         self.root = Node()
         # Made beforehand: objects made later keep the garbage collector busy.
-        self.spare = [Node() for _ in range(blocks)]
+        self.spare = [Node() for _ in range(min(blocks, BEFOREHAND))]
         self.by_hash: dict[int, Node] = {}
         self.evicted: OrderedDict[Node, None] = OrderedDict()
 

@@ -66,12 +66,15 @@ def filled_by_allocator(
     ValueError for anything but whole numbers from one.
     """
     whole(longest=longest, sequences=sequences)
-    pool = BlockAllocator(sequences * -(-longest // block), block)
     draw, lengths = random.Random(seed), range(1, longest + 1)
-    for length in draw.choices(lengths, lengths, k=sequences):  # seen as long as lived
+    # Seen as long as it lives, and at any of its moments.
+    lives = draw.choices(lengths, lengths, k=sequences)
+    seen = [draw.randrange(1, length + 1) for length in lives]
+    pool = BlockAllocator(sum(-(-length // block) for length in seen), block)
+    for length in seen:
         table = pool.allocate([0], publish=False)
         assert table
-        for _ in range(draw.randrange(length)):
+        for _ in range(1, length):
             pool.append(table, 0)
     return pool.stats().utilisation
 

@@ -106,15 +106,25 @@ def forward(
 
 
 def check(ids: NDArray[np.int64], past: int, config: Config) -> None:
-    """Raise for ids that the model cannot read."""
+    """Raise for ids that the model cannot read, or not after so many others."""
+    check_ids(ids, config)
+    check_room(len(ids), past, config)
+
+
+def check_ids(ids: NDArray[np.int64], config: Config) -> None:
+    """Raise for what is no row of ids."""
     if ids.ndim != 1 or not len(ids) or ids.dtype.kind not in "iu":
         raise ValueError(f"ids {ids.shape} of {ids.dtype}: a row of whole numbers")
     if ids.min() < 0 or ids.max() >= config.vocab_size:
         wrong = ids[(ids < 0) | (ids >= config.vocab_size)][0]
         raise ValueError(f"id {wrong} is outside 0 to {config.vocab_size - 1}")
-    if past + len(ids) > config.max_position_embeddings:
+
+
+def check_room(tokens: int, past: int, config: Config) -> None:
+    """Raise where the context ends before the last of so many tokens."""
+    if past + tokens > config.max_position_embeddings:
         raise ValueError(
-            f"{past} + {len(ids)} tokens do not fit a context of "
+            f"{past} + {tokens} tokens do not fit a context of "
             f"{config.max_position_embeddings}"
         )
 

@@ -45,6 +45,12 @@ def test_what_windows_writes(coding, run, log):
     assert run("diagnose", log(text.encode(coding)), *VLLM)[0] == 0
 
 
+def test_the_book_s_own_model(run, log):
+    text = b"stacklib:num_requests_running 1.0\nstacklib:kv_cache_usage_perc 0.5\n"
+    status, out, _ = run("diagnose", log(text), "--model", "tiny", "--on", "h100-sxm")
+    assert status == 0 and "tinylm-tiny on h100_sxm: not saturated" in out
+
+
 def test_first_tokens_of_metrics(run, log):
     name = "vllm:time_to_first_token_seconds_bucket"
     text = f'{name}{{le="0.5"}} 4.0\n{name}{{le="+Inf"}} 4.0\n'

@@ -403,3 +403,22 @@ test_bounds_that_contradict_are_refused = refusals(
     ({"value": 2.0, "least": 0.5, "most": 1.0}, "not between"),
     by=factor_of,
 )
+
+
+def test_a_family_is_fitted_alone_and_what_files_say_of_others_stays():
+    from stacklib.evidence import measurements
+    from stacklib.evidence.calibrate.public import family_problem
+
+    problem = family_problem("E")
+    assert {f.family for f in problem.factors.values()} == {"E"}
+    assert {case.family for case in problem.cases} == {"E"}
+    with pytest.raises(ValueError, match="'F'"):
+        family_problem("A")
+    kept = files.held_out_with({"by_source": {"E-0001": 1.0}}, "E")["by_source"]
+    own = {row.id for row in measurements.fitted() if row.family == "E"}
+    assert own & set(kept) == {"E-0001"} and len(kept) > 2000
+    others = files.bands_but("E")
+    assert others and not any(line[0].startswith("E") for line in others)
+    assert files.bands_but("") == []
+    new = files.errors_with({"E_decode": {"median": 0.5}})
+    assert new["E_decode"] == {"median": 0.5} and new["A"]["n"] > 1000

@@ -85,8 +85,9 @@ class Requests(RuleBasedStateMachine):
 
     @rule(target=live, wanted=tokens, publish=st.booleans())
     def allocate(self, wanted, publish):
-        before, expected = self.pool.stats(), findable(self.pool, wanted)
-        assert self.pool.match(wanted).tokens == expected
+        before, match = self.pool.stats(), self.pool.match(wanted)
+        expected = findable(self.pool, wanted)
+        assert match.tokens == expected
         sequence = self.pool.allocate(wanted, publish=publish)
         if sequence is None:
             short = self.pool.short

@@ -84,6 +84,18 @@ def test_what_two_computed_at_once_outlives_either():
     pool.check()
 
 
+@pytest.mark.parametrize("freed", [False, True])
+def test_a_block_is_found_with_the_token_that_fills_it(freed):
+    pool = BlockAllocator(8, 4)
+    sequence = pool.allocate([1, 2])
+    for token in range(3, 9):
+        assert pool.match([*range(1, 9), 0]).tokens == (token - 1) // 4 * 4
+        pool.append(sequence, token)
+    if freed:
+        pool.free(sequence)
+    assert pool.match([*range(1, 9), 0]).tokens == 8
+
+
 def test_a_refusal_is_a_value_with_its_sum():
     pool = used([1, 2, 3, 4, 5, 6, 7, 8], blocks=4)
     held = pool.allocate([9] * 8)
@@ -229,6 +241,12 @@ def test_with_room_for_all_every_beginning_is_found():
         if draw.random() < 0.5:
             pool.free(sequence)
     assert pool.stats().evicted == 0
+
+
+def test_an_empty_prompt_is_no_refusal():
+    pool = BlockAllocator(1, 2)
+    sequence = pool.allocate([])
+    assert sequence and len(sequence) == 0 and pool.append(sequence, 1)
 
 
 def test_numpy_tokens_are_tokens():

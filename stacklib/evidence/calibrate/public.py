@@ -14,6 +14,7 @@ from ..measurements import Measurement, fitted
 from ..predict import Predict, predictor, regime
 from ..validate import beyond, device_name, key_of, read_back, source_of
 from ..validate.report import ANSWERS, in_unit, is_time
+from ..validate.score import UNFITTED
 from .problem import Case, Factor, Problem
 
 
@@ -57,7 +58,7 @@ def case_of(row: Measurement) -> Case | None:
     Which factors it reads is recorded while it is predicted.
     """
     key = key_of(row)
-    if row.fault or key is None or beyond(row):
+    if row.fault or key is None or row.family in UNFITTED or beyond(row):
         return None
     try:
         prepared = predictor(row.family)(row)

@@ -58,4 +58,14 @@ __all__ = [
     "regime",
 ]
 
-from . import attention, collectives, gemm, inference, memory, training  # noqa: E402, F401
+from . import (  # noqa: E402
+    attention,  # noqa: F401
+    collectives,  # noqa: F401
+    gemm,  # noqa: F401
+    inference,  # noqa: F401
+    memory,  # noqa: F401
+    prices,  # noqa: F401
+    quality,  # noqa: F401
+    serving,  # noqa: F401
+    training,  # noqa: F401
+)

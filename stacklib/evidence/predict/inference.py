@@ -20,7 +20,7 @@ from stacklib.serving.token.shape import HEAD, PRODUCTS
 
 from ..measurements import Measurement, Refusal
 from . import PREDICTORS, Forecast, Predict
-from .inference_rows import MOST, RUNNER_CHUNK, SHORT, Run, run_of, said
+from .inference_rows import HELD, MOST, RUNNER_CHUNK, SHORT, Run, run_of, said
 
 KINDS = ("one sequence", "served", "most", "prompt", "first token")
 GIB = 2**30 / 1e9
@@ -33,22 +33,22 @@ def kind_of(row: Measurement) -> str:
     - raises ``Refusal`` for a metric that none of them is
     """
     name = row.metric.lower()
-    if "p99" in name or "p90" in name or "p95" in name:
+    if re.search(r"p9\d|max_latency|worst", name):
         raise Refusal(f"metric {row.metric!r}: a tail is the trace's, not the engine's")
-    if "ttft" in name or "first_token" in name:
+    if re.search("ttft|first_token", name):
         return "first token"
     if name.startswith(("prefill", "prompt")):
         return "prompt"
-    if any(word in name for word in ("max_", "mlperf", "per_node", "request_through")):
+    if re.search("max_|mlperf|per_node|offline", name):
         return "most"
-    if any(word in name for word in ("tpot", "itl", "inter_token")):
+    if re.search("tpot|itl|inter_token|per_user|e2e|request", name):
         return "served"
-    alone = (said(row, "concurrency", "batch", "batch_size", "bs") or 1.0) == 1.0
-    if name == "throughput" and "batch" not in row.config:
+    alone = (said(row, *HELD) or 1.0) == 1.0
+    if name == "throughput" and said(row, *HELD) is None:
         return "most"
     if "throughput" in name and (not alone or "osl" in row.config):
         return "served"
-    if any(word in name for word in ("decode", "speed", "bandwidth", "latency", "tok")):
+    if re.search("decode|speed|bandwidth|latency|tok|throughput", name):
         return "one sequence" if alone else "served"
     raise Refusal(f"no model of an engine for metric {row.metric!r}")
 
@@ -157,12 +157,41 @@ def _prompt(row: Measurement, run: Run) -> Predict:
 
 def _served(row: Measurement, run: Run) -> Predict:
     """A token of one of many requests, or all of their tokens."""
-    if "throughput" in row.metric:
-        return _static(row, run)
+    name = row.metric.lower()
     if run.held is None and "sharegpt" in row.settings.lower():
         return _arriving(row, run)
+    if re.search("throughput|decode|speed", name) and not _one_by_one(row):
+        return _static(row, run)
     load = run.load()
-    return lambda: _forecast(row, steady.token_time(run.step, load), load.batch)
+    if re.search("throughput|tokens_per_s", name) and "user" not in name:
+        return lambda: _rate(row, run, steady.rate(run.step, load), load)
+    if re.search("e2e|request", name):
+
+        def whole() -> Forecast:
+            each = steady.token_time(run.step, load)
+            time = steady.first_time(run.step, load) + (load.new - 1) * each
+            return _forecast(row, time, 1.0)
+
+        return whole
+    return lambda: _forecast(row, steady.token_time(run.step, load), 1.0)
+
+
+def _one_by_one(row: Measurement) -> bool:
+    """Whether a client holds so many requests, each replaced as it ends."""
+    return said(row, "concurrency", "max_concurrency", "users") is not None
+
+
+def _rate(row: Measurement, run: Run, rate: float, load: steady.Load) -> Forecast:
+    """Tokens a second of all requests, in what a row counts."""
+    name, unit = row.metric.lower(), row.unit.lower()
+    rate *= run.replicas
+    if "per_gpu" in name or "/gpu" in unit:
+        rate /= run.chips
+    if "request" in name or "req" in unit:
+        return Forecast(rate / load.new, "1/s", "memory")
+    if "total_token" in name or "total tokens" in unit:
+        rate *= (load.prompt + load.new) / load.new
+    return Forecast(rate, "token/s", "memory")
 
 
 def _static(row: Measurement, run: Run) -> Predict:
@@ -202,7 +231,7 @@ def _arriving(row: Measurement, run: Run) -> Predict:
 
 def _first(row: Measurement, run: Run) -> Predict:
     """The first token of one of many requests."""
-    if "concurrency" not in row.settings:
+    if not _one_by_one(row) and run.held != 1.0:
         raise Refusal(
             "config does not give 'concurrency': whom it waits for is unknown"
         )
@@ -214,7 +243,6 @@ def _most(row: Measurement, run: Run) -> Predict:
     """As many requests as the memory holds, each replaced by the next."""
     prompt, new = run.lengths()
     chips = run.tp * run.ep * run.stages
-    per = "per_gpu" in row.metric or "/gpu" in row.unit.lower()
 
     def answer() -> Forecast:
         step, many = run.step, run.stages
@@ -223,8 +251,8 @@ def _most(row: Measurement, run: Run) -> Predict:
             raise Refusal(f"not one request of {prompt + new:g} tokens fits")
         load = run.load(max(1.0, held / many))
         # Stages hold a batch each, and take turns.
-        rate = steady.rate(step, load, many) * run.replicas / run.beams
-        return Forecast(rate / (run.chips if per else 1), "token/s", "memory")
+        rate = steady.rate(step, load, many) / run.beams
+        return _rate(row, run, rate, load)
 
     return answer
 

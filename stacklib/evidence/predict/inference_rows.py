@@ -37,7 +37,7 @@ MOST = 2048  # requests of TensorRT-LLM's largest batch, by its own default
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _ISL = ("isl", "input_len", "input_length", "prompt_len", "in", "input", "prompt")
 _OSL = ("osl", "output_len", "output_length", "gen", "out", "output", "new", "tg")
-_HELD = ("concurrency", "max_concurrency", "users", "batch", "batch_size", "bs", "b")
+HELD = ("concurrency", "max_concurrency", "users", "batch", "batch_size", "bs", "b")
 # Mean lengths of data sets, in tokens: MLPerf Inference v4.1's, ShareGPT's as papers on
 # serving use it.
 _SETS = {
@@ -162,6 +162,8 @@ def run_of(row: Measurement) -> Run:
     if "per_node" in row.metric or ep > NODE:
         raise Refusal("groups over several machines: the network between is unknown")
     lengths = (said(row, *_ISL), said(row, *_OSL))
+    if "ttft" in row.metric and lengths[1] is None:
+        lengths = lengths[0], 1.0
     if lengths == (None, None) and (of_set := _set_of(row, model)):
         lengths = of_set
     return Run(
@@ -175,7 +177,7 @@ def run_of(row: Measurement) -> Run:
         max(chips, tp * ep * stages),
         serves,
         *lengths,
-        said(row, *_HELD),
+        said(row, *HELD),
         "random" in row.notes.lower() or "inferencex" in row.source.lower(),
         BEAMS if model.key == "gpt j 6b" and "mlperf" in row.metric else 1.0,
     )

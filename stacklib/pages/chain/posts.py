@@ -148,6 +148,19 @@ def _fetched() -> Any:
     return tiers.fetched("host")
 
 
+def _between_layers(on: str, model: str = MODEL) -> Any:
+    asked: dict[str, Any] = {"dtype": "bf16", "tp": TP, "context": CONTEXT}
+    parts = serving.estimate(model, on, **asked).parts
+    return next(line for line in parts if line.name == HOST)
+
+
+def _lost_by_both(on: str) -> Any:
+    from stacklib.pages.serving import speculation as page
+
+    large, small = (_between_layers(on, name).time for name in (MODEL, page.DRAFT))
+    return (large + page.drafted() * small) / page.tokens()
+
+
 def _drafted() -> dict[str, Put]:
     def put(name: str) -> Put:
         def per_token(on: str) -> Any:
@@ -157,7 +170,8 @@ def _drafted() -> dict[str, Put]:
 
         return per_token
 
-    return {name: put(name) for name in (*READ, *KERNELS, EXCHANGES)}
+    each = {name: put(name) for name in (*READ, *KERNELS, EXCHANGES)}
+    return each | {HOST: _lost_by_both}
 
 
 # What a case is before its first section: a token computes, and a prompt is as three
@@ -245,7 +259,10 @@ POSTS: dict[str, Post] = {
         READ, weights("nvfp4") | lines(ATTENTION, mode="calibrated")
     ),
     "08-serving/fits": Post(READ, weights("bf16")),
-    "08-serving/estimate": Post(READ, lines(*READ, *KERNELS, mode="calibrated")),
+    "08-serving/estimate": Post(
+        (HOST,),
+        lines(*READ, *KERNELS, mode="calibrated") | {HOST: _between_layers},
+    ),
     "08-serving/blocks": Post((ATTENTION,)),
     "08-serving/prefix": Post((PRODUCTS, ATTENTION), case=PROMPT),
     "08-serving/batching": Post(READ),
@@ -258,4 +275,10 @@ POSTS: dict[str, Post] = {
         PROMPT,
     ),
     "08-serving/speculation": Post(READ, _drafted()),
+    "08-serving/queue": Post(READ),
+    "08-serving/pools": Post(READ),
+    "08-serving/layouts": Post(READ),
+    "08-serving/agents": Post(READ),
+    "08-serving/price": Post(READ),
+    "08-serving/journey": Post(READ),
 }

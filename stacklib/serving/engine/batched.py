@@ -20,12 +20,12 @@ from stacklib.tinylm.config import Config
 from stacklib.tinylm.forward import (
     Floats,
     Weights,
-    check,
+    check_ids,
+    check_room,
     forward,
     rms_norm,
     rotated,
     silu,
-    softmax,
     turns,
 )
 
@@ -48,7 +48,7 @@ class _Group:
 
     rows: NDArray[np.intp]  # (segments, tokens)
     table: NDArray[np.intp]  # (segments, 1, blocks), the short ones padded
-    hidden: NDArray[np.bool_]  # (segments, 1, 1, tokens, places): not seen by a query
+    mask: Floats  # (segments, 1, 1, tokens, places): -inf where a query does not see
 
 
 def forward_batch(
@@ -61,13 +61,11 @@ def forward_batch(
       short for them.
     """
     config = pool.config
-    for each in segments:
-        _check(each, pool)
+    ids = _checked(segments, pool)
     places = np.concatenate([_places(each) for each in segments])
     turn = turns(config)[:, places]
     groups = list(_grouped(segments, pool.block_size))
     blocks, offsets = _slots(segments, pool.block_size)
-    ids = np.concatenate([np.asarray(each.tokens) for each in segments])
     x = weights["model.embed_tokens.weight"][ids]
     for layer in range(config.num_hidden_layers):
         at = f"model.layers.{layer}."
@@ -103,7 +101,7 @@ def product(x: Floats, weight: Floats) -> Floats:
 
     With the large matrix on the left, OpenBLAS takes half the time for a few rows.
     """
-    return (weight @ np.ascontiguousarray(x.T)).T
+    return np.ascontiguousarray((weight @ np.ascontiguousarray(x.T)).T)
 
 
 def forward_each(
@@ -112,21 +110,28 @@ def forward_each(
     """The same, one sequence after the other through ``tinylm.forward``."""
     found = []
     for each in segments:
-        _check(each, pool)
+        _checked([each], pool)
         cache_ = PagedCache(pool, each.table, each.past)
         logits = forward(weights, pool.config, each.tokens, cache_)  # type: ignore[arg-type]
         found.append(logits[len(logits) - each.wanted :])
     return found
 
 
-def _check(segment: Segment, pool: Pool) -> None:
-    check(np.asarray(segment.tokens), segment.past, pool.config)
-    end = segment.past + len(segment.tokens)
-    if end > len(segment.table) * pool.block_size:
-        raise ValueError(
-            f"{segment.past} + {len(segment.tokens)} tokens: the table has "
-            f"{len(segment.table)} blocks of {pool.block_size}"
-        )
+def _checked(segments: Sequence[Segment], pool: Pool) -> NDArray[np.int64]:
+    """All new tokens, if the model can read them and the tables hold them."""
+    for each in segments:
+        count = len(each.tokens)
+        check_room(count, each.past, pool.config)
+        if each.past + count > len(each.table) * pool.block_size:
+            raise ValueError(
+                f"{each.past} + {count} tokens: the table has {len(each.table)} blocks "
+                f"of {pool.block_size}"
+            )
+        if not count:
+            check_ids(np.empty(0, int), pool.config)
+    ids = np.array([token for each in segments for token in each.tokens])
+    check_ids(ids, pool.config)
+    return ids
 
 
 def _places(segment: Segment) -> NDArray[np.intp]:
@@ -156,8 +161,9 @@ def _grouped(segments: Sequence[Segment], size: int) -> Iterator[_Group]:
             table[line, 0, : len(used)] = used
         first = np.array([row for row, _ in members])
         last_seen = ends[:, None] - tokens + np.arange(tokens)  # (segments, tokens)
-        hidden = np.arange(wide * size) > last_seen[:, None, None, :, None]
-        yield _Group(first[:, None] + np.arange(tokens), table, hidden)
+        seen = np.arange(wide * size) <= last_seen[:, None, None, :, None]
+        mask = np.where(seen, np.float32(0), np.float32(-np.inf))
+        yield _Group(first[:, None] + np.arange(tokens), table, mask)
 
 
 def _heads(x: Floats, weights: Weights, name: str, config: Config) -> Floats:
@@ -168,26 +174,30 @@ def _heads(x: Floats, weights: Weights, name: str, config: Config) -> Floats:
 def _attention(q: Floats, pool: Pool, layer: int, groups: list[_Group]) -> Floats:
     """Every row attends to its own sequence: (rows, heads * head_dim)."""
     c = pool.config
+    heads = c.num_key_value_heads
     q = q.swapaxes(0, 1)  # (rows, heads, head_dim)
     out = np.empty((len(q), q.shape[1] * c.head_dim), dtype=np.float32)
     for group in groups:
         segments, tokens = group.rows.shape
-        # (segments, kv heads, blocks, block, d): one gather straight into head order
-        at = group.table, np.arange(c.num_key_value_heads)[:, None]
+        # (segments, heads, blocks, block, d): one gather straight into head order
+        at = group.table, np.arange(heads)[:, None]
         k, v = (
-            x[layer][at].reshape(segments, c.num_key_value_heads, 1, -1, c.head_dim)
+            x[layer][at].reshape(segments, heads, -1, c.head_dim)
             for x in (pool.keys, pool.values)
         )
-        own = q[group.rows].reshape(segments, tokens, len(k[0]), c.groups, c.head_dim)
-        own = own.transpose(0, 2, 3, 1, 4)  # (segments, kv heads, groups, tokens, d)
-        scores = own @ k.swapaxes(-1, -2) / _root(c.head_dim)
-        scores[np.broadcast_to(group.hidden, scores.shape)] = -np.inf
-        y = softmax(scores) @ v
-        y = y.transpose(0, 3, 1, 2, 4).reshape(segments, tokens, -1)
-        out[group.rows] = y
+        own = q[group.rows].reshape(segments, tokens, heads, c.groups, c.head_dim)
+        # One product a sequence and head: query heads that share keys are its rows.
+        own = own.transpose(0, 2, 3, 1, 4).reshape(segments, heads, -1, c.head_dim)
+        scores = (own * _scale(c.head_dim)) @ k.swapaxes(-1, -2)
+        apart = scores.reshape(segments, heads, c.groups, tokens, -1)
+        apart += group.mask  # a view: the scores themselves
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        y = weights @ v / weights.sum(axis=-1, keepdims=True)
+        y = y.reshape(segments, heads * c.groups, tokens, c.head_dim).swapaxes(1, 2)
+        out[group.rows] = y.reshape(segments, tokens, -1)
     return out
 
 
 @cache
-def _root(wide: int) -> np.float32:
-    return np.float32(np.sqrt(wide))
+def _scale(wide: int) -> np.float32:
+    return np.float32(1 / np.sqrt(wide))

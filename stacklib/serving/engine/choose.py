@@ -32,16 +32,20 @@ def choose(
     - ``proposal``: tokens that a draft proposed; none of them is kept yet.
     - ``end``: the token that ends a document
     """
+    count, how = request.asked.logprobs, request.asked.sampling
+    if how.temperature == 0 and len(rows) == 1 and request.asked.mask is None:
+        token = int(rows[0].argmax())
+        if rows[0, token] == rows[0, token]:  # NaN is left to `distribution`
+            return [reported(token, rows[0], count)]
     target: list[Row] = []
     for place, row in enumerate(rows):
         may = allowed(request, proposal.tokens[:place], end)
         if may is not None and not may.any():
             break
-        target.append(distribution(row, request.asked.sampling, may))
+        target.append(distribution(row, how, may))
     if not target:
         return []
     tokens = checked(target, proposal.rows, proposal.tokens, request.random)
-    count = request.asked.logprobs
     return [reported(*each, count) for each in zip(tokens, rows, strict=False)]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stacklib.serving.speculation.drafts import Draft, Proposal
+from stacklib.serving.speculation.drafts import Draft, Proposal, Way
 
 from .request import Request
 
@@ -20,10 +20,18 @@ from .request import Request
 class Drafting:
     """Proposals of a draft; without one there are none.
 
+    - ``vocab``: ids of the model
     - ``end``: the token that ends a document
     """
 
-    def __init__(self, draft: Draft | None, end: int) -> None:
+    def __init__(self, draft: Draft | None, vocab: int, end: int) -> None:
+        if draft is not None and not isinstance(draft, Draft):
+            raise ValueError(
+                f"draft = {draft!r:.40}: a Draft of serving.speculation.drafts is "
+                "needed, such as ModelDraft(tinylm.load('draft'))"
+            )
+        if draft is not None and draft.ids() != vocab:
+            raise ValueError(f"a draft of {draft.ids()} ids for a model of {vocab}")
         self._draft, self._end = draft, end
         self._open: dict[int, Proposal] = {}
 
@@ -43,12 +51,14 @@ class Drafting:
             return Proposal()
         if request.id not in self._open:
             self._open[request.id] = self._draft.propose(
-                request.id,
+                self._name(request),
                 request.known,
                 request.left - 1,  # the pass gives one token more than it keeps
-                request.asked.sampling,
-                request.random,
-                lambda drafted: allowed(request, drafted, self._end),
+                Way(
+                    request.asked.sampling,
+                    request.random,
+                    lambda drafted: allowed(request, drafted, self._end),
+                ),
             )
         return self._open[request.id]
 
@@ -60,7 +70,10 @@ class Drafting:
         """Forget all about it."""
         self.checked(request)
         if self._draft is not None:
-            self._draft.forget(request.id)
+            self._draft.forget(self._name(request))
+
+    def _name(self, request: Request) -> tuple[int, int]:
+        return id(self), request.id  # two engines may have one draft
 
 
 def allowed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
@@ -79,7 +80,7 @@ class Engine(Turns[Request, Chosen]):
     ) -> None:
         self.model = model
         self._pool = Pool(model.config, blocks, block_size)
-        self._drafting = Drafting(draft, model.tokenizer.end)
+        self._drafting = Drafting(draft, model.config.vocab_size, model.tokenizer.end)
         super().__init__(
             blocks=blocks,
             block_size=block_size,
@@ -89,6 +90,7 @@ class Engine(Turns[Request, Chosen]):
             clock=clock,
             pool=self._pool,
             tiers=Chain(tiers),
+            whose=_name(model) if tiers else b"",
             drafts=self._drafting.length,
         )
 
@@ -242,3 +244,12 @@ class Engine(Turns[Request, Chosen]):
             request.pieces.append(Piece(rest, None, now))
         self._drafting.ended(request)
         super()._end(request, reason, now)
+
+
+def _name(model: TinyLM) -> bytes:
+    """Of a model by its numbers: one of other weights keeps other keys and values."""
+    found = hashlib.sha256(repr(model.config).encode())
+    for name, weight in sorted(model.weights.items()):
+        found.update(name.encode())
+        found.update(weight.tobytes())
+    return found.digest()[:8]

@@ -32,6 +32,7 @@ class Memory:
 
     - ``pool``: the numbers; None where blocks are only counted.
     - ``tiers``: where blocks go that leave the pool; None or an empty chain drops them.
+    - ``whose``: names the model in its keys there: another's numbers are no use.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Memory:
         log: Log,
         pool: Pool | None = None,
         tiers: Chain | None = None,
+        whose: bytes = b"",
     ) -> None:
         self.pool = pool
         self.allocator = paged_kv.BlockAllocator(
@@ -52,7 +54,7 @@ class Memory:
         )
         self.out = self.back = 0  # blocks copied down and up
         self.copying = 0.0  # time of copies in this step
-        self._tiers = tiers
+        self._tiers, self._whose = tiers, whose
         self._leaving: list[tuple[int, bytes]] | None = None
         self._clock, self._log = clock, log
 
@@ -98,11 +100,11 @@ class Memory:
 
     def _fetch(self, key: bytes, block: int, owner: int) -> tuple[str, Any] | None:
         """Take a block's keys and values out of the tier that has them."""
-        tiers = self._tiers
-        tier = tiers.where(key) if tiers is not None else None
+        tiers, named = self._tiers, self._whose + key
+        tier = tiers.where(named) if tiers is not None else None
         if tiers is None or tier is None:
             return None
-        found = self._timed(lambda: tiers.get(key))
+        found = self._timed(lambda: tiers.get(named))
         if found is None:  # it did not survive there
             return None
         self.back += 1
@@ -122,7 +124,7 @@ class Memory:
         """Copy a block to the first tier; its place in the pool is written later."""
         tiers, pool = self._tiers, self.pool
         if tiers is not None and pool is not None and tiers.tiers:
-            self._timed(lambda: tiers.put(key, *pool.read(block)))
+            self._timed(lambda: tiers.put(self._whose + key, *pool.read(block)))
             self.out += 1
             self._log.note("swapped_out", block=block, key=key.hex()[:8])
 

@@ -27,6 +27,11 @@ class Replay:
     ties: int  # tokens that differ, closer than rounding
     wrong: int  # tokens that differ otherwise
 
+    @property
+    def equal(self) -> int:
+        """Tokens that are the model's own."""
+        return self.tokens - self.ties - self.wrong
+
 
 def replay(model: TinyLM, request: Request) -> Replay:
     """Draw every token of an answer again from `tinylm`'s own pass over it.

@@ -99,7 +99,7 @@ class Request(Place):
     """A request in an engine, alive or ended.
 
     - ``id``: its number in the engine
-    - ``asked``: what was submitted
+    - ``asked``: what was submitted: tokens, sampling, most, stop, mask, seed, logprobs
     - ``ledger``: where its time goes
     - ``spell``: bytes of tokens
     """

@@ -95,7 +95,7 @@ class Scheduler(Generic[R]):
                 self._give(request, given)
         if self._counts.preemptions == before:
             self._admit(given, alone)
-        else:
+        else:  # nobody is let in where somebody had to leave
             self.reason = "blocks"
         return given
 

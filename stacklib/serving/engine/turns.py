@@ -34,8 +34,7 @@ class Turns(ABC, Generic[R, M]):
 
     - ``blocks``, ``block_size``, ``max_batch``, ``chunk``, ``policy``, ``clock``: as of
       `Engine`.
-    - ``pool``, ``tiers``: the blocks' numbers and where they go; without a pool blocks
-      are only counted.
+    - ``pool``, ``tiers``, ``whose``: as of `Memory`.
     - ``drafts``: tokens that may be proposed to a request at once.
     """
 
@@ -50,13 +49,16 @@ class Turns(ABC, Generic[R, M]):
         clock: Callable[[], float] | None,
         pool: Pool | None = None,
         tiers: Chain | None = None,
+        whose: bytes = b"",
         drafts: int = 0,
     ) -> None:
         self._clock = Clock(clock)
         self._log = Log(self._clock)
         self._counts = Counts()
         self._waits = Waits(self._clock.now())
-        self._memory = Memory(blocks, block_size, self._clock, self._log, pool, tiers)
+        self._memory = Memory(
+            blocks, block_size, self._clock, self._log, pool, tiers, whose
+        )
         self._scheduler: Scheduler[R] = Scheduler(
             self._memory,
             policy_named(policy),
@@ -244,7 +246,9 @@ class Turns(ABC, Generic[R, M]):
         rows = rows_of(at, count, len(request.tokens), request.highest)
         request.computed += count - gone
         request.highest = max(request.highest, request.computed)
-        self._memory.allocator.publish(request.held, request.computed)
+        size = self._memory.allocator.block_size
+        if request.computed // size > at // size:
+            self._memory.allocator.publish(request.held, request.computed)
         self._counts.recomputed_tokens += rows.recomputed
         if rows.all > rows.decode:
             self._log.note("read", request.id, tokens=count, of=len(request.known))

@@ -101,7 +101,7 @@ def prompt_time(
     groups = float(step.frame.ep)  # each reads one
     found = step.prompt(groups, each)
     if runner and (least := losses.widening(step, each)):
-        found[PRODUCTS] = join(found[PRODUCTS], least)
+        found[PRODUCTS] = join(found[PRODUCTS], least, step.sharp)
     by = "naive" if runner else calibrated.SOFTWARE
     whole = step.prompt_attention(groups, float(round(prompt)), software=by)
     parts = passes * (sum(found.values()) - step.prompt_attention(groups, each))

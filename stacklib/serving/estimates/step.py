@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from stacklib.hardware.factors import efficiency_moved
+from stacklib.hardware.factors import efficiency, efficiency_moved
 from stacklib.kernels.schedule.token_time import TokenForm, token_form
 from stacklib.quantity import maximum, minimum
 
@@ -37,6 +37,7 @@ class Step:
     layers: tuple[Layer, ...]
     fixed: float  # launches and pauses
     link: float  # bytes a second out of a chip
+    sharp: float  # how sharply two roofs join
     kept: dict[tuple[str, float], float] = field(default_factory=dict)
 
     def lines(self, batch: Any, context: Any) -> dict[str, Any]:
@@ -187,7 +188,8 @@ def _step(keys: tuple[Any, ...], software: str, mode: str, moved: Any) -> Step:
     frame = frame_of(*keys, software, False)
     link = link_rate(frame.device.key, frame.tp)
     fixed, by = float(frame.launches.time), mode == "calibrated"
-    return Step(frame, by, _layers(frame) if by else (), fixed, link)
+    sharp = efficiency("join_sharpness")
+    return Step(frame, by, _layers(frame) if by else (), fixed, link, sharp)
 
 
 def _layers(frame: Frame) -> tuple[Layer, ...]:

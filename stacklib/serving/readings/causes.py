@@ -130,7 +130,7 @@ def cache_small(case: Case) -> Cause | None:
     brings: Brought = (None, "the cache is in 8 bits already")
     if case.setting.kv_dtype != "e4m3fn":
         brings = case.changed(kv_dtype="e4m3fn", batch=round(batch) * 1.0)
-    lost = f"{load.preempted:,.0f} times a request lost its cache; "
+    lost = f"preemptions: {load.preempted:,.0f}; "
     words = {"lost": lost if load.preempted else ""}
     return case.cause("cache", [load.lost, load.usage, load.waiting], brings, **words)
 

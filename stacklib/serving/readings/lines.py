@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parent / "data"
-NUMBER = r"-?[\d,]*\.?\d+(?:e[-+]?\d+)?"
-WORD = r"[^'\",)\s]+"
+# of so many characters at most, or a hostile line takes the square of its length
+NUMBER = r"-?[\d,]{0,24}\.?\d{1,24}(?:e[-+]?\d{1,3})?"
+WORD = r"[^'\",)\s]{1,200}"
 VLLM, SGLANG, LLAMA, OURS = "vllm", "sglang", "llama.cpp", "stacklib"
 NAMES = {VLLM: "vLLM", SGLANG: "SGLang", LLAMA: "llama.cpp", OURS: "stacklib"}
 PREFIXES = {name: f"{name.replace('.', '')}:" for name in NAMES}  # of metrics

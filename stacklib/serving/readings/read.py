@@ -18,7 +18,7 @@ QUOTED = 300  # characters of a line that are kept
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _RANK = re.compile(r"\b(?:EngineCore_DP|Engine 0*|DP)(\d+)")
 _METRIC = re.compile(r"(\w+):(\w+)(?:\{(.*)\})? +(\S+)(?: +\d+)?$")
-_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'(\w{1,99})="((?:[^"\\]|\\.)*)"')
 _SHARES = ("usage", "hit_rate")
 
 

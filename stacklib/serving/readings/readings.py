@@ -69,8 +69,8 @@ class Readings:
     - ``events``: how often something was said: ``preempted``, ``hybrid_off``
     - ``unread``: lines that begin as the server's do and go on otherwise, quoted:
       another version printed them, and nothing was taken from them
-    - ``lines``: of the text
-    - ``histograms``: of metrics: upper ends in seconds, and how many lay below
+    - ``lines``: lines of the text
+    - ``histograms``: of metrics, upper ends in seconds, and how many lay below
     """
 
     engine: str

@@ -57,15 +57,21 @@ def costs(
     draft: str | LanguageModel,
     on: str,
     draft_tokens: int,
+    *,
+    lost: tuple[Any, Any] | None = None,
     **asked: Any,
 ) -> tuple[Any, Any]:
     """A proposal's and a checking pass's time over that of a plain step.
 
+    - ``lost``: time that an engine adds to a step of the model, and to one of the draft
     - ``asked``: as ``checking`` takes it; the draft runs on the same chips
     """
-    plain = account(model, on, **asked).total()
+    step = account(model, on, **asked).total()
     pass_ = checking(model, on, draft_tokens, **asked).total()
-    return account(draft, on, **asked).total() / plain, pass_ / plain
+    proposal = account(draft, on, **asked).total()
+    if lost is not None:
+        step, pass_, proposal = step + lost[0], pass_ + lost[0], proposal + lost[1]
+    return proposal / step, pass_ / step
 
 
 def gain(
@@ -115,12 +121,30 @@ def turning_batch(
     tp: int = 1,
     context: int = CONTEXT,
     mode: str = "limit",
+    lost: tuple[float, float] | None = None,
 ) -> int | None:
-    """The smallest batch that a draft makes slower; None where memory ends first."""
+    """A batch that a draft makes slower, while one sequence less is still faster.
+
+    Looked for between the first of doubled batches that loses and the one before; None
+    where memory ends first.
+
+    - ``lost``: seconds, as ``costs`` takes them
+    """
     share(acceptance=acceptance)
-    for batch in range(1, 1 + room(model, draft, on, tp=tp, context=context)):
-        sizes = {"batch": float(batch), "context": float(context)}
-        both = costs(model, draft, on, draft_tokens, tp=tp, mode=mode, **sizes)
-        if speedup(acceptance, draft_tokens, *both) < 1:
-            return batch
-    return None
+
+    def loses(batch: int) -> bool:
+        sizes: Any = {"batch": float(batch), "context": float(context)}
+        asked = sizes | {"tp": tp, "mode": mode, "lost": lost}
+        both = costs(model, draft, on, draft_tokens, **asked)
+        return bool(speedup(acceptance, draft_tokens, *both) < 1)
+
+    most = room(model, draft, on, tp=tp, context=context)
+    gains, now = 0, 1
+    while now <= most and not loses(now):
+        gains, now = now, now + 1 if now == most else min(2 * now, most)
+    if now > most:
+        return None
+    while now - gains > 1:
+        middle = (gains + now) // 2
+        gains, now = (gains, middle) if loses(middle) else (middle, now)
+    return now

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from stacklib.quantity.bounds import whole
 from stacklib.tinylm.forward import KVCache
@@ -26,8 +26,13 @@ from .rule import Row, certain, distribution
 Allowed: TypeAlias = Callable[[Sequence[int]], NDArray[np.bool_] | None]
 
 
-def anything(drafted: Sequence[int]) -> None:
-    """No mask."""
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a sequence draws its tokens: its cuts, its generator, its grammar."""
+
+    how: Sampling
+    random: np.random.Generator
+    allowed: Allowed = lambda drafted: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +43,30 @@ class Proposal:
     rows: tuple[Row, ...] = ()
 
 
-class Draft(Protocol):
-    """What an engine asks of a draft."""
+class Draft:
+    """What an engine asks of a draft; ``length``: tokens that it proposes, at most."""
 
-    length: int  # tokens that it proposes, at most
+    length: int
+
+    def __post_init__(self) -> None:
+        whole(length=self.length)
 
     def propose(
-        self,
-        name: Hashable,
-        ids: Sequence[int],
-        most: int,
-        how: Sampling,
-        random: np.random.Generator,
-        allowed: Allowed = anything,
+        self, name: Hashable, ids: Sequence[int], most: int, way: Way
     ) -> Proposal:
         """Up to ``most`` tokens after ``ids``, for the sequence of this name."""
+        raise NotImplementedError
+
+    def ids(self) -> int:
+        """How many ids it chooses from: as many as the large model has."""
+        raise NotImplementedError
 
     def forget(self, name: Hashable) -> None:
         """The sequence of this name has ended."""
 
 
 @dataclass
-class ModelDraft:
+class ModelDraft(Draft):
     """A small model with the same tokens as the large one, and its own cache.
 
     What it has read beyond what was kept is forgotten when it is next asked.
@@ -72,51 +79,36 @@ class ModelDraft:
     length: int = 4
     _caches: dict[Hashable, tuple[list[int], KVCache]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        whole(length=self.length)
-
     def propose(
-        self,
-        name: Hashable,
-        ids: Sequence[int],
-        most: int,
-        how: Sampling,
-        random: np.random.Generator,
-        allowed: Allowed = anything,
+        self, name: Hashable, ids: Sequence[int], most: int, way: Way
     ) -> Proposal:
         """Tokens drawn one after the other; none where its context is full."""
-        most = min(most, self.length, 1 + self._context - len(ids))
+        context = self.model.config.max_position_embeddings
+        most = min(most, self.length, 1 + context - len(ids))
         if most < 1:
             return Proposal()
         read, cache = self._caches.setdefault(name, ([], KVCache(self.model.config)))
         cache.truncate(min(_common(read, ids), len(ids) - 1))
-        unread = list(ids[cache.length :])
-        logits = self.model.logits(unread, cache, last_only=True)[-1]
-        tokens: list[int] = []
-        rows: list[Row] = []
-        while True:
-            may = allowed(tokens)
-            if may is not None and not may.any():
-                break
-            rows.append(distribution(logits, how, may))
-            tokens.append(draw(rows[-1], random))
-            if len(tokens) == most or tokens[-1] == self.model.tokenizer.end:
-                break
-            logits = self.model.logits(tokens[-1:], cache)[-1]
-        read[:] = [*ids, *tokens][: cache.length]
-        return Proposal(tuple(tokens), tuple(rows))
+
+        def logits(drafted: Sequence[int]) -> NDArray[np.float32]:
+            unread = [*ids, *drafted][cache.length :]
+            return self.model.logits(unread, cache, last_only=True)[-1]
+
+        found = _drawn(logits, most, way, self.model.tokenizer.end)
+        read[:] = [*ids, *found.tokens][: cache.length]
+        return found
+
+    def ids(self) -> int:
+        """Those of the small model."""
+        return self.model.config.vocab_size
 
     def forget(self, name: Hashable) -> None:
         """Drop its keys and values."""
         self._caches.pop(name, None)
 
-    @property
-    def _context(self) -> int:
-        return self.model.config.max_position_embeddings
-
 
 @dataclass
-class CountedDraft:
+class CountedDraft(Draft):
     """N-grams counted in some text beforehand: no cache, and no matrix.
 
     - ``grams``: NGram; its last id ends a document
@@ -126,38 +118,24 @@ class CountedDraft:
     grams: NGram
     length: int = 4
 
-    def __post_init__(self) -> None:
-        whole(length=self.length)
-
     def propose(
-        self,
-        name: Hashable,
-        ids: Sequence[int],
-        most: int,
-        how: Sampling,
-        random: np.random.Generator,
-        allowed: Allowed = anything,
+        self, name: Hashable, ids: Sequence[int], most: int, way: Way
     ) -> Proposal:
         """Tokens drawn one after the other."""
-        tokens: list[int] = []
-        rows: list[Row] = []
-        while len(tokens) < min(most, self.length):
-            may = allowed(tokens)
-            if may is not None and not may.any():
-                break
-            logits = np.log(self.grams.following([*ids, *tokens]))
-            rows.append(distribution(logits, how, may))
-            tokens.append(draw(rows[-1], random))
-            if tokens[-1] == self.grams.vocab - 1:
-                break
-        return Proposal(tuple(tokens), tuple(rows))
+        return _drawn(
+            lambda drafted: np.log(self.grams.following([*ids, *drafted])),
+            min(most, self.length),
+            way,
+            self.grams.vocab - 1,
+        )
 
-    def forget(self, name: Hashable) -> None:
-        """Nothing is kept of a sequence."""
+    def ids(self) -> int:
+        """Those of the text that was counted."""
+        return self.grams.vocab
 
 
 @dataclass
-class LookUpDraft:
+class LookUpDraft(Draft):
     """What followed in this text when its last tokens stood there before.
 
     Prompt look-up (Saxena, 2023): no model at all, and no draw.
@@ -175,24 +153,22 @@ class LookUpDraft:
         whole(vocab=self.vocab, length=self.length, longest=self.longest)
 
     def propose(
-        self,
-        name: Hashable,
-        ids: Sequence[int],
-        most: int,
-        how: Sampling,
-        random: np.random.Generator,
-        allowed: Allowed = anything,
+        self, name: Hashable, ids: Sequence[int], most: int, way: Way
     ) -> Proposal:
         """What followed the latest place with the longest equal end."""
         tokens: list[int] = []
         for token in self._followed(list(ids))[: max(0, min(most, self.length))]:
-            may = allowed(tokens)
+            may = way.allowed(tokens)
             if may is not None and not may[token]:
                 break
             tokens.append(token)
             if token == self.vocab - 1:
                 break
         return Proposal(tuple(tokens), tuple(certain(t, self.vocab) for t in tokens))
+
+    def ids(self) -> int:
+        """As it was told."""
+        return self.vocab
 
     def _followed(self, ids: list[int]) -> list[int]:
         for size in range(min(self.longest, len(ids) - 1), 0, -1):
@@ -202,8 +178,20 @@ class LookUpDraft:
                     return ids[at + size :]
         return []
 
-    def forget(self, name: Hashable) -> None:
-        """Nothing is kept of a sequence."""
+
+def _drawn(
+    logits: Callable[[Sequence[int]], ArrayLike], most: int, way: Way, end: int
+) -> Proposal:
+    """Tokens drawn one after the other, up to one that ends the document."""
+    tokens: list[int] = []
+    rows: list[Row] = []
+    while len(tokens) < most and end not in tokens:
+        may = way.allowed(tokens)
+        if may is not None and not may.any():
+            break
+        rows.append(distribution(logits(tokens), way.how, may))
+        tokens.append(draw(rows[-1], way.random))
+    return Proposal(tuple(tokens), tuple(rows))
 
 
 def _common(read: Sequence[int], ids: Sequence[int]) -> int:

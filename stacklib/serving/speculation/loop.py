@@ -16,7 +16,7 @@ from stacklib.tinylm.forward import KVCache
 from stacklib.tinylm.model import TinyLM
 from stacklib.tinylm.sampling import Sampling
 
-from .drafts import Draft
+from .drafts import Draft, Way
 from .rule import checked, distribution
 
 
@@ -49,10 +49,11 @@ def passes(
     """
     whole(most=most)
     text, cache = list(ids), KVCache(model.config)
+    way = Way(how, random)
     context = model.config.max_position_embeddings
     end = min(len(text) + most, context)
     while len(text) < end:
-        proposal = draft.propose(0, text, end - len(text) - 1, how, random)
+        proposal = draft.propose(0, text, end - len(text) - 1, way)
         unread = [*text[cache.length :], *proposal.tokens]
         logits = model.logits(unread, cache)[-1 - len(proposal.tokens) :]
         rows = [distribution(row, how) for row in logits]

@@ -21,7 +21,7 @@ from stacklib.tinylm.corpus import evaluation_text, own_prose
 from stacklib.tinylm.ngram import NGram
 from stacklib.tinylm.sampling import probabilities
 
-from .drafts import CountedDraft, Draft, LookUpDraft, ModelDraft
+from .drafts import CountedDraft, Draft, LookUpDraft, ModelDraft, Way
 from .loop import passes
 from .record import LENGTH, NAMES, STORE, TEMPERATURES
 from .simulate import tally
@@ -81,6 +81,7 @@ def run(
         "tokens_per_pass": round(tokens / len(found), 4),
         "kept": list(whole.kept),
         "by_position": [round(share, 4) for share in whole.by_position],
+        "rate": round(whole.rate, 4),
         "whole_tokens_per_pass": round(whole.tokens_per_pass, 4),
     }
 
@@ -88,13 +89,12 @@ def run(
 def overlap(name: str, temperature: float, texts: int | None = None) -> float:
     """Mean chance that a proposal is kept, after every prefix of the texts' starts."""
     model, draft, how = load(), draft_of(name, 1), Sampling(temperature)
-    random = np.random.default_rng(0)
-    found = []
+    way, found = Way(how, np.random.default_rng(0)), []
     for ids in starts(model)[:texts]:
         rows = model.logits(ids)
         for k in range(1, len(ids) + 1):
             p = probabilities(rows[k - 1], how)
-            proposal = draft.propose(0, ids[:k], 1, how, random)
+            proposal = draft.propose(0, ids[:k], 1, way)
             q = proposal.rows[0] if proposal.rows else np.zeros_like(p)
             found.append(np.minimum(p, q).sum())
     return float(np.mean(found))

@@ -76,6 +76,8 @@ def distribution(
     Both p and q are masked: then what is not allowed is never drafted, and never kept.
     """
     if allowed is not None:
+        if not np.any(allowed):
+            raise ValueError("a mask that allows no token: nothing can be drawn")
         logits = np.where(allowed, np.asarray(logits, dtype=np.float64), -np.inf)
     return probabilities(logits, how)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from stacklib.serving import Engine
 from stacklib.serving.engine.delay import PARTS, Rows, rows_of
+from stacklib.serving.engine.dry import DryRun
 from stacklib.tinylm import Sampling
 
 
@@ -105,6 +106,24 @@ def test_causes_by_hand(small):
     assert parts == {"prompt": 26.0, "decode": 9.0}
     parts = {k: v for k, v in engine.explain(second.id).parts.items() if v}
     assert parts == {"slot": 35.0, "prompt": 10.0}
+
+
+def test_a_step_is_shared_by_rows():
+    """Two prompts in a step of 16 units, two decode rows and a prompt in one of 13."""
+    engine = DryRun(blocks=20, block_size=4, max_batch=3, chunk=8)
+    first = engine.submit([1] * 6, most=2)
+    second = engine.submit([2] * 2, most=2)
+    engine.step()
+    third = engine.submit([3] * 3, most=1)
+    engine.step()
+    assert not engine.busy
+    for one, due in (
+        (first, {"others": 4 + 7.8, "prompt": 12, "decode": 5.2}),
+        (second, {"others": 12 + 7.8, "prompt": 4, "decode": 5.2}),
+        (third, {"prompt": 13}),  # decode rows go along
+    ):
+        parts = {k: v for k, v in engine.explain(one.id).parts.items() if v}
+        assert parts == pytest.approx(due)
 
 
 def test_an_eviction_names_who_needed_the_block(small):

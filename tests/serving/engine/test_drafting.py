@@ -99,9 +99,8 @@ def test_a_seed_gives_the_same_answer_in_any_company(large, little, which):  # n
     assert [first, *(t for one in rest for t in one.tokens)] == found[0][0]
 
 
-@pytest.mark.parametrize("which", [0, 2])
-def test_answers_are_distributed_as_the_models_own(large, little, which):  # noqa: F811
-    engine = Engine(large, **ROOMY | {"max_batch": 4}, draft=drafts(little)[which])
+def test_answers_are_distributed_as_the_models_own(large, little):  # noqa: F811
+    engine = Engine(large, **ROOMY, draft=ModelDraft(little, 3))
     runs = 600
     asked = [engine.submit(PROMPT, WARM, most=4, seed=n) for n in range(runs)]
     while engine.busy:
@@ -179,6 +178,27 @@ def test_cancelled_in_the_middle_leaves_nothing(large, little):  # noqa: F811
         engine._memory.allocator.check()
     drain(engine)
     assert engine.metrics().blocks_used == 0 and not draft._caches
+
+
+def test_two_engines_may_share_a_draft(large, little):  # noqa: F811
+    draft = ModelDraft(little, 3)
+    engines = [Engine(large, **ROOMY, draft=draft) for _ in range(2)]
+    for engine in engines:
+        engine.submit(PROMPT, WARM, most=9, seed=5)
+    while any(engine.busy for engine in engines):
+        for engine in engines:
+            engine.step()
+    one, other = (engine.requests[0].output for engine in engines)
+    assert one == other and not draft._caches
+
+
+@pytest.mark.parametrize(
+    ("draft", "said"),
+    [("draft", "a Draft of serving"), (LookUpDraft(6), "of 6 ids for a model of 5")],
+)
+def test_what_is_no_draft_of_the_model_is_refused(large, draft, said):  # noqa: F811
+    with pytest.raises(ValueError, match=said):
+        Engine(large, **ROOMY, draft=draft)
 
 
 def test_a_step_too_small_for_the_drafts_is_refused(large, little):  # noqa: F811

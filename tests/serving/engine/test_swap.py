@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,8 @@ def served(model, tiers, damage=None):
     """Four that do not fit together, each asked again afterwards."""
     engine = Engine(model, **SIZES, tiers=tiers)
     draw = np.random.default_rng(3)
-    prompts = [draw.integers(0, 2047, 9).tolist() for _ in range(4)]
+    # Of whole blocks, too: the last token is computed again all the same.
+    prompts = [draw.integers(0, 2047, n).tolist() for n in (9, 8, 9, 12)]
     for _ in range(2):
         for seed, tokens in enumerate(prompts):
             how = Sampling(0.8) if seed % 2 else Sampling(0.0)
@@ -69,3 +72,13 @@ def test_a_block_changed_in_the_tier_is_seen(small):
 
     engine = served(small, (tier,), damage)
     assert sum(replay(small, each).wrong for each in engine.requests.values()) > 0
+
+
+def test_models_share_a_tier_and_no_block(small):
+    tier = HostTier(80)
+    served(small, (tier,))
+    name = "model.layers.1.self_attn.k_proj.weight"
+    other = replace(small, weights={**small.weights, name: -small.weights[name]})
+    again, alone = served(other, (tier,)), served(other, (HostTier(80),))
+    for mine, due in zip(again.requests.values(), alone.requests.values(), strict=True):
+        assert (mine.output, mine.cached) == (due.output, due.cached)

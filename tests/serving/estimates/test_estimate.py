@@ -11,7 +11,7 @@ from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving import account, estimate
 from stacklib.serving.estimates import losses
 from stacklib.serving.estimates.divided import HOST_LAYERS, parts_of
-from stacklib.serving.estimates.estimate import DRAFT
+from stacklib.serving.estimates.parts import DRAFT
 from stacklib.serving.speculation.formula import tokens_per_pass
 from stacklib.serving.token.shape import ATTENTION
 from stacklib.serving.token.work import EXCHANGES, HOST

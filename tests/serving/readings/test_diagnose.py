@@ -180,7 +180,7 @@ def test_metrics_alone():
         d = diagnose(read_log(text), "llama-3-8b", "h100-sxm")
         assert d.causes[0].name == CACHE and d.measured == 0.02
         assert d.causes[0].flag == TABLE["causes"]["cache"]["flag"][prefix]
-        assert "4 times a request lost its cache" in d.causes[0].because
+        assert "preemptions: 4;" in d.causes[0].because
 
 
 HYBRID = """\

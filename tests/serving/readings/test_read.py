@@ -226,6 +226,21 @@ def test_a_long_log_keeps_its_end_and_counts_all():
     assert found.events == {"preempted": KEEP}
 
 
+@pytest.mark.rows(
+    "line",
+    [
+        "GPU KV cache size: " + "1" * 200_000 + " tok",
+        "vllm:num_requests_running{" + "a" * 200_000 + "} NaN",
+        "x" * 200_000 + " model buffer size = 1",
+        "Decode batch, " + "#token: 1, " * 40_000,
+    ],
+)
+def test_a_hostile_line_is_quoted_in_time(line):
+    """Each would take minutes if patterns tried every way to cut it."""
+    (quoted,) = read_log(SAMPLES["vllm"] + line + "\n").unread
+    assert quoted.line == 18 and len(quoted.words) <= 300
+
+
 def metrics(counts, name="vllm:time_to_first_token_seconds"):
     ends = ("0.1", "0.5", "1.0", "+Inf")
     return "".join(

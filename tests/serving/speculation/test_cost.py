@@ -59,16 +59,29 @@ def test_it_gains_what_is_published_alone_and_loses_in_a_crowd() -> None:
     assert speedup(0.7, 4, *both) < 1
 
 
-def test_it_turns_where_the_first_batch_loses() -> None:
-    asked = {"tp": 8, "acceptance": 0.607}
+@pytest.mark.parametrize("acceptance", [0.2, 0.607, 0.7])
+def test_it_turns_between_two_batches(acceptance) -> None:
+    asked = {"tp": 8, "acceptance": acceptance}
     turn = turning_batch(LARGE, "llama-3-8b", ON, **asked)
     assert turn is not None
-    gains = [
+    before, after = (
         gain(LARGE, "llama-3-8b", ON, **asked, batch=float(b), context=4096.0)
-        for b in range(1, turn + 1)
-    ]
-    assert min(gains[:-1]) >= 1 > gains[-1]
+        for b in (max(1, turn - 1), turn)
+    )
+    assert after < 1 and (before >= 1 or turn == 1)
+
+
+def test_it_never_turns_where_memory_ends_first() -> None:
     assert turning_batch(LARGE, SMALL, ON, tp=8, acceptance=0.8) is None
+
+
+def test_what_an_engine_loses_is_paid_by_every_step() -> None:
+    bare, lossy = (
+        costs(LARGE, SMALL, ON, 4, **HERE, lost=lost) for lost in (None, (1.0, 0.5))
+    )
+    step = account(LARGE, ON, **HERE).total()
+    told = [(c * step + x) / (step + 1) for c, x in zip(bare, (0.5, 1.0), strict=True)]
+    assert lossy == pytest.approx(told)
 
 
 def test_a_draft_takes_room_for_its_own_caches() -> None:

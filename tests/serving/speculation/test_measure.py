@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stacklib.serving.speculation.measure import overlap, run, starts
+from stacklib.serving.speculation.measure import run, starts
 from stacklib.serving.speculation.record import LENGTH, NAMES, TEMPERATURES, measured
 from stacklib.serving.speculation.simulate import Tally
-from stacklib.tinylm import Sampling, load
+from stacklib.tinylm import load
 from stacklib.tinylm.acceptance import acceptance
 
 
@@ -19,32 +19,22 @@ def test_every_case_was_run_and_its_counts_agree() -> None:
         found = Tally(tuple(row["kept"]))
         assert len(found.kept) == LENGTH + 1 and found.passes <= row["passes"]
         assert row["by_position"] == pytest.approx(found.by_position, abs=5e-5)
+        assert row["rate"] == pytest.approx(found.rate, abs=5e-5)
         told = (row["tokens_per_pass"], row["whole_tokens_per_pass"])
         assert told[0] == pytest.approx(row["tokens"] / row["passes"], abs=5e-5)
         assert told[1] == pytest.approx(found.tokens_per_pass, abs=5e-5)
 
 
-CASES = [("draft", 1.0), ("draft", 0.0), ("draft_plain", 0.0)]
-
-
-@pytest.mark.parametrize(("name", "temperature"), CASES)
-def test_overlaps_are_those_of_the_models(name, temperature) -> None:
-    tiny, how = load(), Sampling(temperature)
-    found = acceptance(tiny, load(name), starts(tiny), how)
-    recorded = measured()[f"{name} at {temperature:g}"]["overlap"]
-    # A tie between two leading logits may fall otherwise on another processor.
-    assert found.rate == pytest.approx(recorded, abs=5e-5 if temperature else 2e-3)
+def test_overlaps_are_those_of_the_models() -> None:
+    tiny = load()
+    found = acceptance(tiny, load("draft"), starts(tiny))
+    assert found.rate == pytest.approx(measured()["draft at 1"]["overlap"], abs=1e-4)
 
 
 def test_a_part_of_a_run_agrees_with_the_whole() -> None:
-    found = run("draft", 1.0, texts=2)
+    found = run("draft", 1.0, texts=1)
     recorded = Tally(tuple(measured()["draft at 1"]["kept"]))
     kept = np.repeat(np.arange(LENGTH + 1), found["kept"])
     error = kept.std() / np.sqrt(len(kept))
     assert abs(1 + kept.mean() - recorded.tokens_per_pass) < 4 * error
-    assert found["tokens"] == 2 * 192
-
-
-def test_counted_and_looked_up_drafts_overlap_as_recorded_in_kind() -> None:
-    found = {name: overlap(name, 1.0, texts=2) for name in ("grams", "look_up")}
-    assert found["look_up"] < 0.2 < found["grams"] < 0.8
+    assert found["tokens"] == 192

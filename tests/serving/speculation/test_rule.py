@@ -36,18 +36,19 @@ def test_kept_and_redrawn_tokens_together_are_the_targets(one, other) -> None:
 
 
 def chi_square(counts: np.ndarray, expected: np.ndarray) -> float:
-    """Deviations of chi-square from its mean, in its own."""
-    likely = expected > 0
-    assert not counts[~likely].any()
-    free = likely.sum() - 1
-    gaps = (counts - expected)[likely] ** 2 / expected[likely]
+    """Deviations of chi-square from its mean, in its own; rare cells are one."""
+    assert not counts[expected == 0].any()
+    rare = expected < 5
+    seen, told = (np.append(x[~rare], x[rare].sum()) for x in (counts, expected))
+    gaps = (seen - told) ** 2 / np.maximum(told, 1)
+    free = len(told) - 1
     return float((gaps.sum() - free) / np.sqrt(2 * free))
 
 
 VOCAB, LONG = 3, 4
 
 
-def texts(seed: int, draft_tokens: int, runs: int = 6000) -> tuple[float, float]:
+def texts(seed: int, draft_tokens: int, runs: int = 4000) -> tuple[float, float]:
     """How far the first tokens of many texts are from the target's own chain."""
     made = np.random.default_rng(seed)
     p, q = made.dirichlet(np.ones(VOCAB), (2, VOCAB))
@@ -72,7 +73,7 @@ def texts(seed: int, draft_tokens: int, runs: int = 6000) -> tuple[float, float]
     return chi_square(counts, expected)
 
 
-@pytest.mark.parametrize("draft_tokens", [0, 1, 3])
+@pytest.mark.parametrize("draft_tokens", [1, 3])
 def test_texts_are_distributed_as_without_a_draft(draft_tokens) -> None:
     assert abs(texts(5, draft_tokens)) < 4
 
@@ -113,6 +114,8 @@ def test_rows_that_do_not_fit_are_refused() -> None:
         checked([p], [], [1], random)
     with pytest.raises(ValueError, match="token 2: drafted, and its q is 0"):
         checked([p, p], [p], [2], random)
+    with pytest.raises(ValueError, match="allows no token"):
+        distribution(np.zeros(3), Sampling(), np.zeros(3, dtype=bool))
     # Nothing may follow the last one: then nothing is added to what was kept.
     assert checked([p], [p], [1], random) == [1]
     assert checked([certain(0, 3)], [p], [1], random) == [0]

@@ -7,8 +7,9 @@ from typing import Any
 from stacklib import models
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.pages.serving.batching.scene import Run, run
+from stacklib.pages.serving.estimate import BENCH, among_others
 from stacklib.quantity import Quantity, chosen, counted, counting, recorded
-from stacklib.serving import account
+from stacklib.serving import Estimate, estimate
 from stacklib.serving.engine.delay import PARTS
 from stacklib.serving.engine.latency import DEFINITIONS
 from stacklib.serving.slots.batches import (
@@ -85,17 +86,24 @@ def engine_gain() -> Quantity:
 # -- the running case ------------------------------------------------------------------
 
 
+def step(batch: int = 1) -> Estimate:
+    """The running case with so many sequences in its steps."""
+    return estimate(MODEL, DEVICE, "bf16", TP, batch, CONTEXT)
+
+
 def tpot(batch: int = 1) -> Quantity:
-    """A step of the running case with so many sequences: what each token waits."""
-    given: dict[str, Any] = {"tp": TP, "context": CONTEXT, "mode": "calibrated"}
-    found: Quantity = account(MODEL, DEVICE, "bf16", batch=batch, **given).total()
-    return found.named(f"a step of {batch}")
+    """What each token waits."""
+    return step(batch).tpot.named(f"a step of {batch}")
 
 
 def machine_rate(batch: int = 1) -> Quantity:
     """Tokens a second of all of them together."""
-    made = chosen(batch, "token", label="a token each")
-    return (made / tpot(batch)).named("tokens a second")
+    return step(batch).tokens_per_s.named(f"tokens a second of {batch}")
+
+
+def tpot_with_prompts(batch: int = SLOTS) -> Quantity:
+    """The same where each of them brought a prompt that others' steps read."""
+    return among_others(batch, CONTEXT, BENCH).named("a token among others' prompts")
 
 
 def read_for_a_token(batch: int = 1) -> Quantity:
@@ -165,7 +173,7 @@ def latencies(who: str = ME) -> list[dict[str, Any]]:
 
 @counting("tokens compared")
 def compared(what: str) -> int:
-    """Of the engine's answers against the model alone: tokens, ties, wrong ones."""
+    """Tokens of the engine's answers against the model alone; or equal, ties, wrong."""
     from stacklib.pages.serving.batching.scene import replayed
 
     return sum(getattr(each, what) for each in replayed())

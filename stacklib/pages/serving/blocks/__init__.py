@@ -17,15 +17,15 @@ from stacklib.paged_kv.reserve import (
     serve,
 )
 from stacklib.pages import chain
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, recorded
 from stacklib.serving.estimates.room import Room, room
 
 MODEL, DEVICE, CHIPS, CONTEXT = chain.MODEL, chain.DEVICE, chain.TP, chain.CONTEXT
 BLOCK, LONGEST = 16, 8192  # tokens of a block, and of Llama 3's longest sequence
 # The small memory of the experiment: so many tokens of room, for sequences up to that.
-SLOTS, SMALL, REQUESTS, MEAN = 16_000, 1534, 600, 512
+SLOTS, SMALL, REQUESTS, MEAN = 16_000, 1534, 400, 512
 SPARE = (2, 8, 16)  # blocks kept free for each that runs
-SIZES = (1, 16, 64, 256)
+SIZES = (4, 16, 64, 256)
 ANSWERS = 4  # that one prompt is asked for
 
 
@@ -36,7 +36,7 @@ def cached(tokens: int) -> Quantity:
 
 def block_bytes() -> Quantity:
     """Bytes of a block, all layers of it."""
-    return get(MODEL).kv_bytes(BLOCK, "bf16").named("a block")
+    return get(MODEL).kv_bytes(BLOCK, "bf16").named("a block of the cache")
 
 
 def table_blocks() -> Quantity:
@@ -115,6 +115,16 @@ def blocks_of_answers(forked: bool) -> int:
     for n, one in enumerate(many):
         pool.append(one, n)
     return pool.stats().owned
+
+
+def peer() -> Quantity:
+    """Requests a second over nano-vllm's, nothing shared, in one run."""
+    file = "benchmarks/results/block_manager.json"
+    times = [
+        recorded(file, f"unshared, {who}", "times_s/median", unit="s", label=who)
+        for who in ("nano-vllm", "stacklib")
+    ]
+    return (times[0] / times[1]).named("requests per second over nano-vllm's")
 
 
 # -- a small pool, step by step ------------------------------------------------------

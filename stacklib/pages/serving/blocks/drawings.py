@@ -20,13 +20,13 @@ def three_tables() -> d.Drawing:
             d.line(f"table of {who}", bold=True),
             (chosen(len(live[who]), label=f"tokens of {who}"), " tokens"),
         ]
-        both = {n for n, block in enumerate(blocks) if block in shared}
+        lit = {n for n, block in enumerate(blocks) if block in shared}
         entries = d.Cells(
             f"entries of {who}",
             len(blocks),
             side=(22.0, 12.0),
             role=role,
-            lit=frozenset(both),
+            lit=frozenset(lit),
             words="a block's number each; lit where it is shared",
         )
         tables.append(d.Box(f"table of {who}", told, entries, role=role))
@@ -63,16 +63,16 @@ def three_tables() -> d.Drawing:
         ),
         gap=10,
     )
-    told = (
+    words = (
         "one pool: ",
-        chosen(page.POOL, label="blocks"),
+        chosen(page.POOL, label="blocks of the small pool"),
         " blocks of ",
-        chosen(SIZE, label="tokens of a block"),
+        chosen(SIZE, label="slots of a small block"),
         " tokens",
     )
     return d.draw(
         d.below(
-            d.flow(*tables, gap=10, even=True), d.Box("pool", [told], inside), gap=10
+            d.flow(*tables, gap=10, even=True), d.Box("pool", [words], inside), gap=10
         ),
         name="block-tables",
         title="Three tables, one pool: who begins alike reads the same blocks.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from stacklib import hardware, models, roofline
+from stacklib import hardware, models, roofline, serving
 from stacklib.memory.tiers.parts import drive
 from stacklib.models.compressed import CompressedAttention
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
@@ -38,7 +38,14 @@ SHOWN = (
     LATENT,
     FOURTH,
 )
-WORDS = {"MHA": "own heads", "GQA": "grouped", "MLA": "latent"}
+WORDS = {
+    "MHA": "own heads",
+    "GQA": "grouped",
+    "MLA": "latent",
+    "gated delta rule": "a state",
+    "HCA 1:128": "an entry for 128",
+    "CSA 1:4": "an entry for 4",
+}
 HOST, DRIVE = "pcie5_x16", "micron_9550"
 FEWER_BITS = "q4_1"  # codes of four bits, a least number and a step for each 32
 
@@ -63,6 +70,13 @@ def per_token(model: str = MODEL, dtype: str = "bf16") -> Quantity:
 def tokens() -> Quantity:
     """Tokens of the running case that fit at all."""
     return (machine().left / per_token()).named("tokens that fit")
+
+
+def step(batch: int) -> Quantity:
+    """A token of each of so many readers, an engine's losses included."""
+    asked: dict[str, Any] = {"on": DEVICE, "tp": TP, "context": CONTEXT}
+    found: Quantity = serving.estimate(MODEL, dtype="bf16", batch=batch, **asked).tpot
+    return found.named(f"a token, {batch} readers")
 
 
 def page_tokens() -> Quantity:
@@ -130,8 +144,8 @@ def attention_of(model: str) -> str:
     """Its kinds of attention, the layers of each."""
     found: dict[str, int] = {}
     for row in kept_by_kind(model, MILLION):
-        kind, comma, more = row.kind.partition(",")
-        words = WORDS.get(kind, kind) + comma + more
+        words = WORDS.get(name := row.kind.partition(",")[0], name)
+        words += ", window" if name == "GQA" and "window" in row.kind else ""
         found[words] = found.get(words, 0) + row.layers
     return "; ".join(f"{layers} x {kind}" for kind, layers in found.items())
 

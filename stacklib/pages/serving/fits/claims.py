@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from stacklib import hardware, models
-from stacklib.evidence import Finding, claim, ledger
+from stacklib.evidence import Finding, claim
 from stacklib.memory.tiers.parts import drive
 from stacklib.pages.serving import fits as page
 from stacklib.quantity import Quantity, chosen, counted, log2, one_of
@@ -16,11 +16,6 @@ H200, OWN = "h200_sxm", "each query head keeps a key and a value of its own"
 REQUESTS = chosen(100, label="requests, as claimed")
 SESSIONS = chosen(500, label="sessions, as claimed")
 SIXTEEN = 16  # tokens of a page
-
-
-def claimed(id: str) -> Quantity:
-    """What a claim says."""
-    return ledger.get(id).quantity()
 
 
 @claim("kv-70b-128k")

@@ -27,7 +27,7 @@ def controls() -> list[dict[str, Any]]:
         choices.slider("chips", "GPUs", (1, 2, 4, 8), page.TP),
         choices.select("dtype", "Weights", WEIGHTS, "bf16"),
         choices.select("kv", "Cache", CACHES, "bf16"),
-        choices.slider("context", "Tokens of a conversation", CONTEXTS, page.CONTEXT),
+        choices.slider("context", "Tokens of a conversation", CONTEXTS, CONTEXTS[5]),
     ]
 
 

@@ -6,22 +6,19 @@ from typing import Any
 
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.pages.models.tiny.measured import measured_quality
-from stacklib.quantity import Quantity, assumed, chosen, counted, recorded
+from stacklib.quantity import Quantity, chosen, counted, recorded
 from stacklib.roofline.work.fit import fit_memory
-from stacklib.serving import account
+from stacklib.serving import account, estimate
 from stacklib.serving.speculation.cost import checking, costs, turning_batch
 from stacklib.serving.speculation.formula import speedup, tokens_per_pass
 from stacklib.serving.speculation.record import FILE, LENGTH, NAMES
+from stacklib.serving.token.work import HOST
 
 DRAFT = "llama-3.2-1b"  # has the vocabulary of the large one
 MODE = "calibrated"
 DRAFTED = LENGTH
 ASKED: dict[str, Any] = {"tp": TP, "context": CONTEXT, "mode": MODE}
-REPORTED = (0.7, 0.8)  # acceptances
-WHY = (
-    "Leviathan et al. (2022) find .5 to .9 over their pairs of models; .7 and .8 are "
-    "what draft models of the same family reach on text that is not too hard."
-)
+HIGHER = (0.7, 0.8)  # acceptances, as servers of large models often report them
 SHOWN = {
     "draft": "a tenth the size, distilled",
     "draft_plain": "as large, trained on text",
@@ -38,11 +35,6 @@ def drafted(length: int = DRAFTED) -> Quantity:
 def acceptance(name: str = "draft", which: str = "rate") -> Quantity:
     """What the tiny model keeps of a draft, on texts that neither was trained on."""
     return measured_quality("acceptance", name, which).named(f"acceptance of {name}")
-
-
-def reported(value: float) -> Quantity:
-    """An acceptance as others report it."""
-    return assumed(value, label=f"acceptance of {value}", why=WHY)
 
 
 def perplexity(name: str) -> Quantity:
@@ -82,31 +74,60 @@ def rows() -> list[dict[str, Any]]:
 # -- what it costs ---------------------------------------------------------------------
 
 
-def cost(which: str, batch: int = 1, length: Quantity | None = None) -> Quantity:
-    """``draft`` or ``check``: time of a proposal or a pass over that of a step."""
-    asked = (MODEL, DRAFT, DEVICE, int((length or drafted()).si))
-    found: Quantity = costs(*asked, batch=batch, **ASKED)[which == "check"]
+def lost(model: str = MODEL) -> Quantity:
+    """What the engine itself adds to a step of a model, between two of them."""
+    parts = estimate(model, DEVICE, dtype="bf16", tp=TP, context=CONTEXT).parts
+    found: Quantity = next(line.time for line in parts if line.name == HOST)
+    return found.named(f"the engine's own, {model}")
+
+
+def cost(
+    which: str, batch: int = 1, length: Quantity | None = None, engine: bool = True
+) -> Quantity:
+    """``draft`` or ``check``: time of a proposal or a pass over that of a step.
+
+    - ``engine``: with what an engine adds to each
+    """
+    asked: Any = ASKED | {"batch": batch}
+    if engine:
+        asked |= {"lost": (lost(), lost(DRAFT))}
+    length = length or drafted()
+    found: Quantity = costs(MODEL, DRAFT, DEVICE, int(length.si), **asked)[
+        which == "check"
+    ]
     return found.named(f"{which} over step, {batch} sequences")
 
 
-def gain(rate: Quantity, batch: int = 1, length: Quantity | None = None) -> Quantity:
+def gain(
+    rate: Quantity,
+    batch: int = 1,
+    length: Quantity | None = None,
+    engine: bool = True,
+) -> Quantity:
     """How many times as fast a sequence gets its tokens."""
     length = length or drafted()
-    both_ = cost("draft", batch, length), cost("check", batch, length)
-    found: Quantity = speedup(rate, length, *both_)
+    both = (cost(which, batch, length, engine) for which in ("draft", "check"))
+    found: Quantity = speedup(rate, length, *both)
     return found.named(f"gain at {batch}")
 
 
 def turn(rate: Quantity) -> Quantity:
     """The smallest batch that the draft makes slower."""
-    asked = {"acceptance": rate, "tp": TP, "context": CONTEXT, "mode": MODE}
-    label = "smallest batch that loses"
-    return counted(turning_batch, MODEL, DRAFT, DEVICE, **asked, label=label)
+    return counted(first_loss, rate, label="smallest batch that loses")
+
+
+def first_loss(rate: float) -> int:
+    """The same of a plain number, as a call that a reader can type."""
+    both = lost().si, lost(DRAFT).si
+    asked: Any = ASKED | {"acceptance": rate, "lost": both}
+    found = turning_batch(MODEL, DRAFT, DEVICE, **asked)
+    assert found is not None, rate
+    return found
 
 
 def cache_share() -> Quantity:
     """Bytes of the draft's cache over those of the large model's."""
-    sizes = {"on": DEVICE, "tp": TP, "context": CONTEXT}
+    sizes: Any = {"on": DEVICE, "tp": TP, "context": CONTEXT}
     small, large = (fit_memory(name, **sizes).kv for name in (DRAFT, MODEL))
     return (small / large).named("the draft's cache over the other")
 
@@ -114,19 +135,13 @@ def cache_share() -> Quantity:
 def a_pass(batch: int = 1) -> Quantity:
     """Seconds of a pass that checks."""
     found: Quantity = checking(MODEL, DEVICE, DRAFTED, batch=batch, **ASKED).total()
-    return found.named("a pass that checks")
+    return (found + lost()).named("a pass that checks")
 
 
-def a_draft(batch: int = 1) -> Quantity:
-    """Seconds of one proposal."""
-    found: Quantity = account(DRAFT, DEVICE, batch=batch, **ASKED).total()
-    return found.named("a proposal")
-
-
-def a_step(batch: int = 1) -> Quantity:
-    """Seconds of a step without a draft."""
-    found: Quantity = account(MODEL, DEVICE, batch=batch, **ASKED).total()
-    return found.named("a step")
+def a_step(batch: int = 1, model: str = MODEL) -> Quantity:
+    """Seconds of a step without a draft; or of one of the draft's."""
+    found: Quantity = account(model, DEVICE, batch=batch, **ASKED).total()
+    return (found + lost(model)).named(f"a step of {model}")
 
 
 def exchanged(batch: int, checks: bool = True) -> Quantity:

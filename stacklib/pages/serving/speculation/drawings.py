@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stacklib.pages.serving import speculation as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
@@ -18,9 +20,7 @@ def a_rejection() -> d.Drawing:
     return d.draw(parts, name="s-speculation-rejection", title=title, devices=[])
 
 
-def _tokens(
-    name: str, count: int, role: str, words: str, **of: frozenset[int]
-) -> d.Node:
+def _tokens(name: str, count: int, role: str, words: str, **of: Any) -> d.Node:
     return d.Cells(name, count, role=role, side=(18.0, 12.0), gap=3, words=words, **of)
 
 
@@ -67,7 +67,7 @@ def _writes() -> d.Node:
 
 
 def _cache() -> d.Node:
-    size = chosen(BLOCK, label="tokens of a block")
+    size = chosen(BLOCK, label="tokens of a drawn block")
     most = READ + page.DRAFTED
     return d.flow(
         _blocks("while it is checked", most, ["blocks of ", size, " tokens"]),
@@ -86,9 +86,16 @@ def _blocks(when: str, held: int, words: list) -> d.Node:
         drafts = frozenset(n for n in full if first + n >= READ)
         empty = frozenset(range(BLOCK)) - frozenset(full)
         name = f"block {number + 1}, {when}"
-        cells = d.Cells(f"tokens of {name}", BLOCK, side=(13.0, 10.0), gap=2,
-                        role=SMALL if drafts else TEXT, lit=drafts, dark=empty,
-                        words="tokens in the cache")  # fmt: skip
+        cells = d.Cells(
+            f"tokens of {name}",
+            BLOCK,
+            side=(13.0, 10.0),
+            gap=2,
+            role=SMALL if drafts else TEXT,
+            lit=drafts,
+            dark=empty,
+            words="tokens in the cache",
+        )
         free = not full
         blocks.append(d.Box(name, None, cells, role="muted" if free else TEXT, grow=0))
     told = [d.line(f"the large model's cache, {when}", bold=True), tuple(words)]

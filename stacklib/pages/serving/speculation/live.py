@@ -16,7 +16,7 @@ from stacklib.serving.speculation.formula import speedup
 
 RATES = (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
 LENGTHS = (1, 2, 3, 4, 5, 6, 8)
-BATCHES = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 320)
 
 
 def controls() -> list[dict[str, Any]]:
@@ -31,7 +31,8 @@ def controls() -> list[dict[str, Any]]:
 @cache
 def _costs(drafted: int, batch: int) -> tuple[float, float]:
     sizes = page.ASKED | {"batch": float(batch), "context": float(page.CONTEXT)}
-    return costs(page.MODEL, page.DRAFT, page.DEVICE, drafted, **sizes)
+    lost = page.lost().si, page.lost(page.DRAFT).si
+    return costs(page.MODEL, page.DRAFT, page.DEVICE, drafted, lost=lost, **sizes)
 
 
 def explore(*, acceptance: float, drafted: int, batch: int) -> Spec:
@@ -41,7 +42,7 @@ def explore(*, acceptance: float, drafted: int, batch: int) -> Spec:
     mine = page.gain(rate, batch, length)
     return chart(
         f"{drafted} drafted, {batch} at once: {mine.si:.2f} times as fast.",
-        x=axis("Sequences of a step", log=True, limits=[0.9, 300]),
+        x=axis("Sequences of a step", log=True, limits=[0.9, 350]),
         y=axis("Speed over that without a draft", limits=[0, 4.5]),
         marks=[
             line(BATCHES, gains, "with this draft", "predicted"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stacklib.quantity import counting
-from stacklib.serving import Engine, Mask, schema_mask
+from stacklib.serving import Engine, Mask, json_mask, schema_mask
 from stacklib.serving.engine.request import Request
 from stacklib.serving.speculation.drafts import ModelDraft
 from stacklib.serving.speculation.record import LENGTH
@@ -55,7 +55,7 @@ def parameters(name: str) -> int:
     return load(name).parameters
 
 
-MASKED = ("states", "tokens", "allowed", "walks", "bytes", "vocabulary")
+MASKED = ("states", "tokens", "allowed", "string", "walks", "bytes", "vocabulary")
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -70,8 +70,8 @@ SCHEMA = {
 def constrained(draft: str = "draft") -> tuple[Request, Mask]:
     """An answer that has to be the JSON of ``SCHEMA``, and the mask that held it."""
     tiny = load()
-    sizes = {"blocks": 16, "block_size": 16, "max_batch": 1, "chunk": 32}
-    engine = Engine(tiny, **sizes, draft=ModelDraft(load(draft), LENGTH))
+    small = ModelDraft(load(draft), LENGTH)
+    engine = Engine(tiny, blocks=16, block_size=16, max_batch=1, chunk=32, draft=small)
     mask = schema_mask(SCHEMA, tiny.tokenizer)
     ids = [tiny.tokenizer.end, *tiny.tokenizer.encode("The file as JSON: ")]
     request = engine.submit(ids, Sampling(0.8), most=40, mask=mask, seed=4)
@@ -85,8 +85,9 @@ def masked(what: str) -> float:
     """What the mask of that answer took.
 
     - ``what``: ``states`` of the grammar, ``tokens`` of the answer, ``allowed``: mean
-      share of the vocabulary that could follow, ``walks`` through the vocabulary, and
-      ``bytes`` that one of them read, ``vocabulary``: bytes of all its tokens
+      share of the vocabulary that could follow, ``string``: the same within a string,
+      ``walks`` through the vocabulary, and ``bytes`` that one of them read,
+      ``vocabulary``: bytes of all its tokens
     """
     request, mask = constrained()
     spelled = mask.walks.tokenizer.spelled
@@ -96,6 +97,12 @@ def masked(what: str) -> float:
             shares.append(mask.allowed(state).mean())
             state = mask.advance(state, token)
         return float(np.mean(shares))
+    if what == "string":
+        free = json_mask(mask.walks.tokenizer)
+        state = free.start()
+        for token in mask.walks.tokenizer.encode('{"a": "b'):
+            state = free.advance(state, token)
+        return float(free.allowed(state).mean())
     walks = mask.walks
     return {
         "states": walks.grammar.states,

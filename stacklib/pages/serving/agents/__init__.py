@@ -1,0 +1,1 @@
+"""Section 8.11: What does an agent wait for?"""

@@ -1,0 +1,34 @@
+"""The drawing of section 8.2: two steps, each part as wide as its bytes."""
+
+from __future__ import annotations
+
+from stacklib.pages.serving import estimate as page
+from stacklib.plots import drawing as d
+from stacklib.quantity import Quantity, chosen
+
+__all__ = ["two_steps"]
+WEIGHTS, CACHE = "layer-2", "layer-4"
+
+
+def two_steps() -> d.Drawing:
+    """One reading of the weights, and a cache for each conversation."""
+    whole = page.weights(page.CROWD) + page.cache(page.CROWD)
+    steps = [_step(batch, whole) for batch in (1, page.CROWD)]
+    title = "The weights are read once for everyone, a cache for each."
+    scene = d.below(*steps, gap=10)
+    return d.draw(scene, name="serving-steps", title=title)
+
+
+def _step(batch: int, whole: Quantity) -> d.Node:
+    """What a step reads, what it takes, and what comes out."""
+    many = chosen(batch, label="conversations in the step")
+    weights, cache = page.weights(batch), page.cache(batch)
+    parts = (("weights", weights, WEIGHTS, True), ("caches", cache, CACHE, True))
+    head = d.line("a step of ", many, ": ", page.tpot(batch), bold=True)
+    told = d.line(
+        "weights ",
+        d.Shown(weights.named(f"weights, a step of {batch}"), "GB"),
+        ", caches ",
+        d.Shown(cache.named(f"caches, a step of {batch}"), "GB"),
+    )
+    return d.Bar(f"a step of {batch}", parts, whole, [head, told], 22.0)

@@ -1,0 +1,1 @@
+"""Section 8.10: Which machine, which layout, which engine?"""

@@ -1,0 +1,1 @@
+"""Section 8.9: One pool or two?"""

@@ -1,0 +1,53 @@
+"""The drawing of section 8.4: what two users have in common, as a tree."""
+
+from stacklib.paged_kv import PrefixTree
+from stacklib.pages.serving import prefix as page
+from stacklib.plots import drawing as d
+from stacklib.plots.drawing.marks import then
+from stacklib.quantity import chosen
+
+__all__ = ["two_users"]
+TURN = 300  # tokens that the first user's second turn adds
+NAMES = ("instructions", "user A asks", "user B asks", "A asks on")
+ROLES = ("layer-3", "layer-2", "layer-4", "layer-2")
+
+
+def two_users() -> d.Drawing:
+    """The tree after two users and a second turn: edges are runs of tokens."""
+    tree = PrefixTree()
+    first = page.prompt(1)
+    tree.insert(first)
+    tree.insert(page.prompt(2))
+    tree.insert([*first, *range(5000, 5000 + TURN)])
+    root, *below = tree.nodes()
+    by_first = {node.text[:8]: node for node in below}
+    a = next(n for n in root.children.values() if n.children)
+    b = next(n for n in root.children.values() if not n.children)
+    (on,) = a.children.values()
+    assert len(by_first) == len(below)
+    boxes = {
+        name: _edge(name, len(node.text) // 8, role)
+        for name, node, role in zip(NAMES, (root, a, b, on), ROLES, strict=True)
+    }
+    left = d.below(
+        then(NAMES[0], NAMES[1], down=(True, True)),
+        boxes[NAMES[1]],
+        then(NAMES[1], NAMES[3], down=(True, True)),
+        boxes[NAMES[3]],
+        gap=2,
+    )
+    right = d.below(then(NAMES[0], NAMES[2], down=(True, True)), boxes[NAMES[2]], gap=2)
+    return d.draw(
+        d.below(boxes[NAMES[0]], d.flow(left, right, gap=24, even=True), gap=2),
+        name="prefix-tree",
+        title="What two users begin with is stored once, and both go on from its end.",
+        devices=[page.DEVICE],
+    )
+
+
+def _edge(name: str, tokens: int, role: str) -> d.Box:
+    told = [
+        d.line(name, bold=True),
+        (chosen(tokens, label=f"tokens, {name}"), " tokens"),
+    ]
+    return d.Box(name, told, role=role, lit=name == NAMES[0])

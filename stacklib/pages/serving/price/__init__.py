@@ -1,0 +1,1 @@
+"""Section 8.12: What does a million tokens cost?"""

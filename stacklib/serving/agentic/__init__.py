@@ -1,0 +1,1 @@
+"""Agents: what a session waits for, call graphs, tails, machines."""

@@ -1,0 +1,205 @@
+"""The lines of an estimate: an account's, an engine's, and what a draft shares out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from stacklib.hardware.factors import efficiency_moved
+from stacklib.models.weights.kept import way_of
+from stacklib.quantity.keys import keys_of
+
+from ..speculation.formula import tokens_per_pass
+from ..token import host
+from ..token.account import Case, account, fitting
+from ..token.lines import ARITHMETIC, BYTES, Account, Line
+from ..token.shape import ATTENTION
+from ..token.work import EXCHANGES
+from . import divided, losses
+from .asked import Asked
+from .feasible import case
+from .step import step_of
+
+DRAFT = "draft"
+SPECULATION = "08-serving/speculation"
+LINKS, ENGINE = "links", "engine"
+_KINDS = {BYTES: "memory", ARITHMETIC: "arithmetic", "": ENGINE}
+
+
+def family(given: Asked) -> str:
+    """Whose band a step carries; empty at the limit, which has none."""
+    if given.mode == "limit" or given.here or given.swept:
+        return ""
+    if float(given.batch) != 1.0:
+        return "E_decode/served"
+    model = host.named(given.model)
+    if model.experts is not None:
+        return "E_decode/one sequence"
+    wide = way_of(model, given.dtype).numbers
+    return f"E_decode/one sequence/{'wide' if wide else 'narrow'}"
+
+
+def _with_losses(
+    given: Asked, model: Any, on: Any, tp: int, rows: Any, lines: tuple[Line, ...]
+) -> tuple[Line, ...]:
+    """An account's lines, its empty one of the host replaced by an engine's."""
+    if given.mode == "limit":
+        return lines
+    keys = (*keys_of(model, on, given.dtype, given.kv_dtype), tp, given.ep)
+    step = step_of(keys, given.software, given.mode)
+    mine = losses.lines(step, rows, family(given), not given.plain)
+    names = {line.name for line in mine}
+    return (*(line for line in lines if line.name not in names), *mine)
+
+
+@lru_cache(maxsize=256)
+def _kept(given: Asked, moved: Any) -> tuple[Line, ...]:
+    if given.here:
+        return account(given.model, given.on, **given.account).lines
+    if given.swept:
+        return _swept(given)
+    found = _drafted(given) if given.draft is not None else _alike(given)
+    return found
+
+
+def parts_of(given: Asked, moved: Any) -> tuple[Line, ...]:
+    return _swept(given) if given.swept else _kept(given, moved)
+
+
+def _alike(given: Asked, prompt: int | None = None) -> tuple[Line, ...]:
+    """The lines of a pass, with an engine's."""
+    if not given.alike:
+        return tuple(divided.lines_of(given, prompt, _with_losses))
+    lines = account(given.model, given.on, prompt=prompt, **given.account).lines
+    rows = given.batch * (prompt or 1)
+    return _with_losses(given, given.model, given.on, given.tp, rows, lines)
+
+
+def _swept(given: Asked) -> tuple[Line, ...]:
+    """The lines of a sweep, with the seconds of its step."""
+    if not given.simple:
+        raise ValueError("a sweep: one case at a time with a draft, or unlike chips")
+    limit = dict(given.account, mode="limit")
+    found = account(given.model, given.on, **limit).lines
+    if given.mode == "limit":
+        return found
+    step = step_of(given.keys, given.software, given.mode)
+    times, room = step.lines(given.batch, given.context), fitting(case(given))
+    lines = tuple(
+        _timed(line, room * times[line.name]) if line.name in times else line
+        for line in found
+    )
+    rows = given.batch
+    return _with_losses(given, given.model, given.on, given.tp, rows, lines)
+
+
+def _drafted(given: Asked) -> tuple[Line, ...]:
+    """The lines of a token where a step checks a draft.
+
+    The check has a row for each proposal and one more, and reads the cache once; a line
+    costs a token its part of those that the step yields.
+    """
+    draft = given.draft
+    assert draft is not None
+    rows = draft.tokens + 1
+    yields = float(tokens_per_pass(draft.acceptance, draft.tokens))
+    plain = _alike(given._replace(draft=None, simple=given.alike))
+    shorter = given.context // rows  # the cache is as large, and is read apart
+    wide = given._replace(
+        draft=None, simple=given.alike, batch=given.batch * rows, context=shorter
+    )
+    cache = next(line for line in plain if line.name == ATTENTION)
+    found = [cache if x.name == ATTENTION else x for x in _alike(wide)]
+    if draft.model is not None:
+        own = given._replace(
+            draft=None, simple=given.alike, model=draft.model, dtype=None
+        )
+        times = [x.time for x in _alike(own) if x.time is not None]
+        time = draft.tokens * sum(times[1:], times[0])
+        found.append(Line(DRAFT, SPECULATION, t_fixed=time, note="one after another"))
+    return tuple(divided.scaled(line, 1 / yields) for line in found)
+
+
+def _timed(line: Line, time: Any) -> Line:
+    """A line with another time."""
+    return replace(line, t_bytes=None, t_arithmetic=None, t_fixed=time)
+
+
+@lru_cache(maxsize=1024)
+def total(given: Asked, moved: Any) -> Any:
+    """Seconds of a step: of its parts."""
+    parts = parts_of(given, moved)
+    if given.here:
+        return account(given.model, given.on, **given.account).total()
+    return Account("a token", given.mode, parts, frozenset(), "").total()
+
+
+@lru_cache(maxsize=1024)
+def first(given: Asked, moved: Any) -> Any:
+    """Seconds of a prompt: passes of its new tokens, over what is cached of it."""
+    if not given.prompt:
+        raise ValueError("ttft of a sweep of contexts: give it ``prompt``")
+    if given.here:
+        asked_ = dict(given.account, batch=1, context=None, prompt=given.prompt)
+        return account(given.model, given.on, **asked_).total()
+    once = 1.0 if given.plain else 1
+    one = given._replace(
+        batch=once * given.ep,
+        context=0 * once,
+        draft=None,
+        simple=given.alike,
+    )
+    left = given.prompt - given.hit
+    passes = -(-left // (given.chunk or left))
+    each = -(-left // passes)
+    if one.easy:
+        return _first_seconds(one, each, passes)
+    lines = _alike(one, each)
+    time = sum((x.time for x in lines[1:] if x.time is not None), lines[0].time)
+    if passes == 1 and not given.hit:
+        return time
+    cached = {n: _attention(_alike(one, n)) for n in (given.prompt, given.hit) if n}
+    whole = cached[given.prompt]
+    if given.hit:
+        whole = whole - cached[given.hit]
+    return passes * (time - _attention(lines)) + whole
+
+
+def _attention(lines: tuple[Line, ...]) -> Any:
+    return next(line.time for line in lines if line.name == ATTENTION)
+
+
+def _first_seconds(given: Asked, each: int, passes: int) -> float:
+    """The same in plain seconds, kept by the step."""
+    step = step_of(given.keys, given.software, given.mode)
+    case = Case(step.frame, given.batch, 0.0, given.prompt, given.batch, False)
+    fitting(case)
+    groups, found = given.batch, step.prompt(given.batch, float(each))
+    whole = found[ATTENTION]
+    if passes > 1 or given.hit:
+        whole = step.prompt_attention(groups, float(given.prompt))
+        whole -= step.prompt_attention(groups, float(given.hit))
+    rest = sum(found.values()) - found[ATTENTION] + losses.seconds(step, groups * each)
+    return float(passes * rest + whole)
+
+
+def bounds(given: Asked) -> tuple[str, ...]:
+    """What binds each part: its account's at the limit says which roof is higher."""
+    limit = parts_of(given._replace(mode="limit"), ())
+    by = {line.name: line for line in limit}
+    found = []
+    for line in parts_of(given, efficiency_moved(every=True)):
+        same = by.get(line.name, line)
+        kind = _KINDS[same.bound if same.covers else ""]
+        found.append(LINKS if line.name == EXCHANGES else kind)
+    return tuple(found)
+
+
+def traced_parts(given: Asked) -> tuple[Line, ...]:
+    if not given.plain or given.swept:
+        return parts_of(given, efficiency_moved(every=True))
+    whole = given._replace(
+        batch=int(given.batch), context=int(given.context), plain=False
+    )
+    return parts_of(whole, efficiency_moved(every=True))

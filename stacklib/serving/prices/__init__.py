@@ -1,0 +1,1 @@
+"""What a token is worth: machines' bills, contexts, silicon, a price explained."""
