@@ -21,6 +21,7 @@ from stacklib.serving.prices.trends import over, per_answer, published, yearly
 TOGETHER = 64  # readers of the page's case
 PART = 0.3  # share of the hours in which its machine works
 ASKED, TOO_LITTLE = 0.3, 0.01  # prices that are turned inside out
+REST = COOLING, "storage", "network", "people"
 LONG, LONGER = 131_072, 1_000_000  # tokens of context
 # The bill that a document prints, by its claims.
 TOLD = {
@@ -95,29 +96,36 @@ def bill_rows(batch: int = TOGETHER) -> list[dict[str, Any]]:
     ]
 
 
-def electricity_share() -> Quantity:
-    """Of an hour's cost, what only electricity takes, middle over middle."""
+def electricity_share(end: str = "low") -> Quantity:
+    """Of an hour's cost, what only electricity takes; ``end``: of the quotes."""
     hour = bill().hourly
-    drawn = hour[POWER].middle + hour[COOLING].middle
-    return (drawn / _middles()).named("electricity's share of an hour")
+    power, cooling = (getattr(hour[row], end) for row in (POWER, COOLING))
+    whole = getattr(bill().hour, end)
+    return ((power + cooling) / whole).named(f"electricity's share, {end} end")
 
 
-def _middles() -> Quantity:
-    """The rows' middles added up, so that their shares are shares of one sum."""
-    first, *rest = (row.middle for row in bill().hourly.values())
-    return sum(rest, first)
+def the_rest() -> Quantity:
+    """Of an hour at the cheapest quotes, all rows but the chips and their power."""
+    first, *others = (row.low for name, row in bill().hourly.items() if name in REST)
+    return sum(others, first).named("cooling, drives, network, building and people")
+
+
+def an_hour_s_tokens(batch: int = TOGETHER) -> Quantity:
+    """Tokens that it makes in an hour of work."""
+    hour = chosen(1, "h", label="an hour")
+    return (estimate.rate(batch) * hour).to("token").named("tokens of an hour")
 
 
 def idle() -> Quantity:
     """The price where the machine works part of the hours, over all of them."""
-    some, every = (bill(TOGETHER, used).total.middle for used in (PART, 1.0))
+    some, every = (bill(TOGETHER, used).total.low for used in (PART, 1.0))
     return (some / every).named("price at part of the hours over price at all")
 
 
-def unplugged() -> Quantity:
+def unplugged(end: str = "low") -> Quantity:
     """The same, if an idle machine drew nothing at all."""
-    used, drawn = chosen(PART, label="share of the hours"), electricity_share()
-    return ((1 - drawn) / used + drawn).named("the same, idle hours without power")
+    used, drawn = chosen(PART, label="share of the hours"), electricity_share(end)
+    return ((1 - drawn) / used + drawn).named(f"idle hours without power, {end} end")
 
 
 # -- rent or buy -----------------------------------------------------------------------

@@ -14,21 +14,21 @@ ROLES = {
     "network": ("network", "layer-5"),
     "people": ("building and people", "layer-7"),
 }
-READERS = 1, 8, page.TOGETHER
+READERS = {1: "one reader", 8: "eight", page.TOGETHER: "sixty-four"}
 
 
 def an_hour_and_who_shares_it() -> d.Drawing:
-    """The six rows of an hour on one scale; below, the readers among whom it is cut."""
+    """The six rows of an hour, cheapest quotes; below, readers who share it."""
     hour = page.bill().hourly
-    middles = {name: row.middle.named(ROLES[name][0]) for name, row in hour.items()}
-    first, *rest = middles.values()
-    whole = sum(rest, first).named("an hour, the middles added up")
+    lows = {name: row.low.named(ROLES[name][0]) for name, row in hour.items()}
+    first, *rest = lows.values()
+    whole = sum(rest, first).named("an hour at the cheapest quotes")
     parts = [
         d.Clip(name, at, end, whole, told, role=ROLES[name][1], grow=0)
-        for name, at, end, told in _rows(middles)
+        for name, at, end, told in _rows(lows)
     ]
     head = d.Words(
-        [d.line("an hour of eight H100s: ", d.Shown(whole, "USD/h", 2), bold=True)]
+        [d.line("an hour of the machine: ", d.Shown(whole, "USD/h", 3), bold=True)]
     )
     shared = d.flow(*(_shared(count) for count in READERS), gap=10, even=True)
     title = "An hour costs the same whoever is served; the more share it, the cheaper."
@@ -36,10 +36,10 @@ def an_hour_and_who_shares_it() -> d.Drawing:
     return d.draw(scene, name="bill-stack", title=title, devices=[page.DEVICE])
 
 
-def _rows(middles: dict[str, Quantity]) -> list[tuple[str, Quantity, Quantity, list]]:
+def _rows(lows: dict[str, Quantity]) -> list[tuple[str, Quantity, Quantity, list]]:
     """Each row with where it begins and ends on the line of dollars."""
     at, found = chosen(0, "USD/h", label="begin"), []
-    for name, part in middles.items():
+    for name, part in lows.items():
         end = (at + part).named(f"after {name}")
         told = [(f"{ROLES[name][0]}: ", d.Shown(part, "USD/h", 2))]
         found.append((name, at, end, told))
@@ -49,7 +49,7 @@ def _rows(middles: dict[str, Quantity]) -> list[tuple[str, Quantity, Quantity, l
 
 def _shared(count: int) -> d.Node:
     """The readers of a step as cells, and what a million tokens then cost."""
-    price = page.middle(page.bill(count).total, f"a million, {count} readers")
+    price = page.dollars(page.bill(count).total.low, f"a million, {count} readers")
     cells = d.Cells(
         f"{count} at once",
         count,
@@ -59,6 +59,5 @@ def _shared(count: int) -> d.Node:
         role="layer-6",
         words="a cell for each conversation of a step",
     )
-    words = "one reader" if count == 1 else f"{count} readers"
-    told = [d.line(words, bold=True), (d.Shown(price, "USD", 2), " a million")]
-    return d.Box(words, told, cells, role="layer-6")
+    told = [d.line(READERS[count], bold=True), (d.Shown(price, "USD", 2), " a million")]
+    return d.Box(READERS[count], told, cells, role="layer-6")
