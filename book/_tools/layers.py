@@ -75,6 +75,7 @@ FOLDERS = {
         "estimates",
         "layouts",
         "prices",
+        "simulation",
         "slots",
         "text",
         "masks",

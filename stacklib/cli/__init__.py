@@ -32,6 +32,7 @@ COMMANDS = {
     "estimate": "what a token takes on some chips, part by part, with its band",
     "search": "the best layout of a model on some chips within limits of time",
     "price": "what must be true for a price of a million tokens to pay",
+    "simulate": "requests that come when they like, and how long they wait",
     "diagnose": "what is wrong with a server, from its log or its metrics",
     "measure": "the roofline of this machine, measured",
     "claims": "claims of the source documents and their verdicts",
