@@ -15,8 +15,8 @@ def over_vllm() -> Finding:
         gain,
         to=gain,
         why="No public row has both engines at the same model, chip and load. "
-        f"{mine.text()} "
-        f"rows of TensorRT-LLM and {its.text()} of vLLM, a token among others, are each "
+        f"{mine.text()} rows of TensorRT-LLM and {its.text()} of vLLM, a token among "
+        "others, are each "
         "held against one estimate of that run, which knows no engine; the medians "
         f"differ by {gain:.2 %}. Rows of one engine spread wider than that.",
     )
