@@ -74,6 +74,7 @@ FOLDERS = {
         "speculation",
         "estimates",
         "prices",
+        "simulation",
         "slots",
         "text",
         "masks",

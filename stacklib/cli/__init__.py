@@ -31,6 +31,7 @@ COMMANDS = {
     "fit": "does a model fit the memory of some chips?",
     "estimate": "what a token takes on some chips, part by part, with its band",
     "price": "what must be true for a price of a million tokens to pay",
+    "simulate": "requests that come when they like, and how long they wait",
     "diagnose": "what is wrong with a server, from its log or its metrics",
     "measure": "the roofline of this machine, measured",
     "claims": "claims of the source documents and their verdicts",

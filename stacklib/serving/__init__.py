@@ -4,7 +4,8 @@
 what binds it, whose section it is, and which operations it covers. ``.total()`` refuses
 lines that count the same twice, ``.missing()`` lists what nobody counts, ``a - b`` is
 line by line. ``Engine(tinylm.load(), ...)`` serves many requests at once, and
-``.explain(id)`` says where a request's time went.
+``.explain(id)`` says where a request's time went. ``simulate("llama-2-7b", "h100-sxm",
+poisson(10, 1000))`` lets requests come when they like, and says how long they wait.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from .prices.explain import explain_price
     from .readings.diagnose import Diagnosis, diagnose
     from .readings.read import LogError, read_log
+    from .simulation.files import trace
+    from .simulation.results import Simulation
+    from .simulation.sessions import agents, chat
+    from .simulation.simulate import simulate
+    from .simulation.traffic import bursty, poisson
     from .tiers.file import FileTier
     from .tiers.host import HostTier
     from .token.account import account

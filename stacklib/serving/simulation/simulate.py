@@ -1,0 +1,235 @@
+"""Requests, machines and a clock: how long everybody waits, event by event.
+
+What is left out: the network, tokenizing, failed requests; a request has no more than
+one text in common with others, and an answer is found by others once it is whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stacklib.hardware import Accelerator
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity
+from stacklib.quantity.bounds import at_least, whole
+from stacklib.quantity.names import resolve
+
+from . import setup
+from .loop import Run
+from .machine import Limits, Machine
+from .request import Request
+from .results import Outcome, Simulation
+from .rows import ROLES, ROUTERS, SCHEDULERS
+from .setup import BLOCK, Served
+from .steps import Law, law_of
+from .traffic import Row, rows_of
+
+MOST = 1 << 40  # blocks, where nobody knows how many there are
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Everything but the traffic."""
+
+    served: Served | None
+    limits: Limits
+    scheduler: str
+    router: str
+    replicas: int
+    gap: float | None
+    step_time: Any
+    jump: bool
+    seed: int
+
+
+def simulate(
+    model: str | LanguageModel | None,
+    on: str | Accelerator | None = None,
+    traffic: Iterable[Sequence[Any]] = (),
+    *,
+    replicas: int = 1,
+    tp: int = 1,
+    dtype: str | Quantity | None = "bf16",
+    kv_dtype: str | Quantity | None = None,
+    ep: int = 1,
+    software: str = "engine",
+    blocks: int | None = None,
+    scheduler: str = "continuous",
+    chunk: int = 512,
+    max_batch: int = 128,
+    router: str = "round-robin",
+    gap: float | None = None,
+    step_time: Any = None,
+    jump: bool = True,
+    seed: int = 0,
+) -> Simulation:
+    """Serve a traffic until the last request is done, and keep every time.
+
+    Parameters
+    ----------
+    model, on, tp, dtype, kv_dtype, ep, software
+        Of one replica, as ``estimate`` takes them; *this machine* runs the book's own
+        models. None for both where ``step_time`` is given.
+    traffic : iterable of Row
+        Requests in the order of arrival: id, arrival in nanoseconds, tokens of prompt
+        and answer, prefix.
+    replicas : int
+        Machines alike.
+    blocks : int, optional
+        Blocks of 16 tokens of a replica's cache: what weights leave room for.
+    scheduler : str
+        ``"static"``, ``"continuous"`` or ``"chunked"``: rows of ``SCHEDULERS``.
+    chunk, max_batch : int
+        Tokens and requests of a step; a request has at least a token of its own.
+    router : str
+        ``"round-robin"``, ``"least-loaded"`` (a request waits for the first free slot
+        anywhere) or ``"prefix-aware"`` (where it is read soonest).
+    gap : float, optional
+        Seconds of the host in each step, in place of the estimate's.
+    step_time : float, callable or Exponential, optional
+        Seconds of a step in place of the estimate's: a number, a function of ``Work``,
+        or a draw.
+    jump : bool
+        Pass over steps in which the batch does not change; the answer is the same.
+    seed : int
+        Of what is drawn.
+
+    Returns
+    -------
+    Simulation
+        The same for the same arguments, to the nanosecond.
+
+    Raises
+    ------
+    UnknownName
+        For a name that nothing has.
+    Infeasible
+        For a model that does not fit.
+    ValueError
+        For rows and numbers that make no sense, and for a request that the blocks can
+        never hold.
+    """
+    whole(replicas=replicas, tp=tp, ep=ep, chunk=chunk, max_batch=max_batch)
+    whole(0, seed=seed)
+    scheduler = resolve(scheduler, SCHEDULERS, "scheduler")
+    router = resolve(router, ROUTERS, "router")
+    if chunk < max_batch:
+        raise ValueError(
+            f"chunk = {chunk} tokens a step for max_batch = {max_batch} requests: at "
+            "least one a request"
+        )
+    if gap is not None:
+        at_least(0, gap=gap)
+    served = None
+    if step_time is None:
+        if model is None or on is None:
+            raise ValueError("model and on are needed where no step_time is given")
+        served = setup.served(model, on, tp, ep, dtype, kv_dtype, software)
+    if blocks is None:
+        blocks = MOST if served is None or served.blocks is None else served.blocks
+    whole(blocks=blocks)
+    limits = Limits(blocks, BLOCK, max_batch, chunk)
+    rows = rows_of(traffic)
+    _hold(rows, limits)
+    asked = Asked(
+        served, limits, scheduler, router, replicas, gap, step_time, jump, seed
+    )
+    return _simulation(asked, rows)
+
+
+def _hold(rows: Sequence[Row], limits: Limits) -> None:
+    """Refuse what the blocks can never hold; nobody reads the last token."""
+    for place, row in enumerate(rows, 1):
+        longest = row.prompt + row.new - 1
+        need = -(-longest // limits.size)
+        if need > limits.blocks:
+            raise ValueError(
+                f"row {place} ({row.id!r}): {row.prompt} + {row.new} - 1 = {longest} "
+                f"tokens need {need} blocks of {limits.size}: there are {limits.blocks}"
+            )
+
+
+def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
+    served = asked.served
+
+    def again(factor: float = 1.0, at_once: bool = False, log: bool = False) -> Outcome:
+        return _run(asked, rows, factor, at_once, log)
+
+    return Simulation(
+        again(),
+        again,
+        asked.replicas * asked.limits.max_batch,
+        None if served is None else served.ends,
+        "steps as given" if served is None else served.title,
+    )
+
+
+def _run(
+    asked: Asked, rows: Sequence[Row], factor: float, at_once: bool, log: bool
+) -> Outcome:
+    gaps: Counter[int] = Counter()
+    reach: dict[object, int] = {}
+    for row in rows:
+        if places := row.shared // asked.limits.size:
+            reach[row.text] = max(places, reach.get(row.text, 0))
+    machines = [
+        Machine(
+            index,
+            _law(asked, factor, index),
+            asked.limits,
+            SCHEDULERS[asked.scheduler],
+            ROLES["both"],
+            reach,
+            gaps,
+            asked.jump,
+        )
+        for index in range(asked.replicas)
+    ]
+    if log:
+        for machine in machines:
+            machine.log = []
+    run = Run(machines, ROUTERS[asked.router], lambda request: 0)
+    first = rows[0].arrival
+    run.now = first
+    # Made when they come, so that a long traffic is not in memory twice.
+    run.run(
+        Request(place, first if at_once else row.arrival, row)
+        for place, row in enumerate(rows)
+    )
+    return _outcome(run, gaps)
+
+
+def _law(asked: Asked, factor: float, index: int) -> Law:
+    def default() -> Law:
+        assert asked.served is not None
+        return asked.served.law(asked.gap, factor)
+
+    return law_of(asked.step_time, default, asked.seed, index)
+
+
+def _outcome(run: Run, gaps: Counter[int]) -> Outcome:
+    """What a run left, with Little's law held: both sides are counted apart."""
+    done = tuple(run.done[place] for place in range(len(run.done)))
+    stayed = sum(each.e2e for each in done)
+    if stayed != run.area:
+        raise AssertionError(
+            f"requests stayed {stayed} ns in all, the house held {run.area}"
+        )
+    machines, end = run.machines, run.now
+    log = [ran for machine in machines for ran in machine.log or ()]
+    return Outcome(
+        done,
+        gaps,
+        run.area,
+        done[-1].arrival,
+        run.at_last,
+        end,
+        tuple(machine.busy for machine in machines),
+        sum(machine.steps for machine in machines),
+        sum(machine.preempted for machine in machines),
+        len(machines) * (end - done[0].arrival),
+        tuple(sorted(log, key=lambda ran: (ran.start, ran.machine))),
+    )
