@@ -18,6 +18,7 @@ from stacklib.serving.estimates import losses, steady
 from stacklib.serving.estimates.step import step_of
 from stacklib.serving.token.work import HOST
 
+HERE = "08-serving/journey"
 FAMILY = "E_decode/served"
 RATE, REPLICAS, REQUESTS = 10.0, 4, 1000  # requests a second, machines, requests
 NEW = 256  # tokens of an answer
@@ -195,16 +196,22 @@ def bill(rate: float = RATE) -> TokenBill:
     return price.owned().bill(rate_of(rate))
 
 
-def cost(rate: float = RATE, row: str = "") -> Quantity:
-    """Dollars of a million tokens, or of one row of them."""
-    found = bill(rate).rows[row] if row else bill(rate).total
-    return price.middle(found, row or "a million tokens")
+def cost(rate: float = RATE) -> Quantity:
+    """Dollars of a million tokens, between the ends."""
+    return price.middle(bill(rate).total, "a million tokens")
+
+
+def share(row: str) -> Quantity:
+    """A row's part of the invoice, all rows between their ends."""
+    middles = {name: one.middle for name, one in bill().rows.items()}
+    first, *rest = middles.values()
+    return (middles[row] / sum(rest, first)).named(f"share of {row}")
 
 
 def answer(row: str = "") -> Quantity:
     """Dollars of one answer, or of one row of it."""
-    tokens = chosen(NEW, label="tokens of an answer") / 10**6
-    return (cost(row=row) * tokens).named(f"an answer, {row or 'all rows'}")
+    paid = cost() * (chosen(NEW, label="tokens of an answer") / 10**6)
+    return (paid * share(row) if row else paid).named(f"an answer, {row or 'all rows'}")
 
 
 def rows() -> list[dict[str, Any]]:

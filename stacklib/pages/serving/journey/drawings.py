@@ -65,14 +65,13 @@ def _station(name: str, time: Quantity, lit: set[int], role: str = "layer-2") ->
 def _words(
     name: str, time: Quantity, parts: Sequence[tuple[str, Quantity, str, bool]] = ()
 ) -> list[tuple[object, ...]]:
-    """A bar's time, and what is lit in it."""
-    told: list[object] = []
+    """A bar's time, and below it what is lit in it, a line each."""
+    told: list[tuple[object, ...]] = [(f"{name}: ", d.Shown(time, "s"))]
     for words, part, _, lit in parts:
         if lit:
             unit = "s" if part.si >= 1 else "ms"
-            told += [f"{', ' if told else ''}{words} ", d.Shown(part, unit)]
-    first = (f"{name}: ", d.Shown(time, "s"))
-    return [first, tuple(told)] if told else [first]
+            told.append((f"{words} ", d.Shown(part, unit)))
+    return told
 
 
 def _invoice() -> d.Node:
@@ -81,5 +80,4 @@ def _invoice() -> d.Node:
     parts = tuple((row, page.answer(row), role, True) for row, role in ROWS.items())
     largest = max(ROWS, key=lambda row: page.answer(row).si)
     told = ("invoice of the answer: ", d.Shown(whole, "USD", 2), f"; {largest} ")
-    scale = sum((p[1] for p in parts[1:]), parts[0][1])
-    return d.Bar("invoice", parts, scale, [(*told, d.Shown(parts[0][1], "USD", 2))])
+    return d.Bar("invoice", parts, whole, [(*told, d.Shown(parts[0][1], "USD", 2))])

@@ -18,22 +18,7 @@ from stacklib.quantity import chosen
 from stacklib.serving.prices.machine import machine
 
 DEVICES = ("h100_sxm", "h200", "b200_sxm")
-EACH = (
-    0.25,
-    0.5,
-    1.0,
-    1.5,
-    2.0,
-    2.25,
-    2.5,
-    2.75,
-    3.0,
-    3.25,
-    3.5,
-    4.0,
-    5.0,
-    6.0,
-)  # a second, a machine
+EACH = (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 2.75, 3.0, 3.5, 5.0)  # a second, a machine
 RATES = (1, 2.5, 5, 7.5, 10, 15, 20, 30)
 REPLICAS = (1, 2, 3, 4, 6, 8, 12)
 

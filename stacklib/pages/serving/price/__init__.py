@@ -6,10 +6,9 @@ from functools import cache
 
 from stacklib.cost.spans import Span
 from stacklib.cost.tokens import TokenBill
-from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
-from stacklib.pages.serving import estimate
+from stacklib.pages.chain.posts import DEVICE, TP
+from stacklib.pages.serving import estimate, fits
 from stacklib.quantity import Quantity, counted, one_of
-from stacklib.serving.prices.explain import explain_price
 from stacklib.serving.prices.machine import Machine, machine
 
 
@@ -25,8 +24,8 @@ def bill(batch: int = 1) -> TokenBill:
 
 
 def room() -> int:
-    """Conversations that an engine holds beside the weights."""
-    return explain_price(1.0, MODEL, DEVICE, tp=TP, context=CONTEXT).room
+    """Conversations that an engine has room for beside the weights, as 8.1 counts."""
+    return int(fits.machine().conversations.si)
 
 
 def full() -> Quantity:
@@ -42,3 +41,8 @@ def dollars(price: Quantity, label: str) -> Quantity:
 def middle(price: Span, label: str) -> Quantity:
     """What they cost between the ends: as many times the least as the most is of it."""
     return dollars(price.middle, label)
+
+
+def owned_hour() -> Quantity:
+    """Dollars of an hour of it, between the ends."""
+    return bill().hour.middle.to("USD/h").named("an hour of the machine")
