@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from .agentic.tails import tail
     from .engine.engine import Engine
     from .estimates.estimate import Estimate, estimate
+    from .layouts.search import search
     from .masks.mask import Mask
     from .masks.masks import json_mask, regex_mask, schema_mask
     from .prices.contexts import context_multiplier
     from .prices.explain import explain_price
     from .readings.diagnose import Diagnosis, diagnose
     from .readings.read import LogError, read_log
+    from .tiers.file import FileTier
+    from .tiers.host import HostTier
+    from .token.account import account
+    from .token.lines import Account, Line
     from .simulation.files import trace
     from .simulation.results import Simulation
     from .simulation.sessions import agents, chat

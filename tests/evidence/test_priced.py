@@ -82,10 +82,13 @@ def test_a_planted_read_back_is_caught(monkeypatch):
             "USD",
         ),
         ({"metric": "energy", "subject": "64b DRAM access"}, 1300e-12, "J"),
-        ({"metric": "on_demand_price", "subject": "8x H100", "config": "ngpus=8"},
-         8 * 2.65, "USD/h"),
+        (
+            {"metric": "on_demand_price", "subject": "8x H100", "config": "ngpus=8"},
+            8 * 2.65,
+            "USD/h",
+        ),
     ],
-)  # fmt: skip
+)
 def test_rows_of_prices_made_up(changed, value, unit):
     found = predict(row("I", **changed))
     assert (found.value, found.unit) == (pytest.approx(value, rel=2e-3), unit)

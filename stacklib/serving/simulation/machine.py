@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from .pool import Pool
+from .pool import Held, Pool
 from .request import Request
 from .rows import Role, Scheduler
 from .steps import Law, Work
@@ -67,7 +67,7 @@ class Machine:
         self.reach, self.gaps = reach, gaps
         self.jump = jump and law.steady
         self.up = True
-        self.steps = self.busy = self.preempted = 0
+        self.steps = self.busy = self.preempted = self.lives = 0
         self.log: list[Ran] | None = None
         self._ranks = count()
         self.clear()
@@ -219,7 +219,9 @@ class Machine:
         else:
             computed = blocks = self._stop(request)
             request.made = request.new - (request.ends - self.tick)
-            request.last, request.ends = now, -1  # what the heap still says is void
+            request.ends = -1  # what the heap still says is void
+            if request not in self.late:
+                request.last = now
         request.unread, request.read = 0, max(request.read, computed)
         self.pool.release(request.held, -(-blocks // self.limits.size), computed)
 
@@ -280,9 +282,10 @@ class Machine:
     def _let_in(self, request: Request, now: int) -> bool:
         """Its blocks, and a place in the batch; False where blocks are short."""
         tokens = request.tokens
-        reach = self.reach.get(request.text, 0)
+        reach = 0 if request.ready else self.reach.get(request.text, 0)
         # Who was here before has more of the text in common with what he left.
         shared = reach if request.preempted else request.shared // self.limits.size
+        shared = min(shared, reach)
         found = self.pool.admit(request.held, request.text, reach, shared, tokens)
         if found is None:
             return False
@@ -372,6 +375,31 @@ class Machine:
         if reach := self.reach.get(request.text):
             self.pool.name(request.held, request.text, reach, place)
         self.pool.release(request.held, -(-place // self.limits.size), place)
+
+    def stop(self, now: int) -> list[Request]:
+        """Lose all caches and the step under way: whom it had, in their order."""
+        at, whole = self.start, []
+        for steps, time in self.segments:
+            done = min(steps, (now - at) // time)
+            if done:
+                whole.append((done, time))
+                at += done * time
+            if done < steps:
+                break
+        under_way, self.segments = bool(self.segments), whole
+        if whole:
+            self.end(at)
+        if under_way:
+            self.busy += now - at
+        self.pieces = []
+        for request in self.running:
+            self._drop(request, at if under_way else now)
+        lost = [*self.running, *self.waiting]
+        for request in lost:
+            request.held, request.ready = Held(), False
+        self.lives += 1
+        self.clear()
+        return lost
 
     def _corrected(self) -> None:
         """Gaps of those whose last token came before the step that ended."""

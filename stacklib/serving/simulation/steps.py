@@ -155,12 +155,17 @@ class Estimated:
     def mixed(self, work: Work) -> int:
         """As of `Law`."""
         seconds = self._of_rows(work.rows, work.decodes + work.ends)
+        return nanoseconds(self.factor * (seconds + self.cached(work)))
+
+    def cached(self, work: Work) -> float:
+        """Seconds of attention."""
+        seconds = 0.0
         if work.decodes:
             full = -(-work.context // (READ * work.decodes)) or 1
-            seconds += self._cache(work.decodes, full)
+            seconds = self._cache(work.decodes, full)
         for start, end in work.pieces:
             seconds += self._prompt(end) - self._prompt(start)
-        return nanoseconds(self.factor * seconds)
+        return seconds
 
     def _cache(self, decodes: int, full: int) -> float:
         return float(self.step.attention(float(decodes), float(READ * full)))
@@ -188,15 +193,15 @@ class Estimated:
         found = self._rows.get((rows, heads))
         if found is None:
             step = self.step
-            found = step.fixed + self.host + self._between(HEAD, heads)
+            found = step.fixed + self.host + self.between(HEAD, heads)
             found += sum(
-                self._between(line, rows) for line in (PRODUCTS, EXCHANGES, NORMS)
+                self.between(line, rows) for line in (PRODUCTS, EXCHANGES, NORMS)
             )
-            found += self._between("uneven", rows) + self._between("sampling", heads)
+            found += self.between("uneven", rows) + self.between("sampling", heads)
             self._rows[rows, heads] = found
         return found
 
-    def _between(self, line: str, rows: int) -> float:
+    def between(self, line: str, rows: int) -> float:
         """On the straight line between powers of two."""
         if not rows:
             return 0.0
