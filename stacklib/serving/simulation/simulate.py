@@ -18,6 +18,7 @@ from stacklib.quantity.bounds import at_least, whole
 from stacklib.quantity.names import resolve
 
 from . import setup
+from .below import Below, Tier, tiers_of
 from .changes import autoscale_of, failures_of
 from .loop import Run
 from .machine import Limits, Machine
@@ -28,6 +29,7 @@ from .rows import ROLES, ROUTERS, SCHEDULERS
 from .setup import BLOCK, Served
 from .steps import Estimated, Law, law_of
 from .traffic import Row, rows_of
+from .writers import Checked, Drafted, Plain, draft_of
 
 MOST = 1 << 40  # blocks, where nobody knows how many there are
 
@@ -48,6 +50,9 @@ class Asked:
     pools: Pools | None
     failures: Any
     autoscale: Any
+    draft: tuple[float, int, Any] | None
+    written: Served | None  # who writes the drafts
+    tiers: tuple[Tier, ...]
 
 
 def simulate(
@@ -67,6 +72,8 @@ def simulate(
     max_batch: int = 128,
     pools: Mapping[str, Any] | None = None,
     router: str = "round-robin",
+    tiers: Mapping[str, Sequence[Any]] | None = None,
+    draft: Sequence[Any] | None = None,
     failures: Any = None,
     autoscale: Mapping[str, Any] | None = None,
     gap: float | None = None,
@@ -80,7 +87,7 @@ def simulate(
     ----------
     model, on, tp, dtype, kv_dtype, ep, software
         Of one replica, as ``estimate`` takes them; *this machine* runs the book's own
-        models. None for both where ``step_time`` is given.
+        models. They may be None where ``step_time`` is given.
     traffic : iterable of Row
         Requests in the order of arrival: id, arrival in nanoseconds, tokens of prompt
         and answer, prefix.
@@ -100,6 +107,12 @@ def simulate(
     router : str
         ``"round-robin"``, ``"least-loaded"`` (a request waits for the first free slot
         anywhere) or ``"prefix-aware"`` (where it is read soonest).
+    tiers : mapping, optional
+        Below a replica's blocks, the nearest first: blocks and bytes a second of each,
+        by name. Places of texts that rows have in common go there and come back.
+    draft : tuple, optional
+        Acceptance, tokens and, unless it is a look-up, the model that writes them, as
+        ``estimate`` takes them. A given ``step_time`` is that of a whole pass.
     failures : sequence or mapping, optional
         Seconds, machine and seconds down of each; or ``"between"``, the mean seconds
         until a machine fails, and ``"down"``.
@@ -135,18 +148,29 @@ def simulate(
     whole(0, seed=seed)
     scheduler = resolve(scheduler, SCHEDULERS, "scheduler")
     router = resolve(router, ROUTERS, "router")
-    if chunk < max_batch:
+    drafted = draft_of(draft)
+    each = 1 if drafted is None else 1 + drafted[1]
+    if chunk < each * max_batch:
         raise ValueError(
             f"chunk = {chunk} tokens a step for max_batch = {max_batch} requests: at "
-            "least one a request"
+            f"least {each} a request, {each * max_batch}"
         )
     if gap is not None:
         at_least(0, gap=gap)
     served = None
-    if step_time is None:
-        if model is None or on is None:
-            raise ValueError("model and on are needed where no step_time is given")
+    if model is not None and on is not None:
         served = setup.served(model, on, tp, ep, dtype, kv_dtype, software)
+    elif step_time is None:
+        raise ValueError("model and on are needed where no step_time is given")
+    below = tiers_of(tiers)
+    if below and (served is None or not served.cached):
+        raise ValueError("tiers: of a model on chips, whose cache is copied")
+    written = None
+    if served is not None and drafted is not None:
+        if served.step is None:
+            raise ValueError("draft: of a model on chips alone")
+        if drafted[2] is not None:
+            written = setup.served(drafted[2], on, tp, ep, None, None, software)
     if blocks is None:
         blocks = MOST if served is None or served.blocks is None else served.blocks
     whole(blocks=blocks)
@@ -158,6 +182,8 @@ def simulate(
     if found is not None and found.kinds[0] == "attention":
         if served is None or served.step is None:
             raise ValueError("pools of attention and mlp: of a model on chips alone")
+        if drafted is not None:
+            raise ValueError("draft beside pools of attention and mlp: one of both")
         limits = limits._replace(blocks=limits.blocks * found.sizes[0])
     if found is not None and autoscale is not None:
         raise ValueError("autoscale beside pools: machines of one kind alone")
@@ -176,6 +202,9 @@ def simulate(
         found,
         failures if failures is None or isinstance(failures, Mapping) else [*failures],
         autoscale,
+        drafted,
+        written,
+        below,
     )
     failures_of(asked.failures, len(_roles(asked)), seed)  # raises
     _hold(rows, limits)
@@ -204,7 +233,7 @@ def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
         again(),
         again,
         asked.limits.max_batch * sum(ROLES[role].writes for role in roles),
-        None if served is None else served.ends,
+        None if served is None or asked.step_time is not None else served.ends,
         "steps as given" if served is None else served.title,
     )
 
@@ -227,6 +256,8 @@ def _run(
             reach,
             gaps,
             asked.jump,
+            lambda: _writer(asked),
+            lambda: _below(asked),
         )
         for index, role in enumerate(_roles(asked))
     ]
@@ -250,6 +281,22 @@ def _run(
     return _outcome(run, gaps)
 
 
+def _writer(asked: Asked) -> Plain:
+    """How answers grow."""
+    if asked.draft is None:
+        return Plain(asked.limits.size)
+    acceptance, tokens, _ = asked.draft
+    return Drafted(asked.limits.size, acceptance, tokens, asked.seed)
+
+
+def _below(asked: Asked) -> Below | None:
+    """The tiers of one replica, if there are any."""
+    if not asked.tiers:
+        return None
+    assert asked.served is not None
+    return Below(asked.tiers, asked.served.cached * asked.limits.size)
+
+
 def _roles(asked: Asked) -> tuple[str, ...]:
     """What each machine does, those that may be asked for later too."""
     most = asked.replicas if asked.autoscale is None else asked.autoscale["most"]
@@ -263,6 +310,11 @@ def _law(asked: Asked, factor: float, index: int) -> Law:
         if asked.pools is not None and asked.pools.kinds[0] == "attention":
             assert isinstance(law, Estimated)
             return Turns(law, asked.pools)
+        if asked.draft is not None:
+            assert isinstance(law, Estimated)
+            by = asked.written
+            draft = None if by is None else by.law(asked.gap, factor)
+            return Checked(law, draft, asked.draft[1])
         return law
 
     return law_of(asked.step_time, default, asked.seed, index)

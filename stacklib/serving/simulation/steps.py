@@ -148,13 +148,13 @@ class Estimated:
         full = -(-context // (READ * decodes)) or 1
         time = self._alone.get((decodes, full))
         if time is None:
-            seconds = self._of_rows(decodes, decodes) + self._cache(decodes, full)
+            seconds = self.of_rows(decodes, decodes) + self._cache(decodes, full)
             time = self._alone[decodes, full] = nanoseconds(self.factor * seconds)
         return time, (READ * decodes * full - context) // decodes + 1
 
     def mixed(self, work: Work) -> int:
         """As of `Law`."""
-        seconds = self._of_rows(work.rows, work.decodes + work.ends)
+        seconds = self.of_rows(work.rows, work.decodes + work.ends)
         return nanoseconds(self.factor * (seconds + self.cached(work)))
 
     def cached(self, work: Work) -> float:
@@ -188,7 +188,7 @@ class Estimated:
             self._whole[tokens] = found
         return found
 
-    def _of_rows(self, rows: int, heads: int) -> float:
+    def of_rows(self, rows: int, heads: int) -> float:
         """Everything but attention: lines that the number of tokens moves."""
         found = self._rows.get((rows, heads))
         if found is None:

@@ -13,9 +13,9 @@ from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.pages.serving import price
 from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantity.keys import keys_of
-from stacklib.serving import Simulation
 from stacklib.serving.estimates import losses, steady
 from stacklib.serving.estimates.step import step_of
+from stacklib.serving.simulation.results import Simulation
 from stacklib.serving.token.work import HOST
 
 HERE = "08-serving/journey"
@@ -186,6 +186,11 @@ def more(what: str) -> Quantity:
 
 
 # -- the invoice -----------------------------------------------------------------------
+
+
+def hour() -> Quantity:
+    """Dollars of an hour of a machine, between the ends, busy or not."""
+    return price.bill().hour.middle.to("USD/h").named("an hour of the machine")
 
 
 @cache
