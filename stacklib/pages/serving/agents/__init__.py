@@ -32,8 +32,9 @@ from stacklib.serving.agentic.tails import (
 from stacklib.serving.engine.dry import DryRun
 from stacklib.serving.prices.contexts import decode_share
 from stacklib.serving.slots.batches import drawn_lengths
+from stacklib.serving.token.work import HOST
 
-MODEL, DEVICE, CHIPS = chain.MODEL, chain.DEVICE, chain.TP
+MODEL, DEVICE, CHIPS, CONTEXT = chain.MODEL, chain.DEVICE, chain.TP, chain.CONTEXT
 HERE = "08-serving/agents"
 HOPS = 7  # as a document has them
 CHAINS, TOKENS = 300, 20.0  # that an engine answers; mean tokens of an answer
@@ -184,24 +185,44 @@ def processors(slow: bool = False) -> Quantity:
     tokens."""
     spans = components()
     given = (spans["token"].low, spans["tool"].high) if slow else ()
-    tools, tokens, prompts = (
-        lasting(what, *given) for what in ("tools", "decode", "prefill")
-    )
-    return (tools / (tools + tokens + prompts)).to("%").named("processors' share")
+    tools = lasting("tools", *given)
+    return (tools / (tools + gpu_time(*given))).to("%").named("processors' share")
+
+
+def gpu_time(*given: Any) -> Quantity:
+    """Seconds of prompts and tokens; ``given``: as ``lasting`` takes them."""
+    return lasting("prefill", *given) + lasting("decode", *given)
 
 
 def tool_for(share: Quantity, ours: bool = False) -> Quantity:
     """Seconds of each tool for which processors have such a share of the work."""
-    gpu = waited("prefill", ours) + waited("decode", ours)
+    gpu = waited("prefill", ours) + waited("decode", ours) if ours else gpu_time()
     each = gpu * share / (1 - share) / quoted("session.tools")
     return each.to("s").named("a tool's time for that share")
 
 
-def busy(kind: str, sessions: float, cores: float, slots: float) -> float:
-    """Utilisation of processors or of a batch's places, with so many sessions."""
-    found = machine_share(as_told().steps)
+def gpu_share(batch: int) -> Quantity:
+    """Of a step of the running case: all but what the engine's host holds up."""
+    found = estimate(MODEL, DEVICE, "bf16", CHIPS, batch, CONTEXT)
+    host = next(line.time for line in found.parts if line.name == HOST)
+    share = ((found.tpot - host) / found.tpot).to("%")
+    return share.named(f"GPUs' share of a step of {batch}")
+
+
+def busy(kind: str, sessions: float, cores: float, slots: float, turns: float) -> float:
+    """Utilisation at most of cores, or of places in a batch, with so many sessions.
+
+    - ``kind``: cpu or gpu; ``turns``: of each session, the first of those told
+    """
+    steps = [step for step, part in _parts() if part < turns]
+    found = machine_share(steps)
     places = {CPU: int(cores), GPU: int(slots)}
     return found.utilisation_bound(int(sessions), places)[kind]
+
+
+def _parts() -> list[tuple[Any, int]]:
+    held = as_told()
+    return [(s, p.turn) for s, p in zip(held.steps, held.parts, strict=True)]
 
 
 # -- a graph of calls ------------------------------------------------------------------
@@ -259,6 +280,16 @@ def overstated(hops: float) -> float:
     return exponential_tail([Hop(1.0)] * int(hops)).ratio
 
 
+def ratio() -> Quantity:
+    """The same of the document's seven hops."""
+    return counted(overstated, hops(), label="sum of p99s over p99 of the sum")
+
+
+def at_once(hops: float) -> float:
+    """The same of hops that are slow together: one draw for all of a chain's."""
+    return of_law("exponential", int(hops), True).ratio
+
+
 @cache
 def of_law(law: str, hops: int = HOPS, together: bool = False) -> Tail:
     """Chains drawn from a law."""
@@ -266,9 +297,9 @@ def of_law(law: str, hops: int = HOPS, together: bool = False) -> Tail:
 
 
 @counting("ratio of {hops} drawn {law} hops")
-def drawn_ratio(law: str, hops: int = HOPS, together: bool = False) -> float:
+def drawn_ratio(law: str, hops: int = HOPS) -> float:
     """Sum of the hops' 99th percentiles over that of drawn chains."""
-    return of_law(law, hops, together).ratio
+    return of_law(law, hops).ratio
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Drawings of section 8.11: a session's waterfall, and a document that is read again."""
+"""The drawing of section 8.11: who works in a session, and when."""
 
 from __future__ import annotations
 
