@@ -18,7 +18,7 @@ from stacklib.serving import (
     tail,
 )
 from stacklib.serving.agentic.graph import ALL, Call, CallGraph, routing
-from stacklib.serving.agentic.offload import Offload
+from stacklib.serving.agentic.offload import Offload, flat_states, largest
 from stacklib.serving.agentic.order import run, si
 from stacklib.serving.agentic.session import WHOSE, Session, Turn, components, told
 from stacklib.serving.agentic.shares import CPU, GPU
@@ -104,17 +104,24 @@ def lasting(what: str, token: Quantity | None = None, tool: Any = None) -> Quant
     )
 
 
+@counting("{what} of the session on eight chips", unit="s", family="E_decode")
+def running(what: str, found: bool = True) -> float:
+    """Seconds of one of the waits, or of the ``whole``: turns of five accounts."""
+    held = on_ours(found)
+    return si(held.total if what == "whole" else held.time(what))
+
+
 def waited(what: str, ours: bool = False) -> Quantity:
     """Seconds of one of the waits, as told or as computed."""
-    found = on_ours() if ours else as_told()
-    words = f"{WORDS[what]}, {'computed' if ours else 'as told'}"
-    return _kept(found.time(what)).named(words)
+    estimated = ours and WHOSE[what] == GPU
+    found = running(what) if estimated else _kept(as_told().time(what))
+    return found.named(f"{WORDS[what]}, {'computed' if ours else 'as told'}")
 
 
 def total(ours: bool = False, found: bool = True) -> Quantity:
     """Seconds of the whole session."""
-    held = on_ours(found) if ours else as_told()
-    return _kept(held.total).named(f"session, {'computed' if ours else 'as told'}")
+    held = running("whole", found) if ours else _kept(as_told().total)
+    return held.named(f"session, {'computed' if ours else 'as told'}")
 
 
 def of_it(what: str, ours: bool = False) -> Quantity:
@@ -266,6 +273,18 @@ def saved(replicas: int, apart: bool = False) -> Quantity:
     return found.to("%")
 
 
+def routes() -> list[dict[str, Any]]:
+    """A row for each number of replicas: one model for all calls, or each its own."""
+    return [
+        {
+            "replicas": chosen(many, label="replicas"),
+            "one model": saved(many),
+            "each its own model": saved(many, apart=True),
+        }
+        for many in REPLICAS
+    ]
+
+
 @counting("thousand tokens read, {how}")
 def read(how: str, replicas: int = 4) -> float:
     """Tokens that the chain computes: ``nothing`` found, ``anywhere``, ``aware``."""
@@ -323,6 +342,11 @@ def engine_ratio(at_once: int, end: int | None = None) -> float:
     if held is None:
         raise ValueError(f"{CHAINS} chains are too few for an interval")
     return held
+
+
+def hop_p99(hops: float = 1) -> float:
+    """The 99th percentile of a hop, in its own mean time; of several, their sum."""
+    return exponential_tail([Hop(1.0)] * int(hops)).summed
 
 
 @counting("99th percentile of {hops} hops in a row")
