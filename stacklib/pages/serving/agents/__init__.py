@@ -18,7 +18,7 @@ from stacklib.serving import (
     tail,
 )
 from stacklib.serving.agentic.graph import ALL, Call, CallGraph, routing
-from stacklib.serving.agentic.offload import Offload, flat_states, largest
+from stacklib.serving.agentic.offload import Offload
 from stacklib.serving.agentic.order import run, si
 from stacklib.serving.agentic.session import WHOSE, Session, Turn, components, told
 from stacklib.serving.agentic.shares import CPU, GPU
