@@ -201,6 +201,12 @@ def gpu_time(*given: Any) -> Quantity:
     return lasting("prefill", *given) + lasting("decode", *given)
 
 
+def alone(kind: str) -> Quantity:
+    """Share of the session in which its processors, or GPUs, are at work."""
+    work = lasting("tools") if kind == CPU else gpu_time()
+    return (work / lasting("whole")).to("%").named(f"share of {kind} at work")
+
+
 def tool_for(share: Quantity, ours: bool = False) -> Quantity:
     """Seconds of each tool for which processors have such a share of the work."""
     gpu = waited("prefill", ours) + waited("decode", ours) if ours else gpu_time()

@@ -167,9 +167,8 @@ def at_work(kind: str, pair: tuple[int, ...]) -> Quantity:
 def utilised(kind: str) -> Finding:
     """One session with a core and a GPU of its own: its share of the session's time."""
     low, high = (at_work(kind, pair) for pair in PAIRS)
-    busy = page.lasting("tools") if kind == CPU else page.gpu_time()
     return Finding(
-        (busy / page.lasting("whole")).to("%").named(f"share of {kind} at work"),
+        page.alone(kind),
         then=low,
         then_to=high,
         why="The session is another document's; this one describes none. How busy "
