@@ -3,8 +3,9 @@
 level: derive
 
 A machine makes steps of at most `chunk` tokens, and a full one takes `step` seconds.
-Every request has `prompt` tokens to read, and then writes `new`: the first of them comes
-with the last piece of its prompt, each other one takes one token of a step of its own.
+Every request has `prompt` tokens to read, and then writes `new`: the first of them
+comes with the last piece of its prompt, each other one takes one token of a step of
+its own.
 Those who write go first; prompts are read in what is left of a step, one after the
 other. Requests come independently of one another, `rate` of them a second on average.
 
@@ -125,7 +126,9 @@ def test_wait():
             "not the whole request.": of_capacity,
         },
     )
-    expect.reading("wait at ten a second", f"{1e3 * expect.read(wait(**TEN)):.0f}", "ms")
+    expect.reading(
+        "wait at ten a second", f"{1e3 * expect.read(wait(**TEN)):.0f}", "ms"
+    )
 
 
 def test_margin():

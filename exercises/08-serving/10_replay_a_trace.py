@@ -2,10 +2,11 @@
 
 level: build
 
-A trace of requests is served by a machine with so many slots. A row of it is (arrival in
-ms, tokens of the answer), in the order of arrival. A step takes `first` ms, and `each`
-more for every request in it, and gives each of them one token at its end; who has all
-tokens leaves. A step begins as soon as the one before it ends and somebody is there.
+A trace of requests is served by a machine with so many slots. A row of it is (arrival
+in ms, tokens of the answer), in the order of arrival. A step takes `first` ms, and
+`each` more for every request in it, and gives each of them one token at its end; who
+has all tokens leaves. A step begins as soon as the one before it ends and somebody is
+there.
 Before a step begins, who has arrived by then (at that very ms, too) joins in the order
 of arrival, while slots last:
 
@@ -14,8 +15,8 @@ of arrival, while slots last:
 
 Both return each request's time to its first token, in ms, in the order of the rows.
 
-- `percentile(times, percent)`: the least of the times that at least so many in a hundred
-  do not exceed.
+- `percentile(times, percent)`: the least of the times that at least so many in a
+  hundred do not exceed.
 
 Suppose `TRACE` below came from a log: the grader prints what yours say of it. Put your
 own log in its place.
@@ -26,11 +27,11 @@ empty and nobody has come, set the clock to the next arrival.
 
 from stacklib.grading import expect
 
-TRACE = [
-    (0, 30), (5, 4), (9, 60), (14, 9), (80, 22), (83, 5), (88, 41), (91, 3), (95, 12),
-    (210, 70), (260, 6), (300, 18), (305, 33), (306, 2), (311, 25), (420, 8), (505, 14),
-    (506, 52), (508, 7), (640, 11), (700, 28), (704, 19), (709, 5), (900, 36),
-]  # fmt: skip
+LOG = (
+    "0 30, 5 4, 9 60, 14 9, 80 22, 83 5, 88 41, 91 3, 95 12, 210 70, 260 6, 300 18, "
+    "305 33, 306 2, 311 25, 420 8, 505 14, 506 52, 508 7, 640 11, 700 28, 900 36"
+)
+TRACE = [tuple(map(int, row.split())) for row in LOG.split(", ")]
 
 # ---- your answer ----
 
@@ -90,15 +91,15 @@ SORTED = [
 ]
 
 
-def replayed(rows, slots, first, each, *, wait=False, strict=False, begins=False):
+def replayed(rows, slots, first, each, *, wait=False, begins=False):
     """Step after step, from a line; what is asked, and what is near it."""
     line = [(at, new, who) for who, (at, new) in enumerate(rows)]
     batch, clock, found = {}, 0, {}
     while line or batch:
-        if not batch and (line[0][0] + strict) > clock:
-            clock = line[0][0] + strict
+        if not batch:
+            clock = max(clock, line[0][0])
         if not (wait and batch):
-            here = [row for row in line if row[0] + strict <= clock]
+            here = [row for row in line if row[0] <= clock]
             for at, new, who in here[: slots - len(batch)]:
                 line.remove((at, new, who))
                 batch[who] = new
@@ -129,13 +130,35 @@ def to_the_last(rows, slots, first, each):
     return [found[who] for who in range(len(rows))]
 
 
+def compare(way, right, mistakes):
+    """Hold the times of every trace, and name the mistake that explains them all."""
+    failed = []
+    for case in CASES:
+        given = {**case, "rows": list(case["rows"])}
+        what = "a list of times in ms, one for each row,"
+        found = expect.sequence(way(**given), what, len(case["rows"]))
+        times = [expect.read(time, "ms") for time in found]
+        if any(abs(x - y) > 1e-6 for x, y in zip(times, right(**case), strict=True)):
+            failed.append((case, times))
+    expect.reading("traces that agree", f"{len(CASES) - len(failed)} of {len(CASES)}")
+    if failed:
+        for text, mistake in mistakes.items():
+            if all(mistake(**case) == times for case, times in failed):
+                raise expect.Mistake(text)
+        case, times = failed[0]
+        pairs = zip(times, right(**case), strict=True)
+        who = next(at for at, (x, y) in enumerate(pairs) if abs(x - y) > 1e-6)
+        raise expect.Mistake(
+            f"{case['slots']} slots, request {who} of {case['rows'][:4]}...: "
+            f"{times[who]:g} ms is not when its first token comes"
+        )
+
+
 def test_continuous():
-    expect.function_matches(
+    compare(
         continuous,
         replayed,
-        CASES,
-        unit="ms",
-        mistakes={
+        {
             "That is the time until a request is let in; its token comes at the end of "
             "the step.": lambda **given: replayed(**given, begins=True),
             "That is the time to the last token.": to_the_last,
@@ -146,19 +169,21 @@ def test_continuous():
 
 
 def test_static():
-    expect.function_matches(
+    compare(
         static,
         lambda **given: replayed(**given, wait=True),
-        CASES,
-        unit="ms",
-        mistakes={
-            "Yours refill a slot while others run; a static batch ends first.": replayed,
+        {
+            "Yours refill a slot while others run; a static batch ends first.": (
+                replayed
+            ),
         },
     )
     asked = {"rows": TRACE, "slots": 4, "first": 6, "each": 1}
     for name, way in (("continuous", continuous), ("static", static)):
-        times = sorted(expect.read(way(**asked)))
-        expect.reading(f"p50 and the longest, {name}", f"{times[11]}, {times[-1]}", "ms")
+        times = sorted(expect.sequence(way(**asked), "a list of times"))
+        expect.reading(
+            f"p50 and the longest, {name}", f"{times[11]}, {times[-1]}", "ms"
+        )
 
 
 def test_percentile():

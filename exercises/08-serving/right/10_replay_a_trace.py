@@ -29,7 +29,9 @@ def static(rows, slots, first, each):
 
 
 def percentile(times, percent):
-    return min(t for t in times if sum(x <= t for x in times) * 100 >= percent * len(times))
+    return min(
+        t for t in times if sum(x <= t for x in times) * 100 >= percent * len(times)
+    )
 
 
 # ---- events: a heap of what happens next

@@ -11,22 +11,21 @@ from stacklib.interconnect.switches.closed import mean_wait
 from stacklib.pages.chain.posts import DEVICE, MODEL, TP
 from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.serving import Simulation, poisson, simulate
-from stacklib.serving.simulation.results import OverCapacity
+from stacklib.serving.simulation.results import OverCapacity, Percentiles
 from stacklib.serving.simulation.setup import SERVED, served
 from stacklib.serving.simulation.steps import SECOND, Work
 from stacklib.serving.simulation.traffic import Row
 
 PROMPT, NEW, CHUNK, SLOTS = 1024, 256, 512, 128
 RATE = 10.0  # requests a second that the page asks about
-REQUESTS = 2_000
+REQUESTS = 2_500
 MANY = 6_000  # all at once: so many that filling the slots hardly counts
 LOADS = (0.5, 0.8, 0.95)
-DRAWS = (1, 2)  # seeds of the same traffic, drawn anew
 FIFTH = 0.2
 WORDS = {"ttft": "TTFT", "itl": "ITL"}
 # What could be done otherwise at the same rate; how it is asked.
 OTHERWISE: dict[str, dict[str, Any]] = {
-    "prompts in pieces of 512 tokens": {},
+    "prompts in pieces of 512 tokens": {"chunk": CHUNK},
     "pieces of 2,048 tokens": {"chunk": 2048},
     "whole prompts": {"scheduler": "continuous"},
     "static batches": {"scheduler": "static"},
@@ -50,7 +49,7 @@ def traffic(
 
 
 @cache
-def run(rate: float, seed: int = 0, way: str = "") -> Simulation:
+def run(rate: float, seed: int, way: str) -> Simulation:
     """The traffic, served on the machine or otherwise."""
     asked: dict[str, Any] = {"tp": TP, "max_batch": SLOTS, "chunk": CHUNK}
     asked |= {"scheduler": "chunked"} | OTHERWISE.get(way, {})
@@ -92,35 +91,34 @@ def percentile(
     percent: int, of: str = "ttft", rate: float = RATE, seed: int = 0
 ) -> float:
     """Seconds that so many in a hundred do not exceed."""
-    return run(rate, seed).percentiles(of)[percent]
-
-
-@counting("the same with the shortest steps of the band", unit="s")
-def shortest(percent: int, of: str = "ttft", rate: float = RATE) -> float:
-    """With steps at the low end of the estimate's band."""
-    found = run(rate).percentiles(of, band=True)
-    assert found.low is not None
-    return found.low[percent]
+    return run(rate, seed, "").percentiles(of)[percent]
 
 
 @cache
-def longest(percent: int, of: str = "ttft", rate: float = RATE) -> float:
+def interval(rate: float) -> Percentiles:
+    """TTFT with steps at both ends of the estimate's band."""
+    return run(rate, 0, "").percentiles("ttft", band=True)
+
+
+@counting("the same with the shortest steps of the band", unit="s")
+def shortest(percent: int, rate: float = RATE) -> float:
+    """With steps at the low end."""
+    low = interval(rate).low
+    assert low is not None
+    return low[percent]
+
+
+def longest(percent: int, rate: float = RATE) -> float:
     """With steps at the high end; infinite where the line then grows without end."""
-    found = run(rate).percentiles(of, band=True)
-    assert found.high is not None
-    return found.high[percent]
+    high = interval(rate).high
+    assert high is not None
+    return high[percent]
 
 
-def times(rate: float = RATE, seed: int = 0) -> Quantity:
+def times(seed: int = 0) -> Quantity:
     """The 99th percentile of TTFT at the highest load over that at eight tenths."""
     high, low = (percentile(99, rate=rate_at(x), seed=seed) for x in (0.95, 0.8))
     return (high / low).named("p99 of TTFT, over the one at eight tenths")
-
-
-def another(take: str) -> Quantity:
-    """The same of other draws: the least or the most."""
-    found = [times(seed=seed) for seed in DRAWS]
-    return min(found) if take == "least" else max(found)
 
 
 def end(take: str) -> Quantity:
@@ -158,7 +156,7 @@ def margin() -> Quantity:
 def fifth_shorter(rate: float = RATE) -> float:
     """By the law of scale: so many times as long at so many times the rate."""
     factor = 1 - FIFTH
-    return factor * run(factor * rate).percentiles("ttft")[99]
+    return factor * run(factor * rate, 0, "").percentiles("ttft")[99]
 
 
 def fifth_longer() -> Quantity:
@@ -218,14 +216,14 @@ def wait(each: Quantity | None = None) -> Quantity:
 @counting("mean wait, simulated, at {rate:g} a second", unit="s")
 def waited(rate: float = RATE) -> float:
     """Mean time until a request is let in."""
-    done = run(rate).requests
+    done = run(rate, 0, "").requests
     return sum(each.admitted - each.arrival for each in done) / len(done) / SECOND
 
 
 @counting("requests in the house, at {rate:g} a second")
 def inside(rate: float = RATE) -> float:
     """Mean of those who wait, read or write between the first arrival and the end."""
-    found = run(rate).outcome
+    found = run(rate, 0, "").outcome
     return found.area / (found.end - found.requests[0].arrival)
 
 
@@ -259,7 +257,7 @@ def otherwise() -> list[dict[str, Any]]:
 
 
 def _served(way: str) -> dict[str, str]:
-    found = run(RATE, way=way)
+    found = run(RATE, 0, way)
     try:
         told = {of: f"{1e3 * found.percentiles(of)[99]:,.0f}" for of in WORDS}
     except OverCapacity:

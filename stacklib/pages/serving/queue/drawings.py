@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from stacklib.pages.serving import queue as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.marks import then
@@ -56,7 +58,7 @@ def line_before_slots() -> d.Drawing:
         d.Box("leave", ["done, and leaves"], role="muted"),
     ]
     nodes: list[d.Node] = [boxes[0]]
-    for before, after in zip(boxes, boxes[1:], strict=False):
+    for before, after in pairwise(boxes):
         nodes += [then(before.name, after.name), after]
     return d.draw(
         d.flow(*nodes, gap=2),

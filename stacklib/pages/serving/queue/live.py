@@ -32,9 +32,7 @@ def controls() -> list[dict[str, Any]]:
         choices.select(
             "scheduler", "Prompts", {k: WORDS[k] for k in SCHEDULERS}, "chunked"
         ),
-        choices.slider(
-            "chunk", "Tokens of a step", (256, 512, 1024, 2048), page.CHUNK
-        ),
+        choices.slider("chunk", "Tokens of a step", (256, 512, 1024, 2048), page.CHUNK),
         choices.slider("machines", "Machines", (1, 2, 3), 1),
     ]
 
