@@ -37,7 +37,7 @@ OTHERWISE: dict[str, dict[str, Any]] = {
 
 
 def traffic(
-    rate: float, requests: int = REQUESTS, seed: int = 0, prompt: int = PROMPT
+    rate: float, requests: int, seed: int = 0, prompt: int = PROMPT
 ) -> list[Row]:
     """Poisson requests, stretched until their mean rate is the one asked for."""
     rows = poisson(rate, requests, prompt=prompt, new=NEW, seed=seed)
@@ -53,7 +53,7 @@ def run(rate: float, seed: int, way: str) -> Simulation:
     """The traffic, served on the machine or otherwise."""
     asked: dict[str, Any] = {"tp": TP, "max_batch": SLOTS, "chunk": CHUNK}
     asked |= {"scheduler": "chunked"} | OTHERWISE.get(way, {})
-    return simulate(MODEL, DEVICE, traffic(rate, seed=seed), **asked)
+    return simulate(MODEL, DEVICE, traffic(rate, REQUESTS, seed), **asked)
 
 
 @cache
