@@ -19,6 +19,7 @@ FILES = (
     "rows.csv",
     "topo.txt",
     "vllm.log",
+    "trace.csv",
 )  # in the folder where it is typed
 STEP = "h100-sxm --model llama-3-70b --tp 2"
 TOKEN = (
@@ -27,6 +28,12 @@ TOKEN = (
     "--draft 0.7,4,llama-3-8b --split tensors --host-layers 0 --software engine"
 )
 APART = "--devices h100-sxm,h100-sxm,h100-sxm --split layers"
+TRAFFIC = (
+    "llama-2-7b --on h100-sxm --rate 10 --requests 40 --prompt 64 --new 8 --burst 2 "
+    "--dtype bf16 --kv-dtype bf16 --tp 1 --ep 1 --scheduler chunked --chunk 128 "
+    "--max-batch 8 --blocks 200 --software engine --gap 0.001 --slo ttft=1 --seed 3"
+)
+HOUSES = "llama-2-7b --on h100-sxm --trace trace.csv --replicas 2 --router prefix-aware"
 NEW = "new device my-gpu --name 'My GPU' --vendor Acme --year 2025 --kind gpu"
 CLAIM = (
     "new claim two-readers-slower --chapter 1 --page roofline/decode --document 001 "
@@ -97,6 +104,8 @@ LINES = [
     ),
     *tables(f"estimate {TOKEN}", forms="json"),
     Typed(f"estimate llama-3-70b --on h100-sxm {APART} --mode limit"),
+    *tables(f"simulate {TRAFFIC}", forms="json"),
+    Typed(f"simulate {HOUSES}"),
     *tables(
         "diagnose vllm.log --model llama-3-8b --on h100-sxm --tp 1 --context 4096 "
         "--dtype bf16 --kv-dtype bf16",
@@ -181,5 +190,6 @@ def written(folder: Path) -> Path:
     rows = MEASURED.read_text("utf-8").splitlines(keepends=True)[:6]
     (folder / "rows.csv").write_text("".join(rows), "utf-8")
     (folder / "topo.txt").write_text(topo_sample("four_cards"), "utf-8")
+    (folder / "trace.csv").write_text("arrival,prompt,new\n0,40,3\n5,16,2\n", "utf-8")
     (folder / "vllm.log").write_text(log_sample("vllm"), "utf-8")
     return folder

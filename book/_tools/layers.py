@@ -73,6 +73,7 @@ FOLDERS = {
         "token",
         "speculation",
         "estimates",
+        "layouts",
         "prices",
         "simulation",
         "slots",

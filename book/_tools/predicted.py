@@ -50,6 +50,7 @@ UNPREDICTED = {
     "engine",
     "block_manager",
     "prefix_tree",
+    "best_configuration",
 }
 
 

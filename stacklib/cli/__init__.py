@@ -30,7 +30,9 @@ COMMANDS = {
     "topo": "the output of nvidia-smi topo -m: classes of pairs, islands, choices",
     "fit": "does a model fit the memory of some chips?",
     "estimate": "what a token takes on some chips, part by part, with its band",
+    "search": "the best layout of a model on some chips within limits of time",
     "price": "what must be true for a price of a million tokens to pay",
+    "simulate": "requests that come when they like, and how long they wait",
     "diagnose": "what is wrong with a server, from its log or its metrics",
     "measure": "the roofline of this machine, measured",
     "claims": "claims of the source documents and their verdicts",
@@ -47,7 +49,11 @@ COMMANDS = {
     "completion": "a script that completes these words in bash or zsh",
 }
 
-OWN = ("generate", "quantize", "serve")  # of the book's own model: in a folder
+# Commands whose modules stand in a folder.
+FOLDERS = {
+    "own": ("generate", "quantize", "serve"),
+    "served": ("search", "price"),
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -95,8 +101,9 @@ def parser_of(command: str | None) -> Parser:
     )
     for name, words in COMMANDS.items():
         if name == command:
-            home = f"own.{name}" if name in OWN else name
-            module = importlib.import_module(f"stacklib.cli.{home}")
+            folders = [f"{f}." for f, names in FOLDERS.items() if name in names]
+            home = f"stacklib.cli.{''.join(folders)}{name}"
+            module = importlib.import_module(home)
             module.add_parser(subparsers)
         elif command is None:
             subparsers.add_parser(name, help=words)

@@ -26,8 +26,10 @@ from . import PREDICTORS, Forecast, Predict
 _NODE = re.compile(r"\bn(\d+)\b|\b(\d+)\s?nm\b")
 _FLEET = re.compile(r"([\d.]+) nodes x (\d+) x (\d+) h x \$([\d.]+)")
 _MEMORY = ("hbm3e", "hbm4", "hbm3", "ddr5")
-_PLAIN = frozenset("price prices list table their model what matter they over from "
-                   "chips cost components costs cloud index".split())  # fmt: skip
+_PLAIN = frozenset(
+    "price prices list table their model what matter they over from chips cost "
+    "components costs cloud index".split()
+)
 _LEAST = 4  # letters of a name that tells one source from another
 _HORIZON = (
     "no figure but its own source's: an energy of that node is read, not computed"

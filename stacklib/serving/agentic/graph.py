@@ -16,13 +16,13 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import product
+from itertools import accumulate, product
 from operator import add
+from statistics import mean
 from typing import Any
 
 from stacklib.models import LanguageModel
 from stacklib.models.work import operations
-from stacklib.paged_kv import PrefixTree
 from stacklib.quantity.bounds import at_least, whole, whole_floats
 from stacklib.roofline.work.fit import model_of
 
@@ -60,93 +60,59 @@ class CallGraph:
         """Tokens that all calls read, nothing found in a cache."""
         return reduce(add, self.prompts.values())
 
-    def over(self, tokens: Any) -> Any:
-        """All that is read, over some tokens: those of the user's request."""
-        return self.prefill / tokens
-
     def operations(self, model: str | LanguageModel) -> float:
         """FLOP of reading all prompts: attention grows with the square of a prompt."""
         held = model_of(model)
-        return sum(prefill_operations(held, int(si(n))) for n in self.prompts.values())
+        asked = (
+            operations(held, "prefill", context=int(si(tokens)), logits="last")
+            for tokens in self.prompts.values()
+        )
+        return sum(one.flops for each in asked for one in each)
 
     def longest(self, seconds: Mapping[str, Any]) -> tuple[Any, tuple[str, ...]]:
         """What the graph takes at least, and the calls on the way.
 
         - ``seconds``: of each call; ``ValueError`` where one is missing, or no time
         """
-        self._all("seconds", seconds)
+        missing = [name for name in self.before if name not in seconds]
+        if missing:
+            raise ValueError(f"no seconds of {', '.join(missing)}")
+        at_least(0.0, **{f"seconds of {name}": seconds[name] for name in self.before})
         return longest(self.before, seconds)
 
     def held(self, name: str) -> int:
         """Tokens in the cache when a call has ended."""
         return int(si(self.prompts[name]) + si(self.calls[name].written))
 
-    def computed(self, placed: Mapping[str, int]) -> int:
-        """Tokens that are read where each call runs on its replica, in closed form.
+    def computed(self, placed: Sequence[int]) -> int:
+        """Tokens that are read where the calls run on these replicas, in their order.
 
         A call finds what it has in common with any earlier one of its model there: all
         of the last call that both go on from.
         """
-        self._all("replica", placed)
-        lines = {name: self._line(name) for name in self.before}
+        lines: dict[str, list[str]] = {}  # each call and all it goes on from, backwards
+        ran: list[tuple[str, tuple[str, int]]] = []
         total = 0
-        ran: list[str] = []
-        for name in self.before:
+        for name, replica in zip(self.before, placed, strict=True):
+            on, here = self.goes_on[name], (self.calls[name].model, replica)
+            lines[name] = [name, *(lines[on] if on else ())]
             common = (
-                next((a for a in lines[name] if a in lines[other]), None)
-                for other in ran
-                if placed[other] == placed[name]
-                and self.calls[other].model == self.calls[name].model
+                next((each for each in lines[name] if each in lines[other]), None)
+                for other, where in ran
+                if where == here
             )
             found = max((self.held(each) for each in common if each), default=0)
             total += int(si(self.prompts[name])) - found
-            ran.append(name)
-        return total
-
-    def _all(self, what: str, given: Mapping[str, Any]) -> None:
-        missing = [name for name in self.before if name not in given]
-        if missing:
-            raise ValueError(f"no {what} of {', '.join(missing)}")
-        at_least(0, **{f"{what} of {name}": given[name] for name in self.before})
-
-    def _line(self, name: str) -> list[str]:
-        """A call and all it goes on from, the nearest first."""
-        line: list[str] = []
-        at: str | None = name
-        while at is not None:
-            line.append(at)
-            at = self.goes_on[at]
-        return line
-
-    def replayed(self, placed: Mapping[str, int]) -> int:
-        """The same counted: a prefix tree for each model and replica."""
-        self._all("replica", placed)
-        trees: dict[tuple[str, int], PrefixTree] = {}
-        texts: dict[str, list[int]] = {}
-        used, total = 0, 0
-        for name in self.before:
-            source = self.goes_on[name]
-            text = list(texts[source]) if source is not None else []
-            prompt, end = int(si(self.prompts[name])), self.held(name)
-            # What others wrote is another text wherever it stands.
-            text += range(used, used + end - len(text))
-            used += end
-            tree = trees.setdefault(
-                (self.calls[name].model, placed[name]), PrefixTree()
-            )
-            total += prompt - tree.match(text[:prompt]).tokens
-            tree.insert(text)
-            texts[name] = text
+            ran.append((name, here))
         return total
 
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """Tokens that a graph reads under three routers."""
+    """Tokens that a graph reads under two routers."""
 
     anywhere: float  # any replica, as likely as another: the mean
     aware: int  # where most of a prompt is found
-    nothing: int  # no cache at all
 
     @property
     def recovered(self) -> float:
@@ -186,8 +152,10 @@ def call_graph(
     """
     calls = dict(nodes)
     for name, call in calls.items():
-        _tokens(f"own tokens of {name}", call.own)
-        _tokens(f"tokens written by {name}", call.written)
+        for what, tokens in (("own", call.own), ("written", call.written)):
+            whole_floats(
+                0, **{f"{what} tokens of {name}": getattr(tokens, "si", tokens)}
+            )
     given = [_edge(edge) for edge in edges]
     before = ordered(calls, ((source, target) for source, target, _ in given))
     goes_on: dict[str, str | None] = dict.fromkeys(before)
@@ -220,19 +188,11 @@ def routing(graph: CallGraph, replicas: int, *, seed: int = 0) -> Routing:
     ways to place the calls are weighed alike, or a sample where they are too many.
     """
     whole(replicas=replicas)
-    names = list(graph.before)
-    places: Iterable[Sequence[int]]
-    if replicas ** len(names) <= ENUMERATED:
-        places = list(product(range(replicas), repeat=len(names)))
-    else:
-        draw = random.Random(seed)
-        places = [draw.choices(range(replicas), k=len(names)) for _ in range(DRAWN)]
-    tokens = [graph.computed(dict(zip(names, each, strict=True))) for each in places]
-    return Routing(
-        sum(tokens) / len(tokens),
-        graph.computed(dict.fromkeys(names, 0)),
-        int(si(graph.prefill)),
-    )
+    many, draw = len(graph.before), random.Random(seed)
+    places: Iterable[Sequence[int]] = product(range(replicas), repeat=many)
+    if replicas**many > ENUMERATED:
+        places = (draw.choices(range(replicas), k=many) for _ in range(DRAWN))
+    return Routing(mean(map(graph.computed, places)), graph.computed([0] * many))
 
 
 def chain_computed(steps: Sequence[int], replicas: int) -> float:
@@ -244,22 +204,13 @@ def chain_computed(steps: Sequence[int], replicas: int) -> float:
     - ``steps``: tokens that each call adds to the context
     """
     whole(replicas=replicas, **{f"step {n}": step for n, step in enumerate(steps)})
-    total, context = 0.0, [0]
-    for step in steps:
-        miss = 1.0
-        found = 0.0
-        for earlier in reversed(context[1:]):
-            found += miss / replicas * earlier
-            miss *= 1 - 1 / replicas
-        context.append(context[-1] + step)
-        total += context[-1] - found
-    return total
-
-
-def prefill_operations(model: LanguageModel, tokens: int) -> float:
-    """FLOP of reading one prompt, by the model's own counting."""
-    asked = operations(model, "prefill", context=tokens, logits="last")
-    return sum(one.flops for one in asked)
+    contexts, r = [*accumulate(steps)], replicas
+    found = (
+        earlier / r * (1 - 1 / r) ** back
+        for call in range(len(steps))
+        for back, earlier in enumerate(reversed(contexts[:call]))
+    )
+    return sum(contexts) - sum(found)
 
 
 def _edge(edge: Sequence[str]) -> tuple[str, str, str]:
@@ -267,7 +218,3 @@ def _edge(edge: Sequence[str]) -> tuple[str, str, str]:
         raise ValueError(f"edge {edge!r}: from, to, and all where it is not an answer")
     source, target, what = (*edge, ANSWER)[:3]
     return source, target, what
-
-
-def _tokens(what: str, value: Any) -> None:
-    whole_floats(0, **{what: getattr(value, "si", value)})

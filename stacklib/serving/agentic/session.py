@@ -41,7 +41,7 @@ class Turn:
       none, and without them they are estimated
     """
 
-    context: Any
+    context: int
     written: Any
     tools: Any = 0.0
     network: Any = 0.0
@@ -86,7 +86,7 @@ class Session:
 
     def computed(self, *, found: bool = True) -> int:
         """Tokens of prompts that are computed; with ``found`` each of them once."""
-        contexts = _contexts(self.turns)
+        contexts = [turn.context for turn in self.turns]
         return sum(prefilled(contexts)) if found else sum(contexts)
 
     @property
@@ -132,8 +132,7 @@ def session(
     held = tuple(turns)
     if not held:
         raise ValueError("no turns: a session has at least one")
-    contexts = _contexts(held)
-    prefilled(contexts)  # refuses prompts that shrink
+    prefilled(contexts := [turn.context for turn in held])  # refuses those that shrink
     before = [0, *contexts] if found else [0] * len(held)
     waits = [
         (number, what, time)
@@ -157,7 +156,7 @@ def _waits(
     turn: Turn, before: int, model: Any, on: str | None, given: dict[str, Any]
 ) -> Iterable[tuple[str, Any]]:
     """The four waits of a turn; the longest prefix that is found leaves one token."""
-    written = _count(0, written=turn.written)
+    written = whole_floats(0, written=getattr(turn.written, "si", turn.written))
     at_least(0.0, tools=turn.tools, network=turn.network)
     prefill, token = turn.prefill, turn.token
     if (prefill is None) != (token is None):
@@ -168,7 +167,7 @@ def _waits(
                 f"{turn}: no times; give prefill and token, or a model and what it "
                 "runs on"
             )
-        context, new = _count(1, context=turn.context), max(1, written)
+        context, new = turn.context, max(1, int(written))
         asked = dict(given, context=context, prompt=context, new=new)
         hit = min(before, context - 1) / context
         quick = estimate(model, on, prefix_hit=hit, **asked)
@@ -184,23 +183,17 @@ def _waits(
 
 def told() -> list[Turn]:
     """The five turns that a document sums up to a session, by its own figures."""
-    turns, written = quoted("session.turns"), quoted("session.written")
-    tools, trips = quoted("session.tools"), quoted("session.trips")
-    each = (written / turns).named("tokens of an answer")
-    times = {
-        "network": quoted("session.trip") * (trips / turns),
-        "prefill": quoted("session.prefill"),
-        "token": quoted("session.token"),
+    said = {
+        what: quoted(f"session.{what}")
+        for what in "turns written tools tool trips trip prefill token".split()
     }
-    tool = quoted("session.tool")
+    each = (said["written"] / said["turns"]).named("tokens of an answer")
+    network = said["trip"] * (said["trips"] / said["turns"])
+    times = {"network": network, "prefill": said["prefill"], "token": said["token"]}
     return [
-        Turn(
-            quoted(f"session.turn_{n}"),
-            each,
-            tool if n <= tools.si else 0.0,
-            **times,
-        )
-        for n in range(1, 1 + int(turns.si))
+        Turn(context, each, said["tool"] if n < said["tools"].si else 0.0, **times)
+        for n in range(int(said["turns"].si))
+        for context in [int(quoted(f"session.turn_{n + 1}").si)]
     ]
 
 
@@ -210,16 +203,6 @@ def components() -> dict[str, Span]:
         name: span(quoted(f"session.{name}_least"), quoted(f"session.{name}_most"))
         for name in COMPONENTS
     }
-
-
-def _contexts(turns: Iterable[Turn]) -> list[int]:
-    return [_count(1, context=turn.context) for turn in turns]
-
-
-def _count(least: int, **tokens: Any) -> int:
-    """Tokens as a whole number; a quantity's too."""
-    ((name, value),) = tokens.items()
-    return int(whole_floats(least, **{name: getattr(value, "si", value)}))
 
 
 def _sum(times: Iterable[Any]) -> Quantity | float:

@@ -11,7 +11,7 @@ come faster than any kind of machine lets them, nor than each follows itself:
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -86,15 +86,13 @@ class Shares:
         - ``seed``: draws each step's time, exponential around its own; default as given
         """
         whole(sessions=sessions, rounds=rounds)
-        lengths = {name: si(time) for name, time in self.seconds.items()}
-        took, work = run(
-            self.before,
-            _drawing(lengths, seed),
-            self.whose,
-            _checked(places),
-            sessions=sessions,
-            rounds=rounds,
-        )
+        lengths, draw = {n: si(s) for n, s in self.seconds.items()}, random.Random(seed)
+
+        def seconds(name: str) -> float:
+            return lengths[name] * (1.0 if seed is None else draw.expovariate(1.0))
+
+        given = (self.before, seconds, self.whose, _checked(places))
+        took, work = run(*given, sessions=sessions, rounds=rounds)
         return {k: work.get(k, 0.0) / (took * many) for k, many in places.items()}
 
     def cores_a_sequence(self, cpu: Any, gpu: Any) -> Any:
@@ -165,10 +163,3 @@ def _checked(places: Mapping[str, int]) -> Mapping[str, int]:
         resolve(kind, MACHINES, "kind of machine", exact=True)
     whole(**{f"places of {kind}": many for kind, many in places.items()})
     return places
-
-
-def _drawing(lengths: Mapping[str, float], seed: int | None) -> Callable[[str], float]:
-    if seed is None:
-        return lengths.__getitem__
-    draw = random.Random(seed)
-    return lambda name: draw.expovariate(1.0) * lengths[name]

@@ -16,17 +16,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from math import ceil, exp, expm1, lgamma, log, log1p
-from typing import Protocol
 
-from stacklib.quantity.bounds import above_zero, at_least, whole
+from stacklib.quantity.bounds import above_zero, at_least, share, whole
 from stacklib.quantity.names import resolve
 
 from ..engine.events import STEP_WORK
+from ..engine.place import Place
 
 P99 = 0.99
 SURE = 0.9  # of a band
 SIGMA = 0.5  # of a lognormal hop's logarithm
 APART = 1000  # the longest wait over the shortest, at most
+HALVINGS = 64  # of an interval, to a float's last digit
 TINY = 1e-15  # of chains: fewer are none
 BASE = 64  # in which prompts are numbered, by their tokens
 
@@ -59,13 +60,6 @@ class Tail:
     def ratio(self) -> float:
         """By how much that is too large."""
         return self.summed / self.chain
-
-    @property
-    def band(self) -> tuple[float | None, float | None]:
-        """The ratio at both ends of the chain's interval; None where it has none."""
-        ends = (self.high, self.low)
-        low, high = (self.summed / end if end else None for end in ends)
-        return low, high
 
 
 def tail(chains: Sequence[Sequence[float]], q: float = P99) -> Tail:
@@ -126,8 +120,7 @@ def order_interval(
     end: no value of the sample is then sure to be beyond it.
     """
     whole(n=n)
-    _inside(q=q)
-    _inside(sure=sure)
+    _inside(q=q, sure=sure)
     miss, below = (1 - sure) / 2, 0.0
     first = None
     for rank in range(1, n + 1):
@@ -158,10 +151,9 @@ def exponential_tail(hops: Sequence[Hop], q: float = P99) -> Tail:
     rates = _rates(hops)
     each = tuple(-hop.mean * log(-expm1(log(q) / hop.calls)) for hop in hops)
     alive = _alive(rates)
-    low, high = 0.0, sum(each)
-    while _later(alive, max(rates) * high) > 1 - q:
-        low, high = high, 2 * high
-    for _ in range(60):
+    # Of all chains, few can take many times the mean (Markov).
+    low, high = 0.0, sum(1 / rate for rate in rates) / (1 - q)
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
         late = _later(alive, max(rates) * middle) > 1 - q
         low, high = (middle, high) if late else (low, middle)
@@ -211,17 +203,9 @@ def _later(alive: Sequence[float], ticks: float) -> float:
 # -- by drawing ------------------------------------------------------------------------
 
 
-def _exponential(draw: random.Random, mean: float) -> float:
-    return draw.expovariate(1 / mean)
-
-
-def _lognormal(draw: random.Random, mean: float) -> float:
-    return draw.lognormvariate(log(mean) - SIGMA**2 / 2, SIGMA)
-
-
 LAWS: dict[str, Callable[[random.Random, float], float]] = {
-    "exponential": _exponential,
-    "lognormal": _lognormal,  # whose logarithm spreads by SIGMA
+    "exponential": lambda draw, mean: draw.expovariate(1 / mean),
+    "lognormal": lambda draw, mean: mean * draw.lognormvariate(-(SIGMA**2) / 2, SIGMA),
 }
 
 
@@ -255,17 +239,9 @@ def drawn(
 # -- by an engine ----------------------------------------------------------------------
 
 
-class Served(Protocol):
-    """What an engine says of a request."""
-
-    id: int
-    submitted: float
-    finished: float | None
-
-
 def replayed(
-    submit: Callable[[list[int], int], Served],
-    step: Callable[[], Iterable[Served]],
+    submit: Callable[[list[int], int], Place],
+    step: Callable[[], Iterable[Place]],
     lengths: Sequence[Sequence[int]],
     *,
     prompt: int = 8,
@@ -317,7 +293,5 @@ def alone(prompt: int, tokens: int) -> int:
 
 
 def _inside(**shares: float) -> None:
-    above_zero(**shares)
-    for name, each in shares.items():
-        if each >= 1:
-            raise ValueError(f"{name} = {each!r}: a share below 1 is needed")
+    share(**shares)
+    above_zero(**shares, **{f"1 - {name}": 1 - each for name, each in shares.items()})

@@ -10,7 +10,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 
+from .changes import Watcher
 from .machine import Machine
+from .pool import Held
 from .request import Done, Request
 from .rows import Router
 
@@ -22,6 +24,7 @@ class Run:
 
     - ``machines``: by their numbers
     - ``crossing``: nanoseconds that a prompt's cache takes from machine to machine
+    - ``watchers``: of machines that come and go
     """
 
     def __init__(
@@ -29,9 +32,10 @@ class Run:
         machines: Sequence[Machine],
         router: Router,
         crossing: Callable[[Request], int],
+        watchers: Sequence[Watcher] = (),
     ) -> None:
         self.machines, self.router = machines, router
-        self.crossing = crossing
+        self.crossing, self.watchers = crossing, watchers
         self.events: list[tuple[int, int, int, int, object]] = []
         # Where no machine has a slot: who is to be read, and who only writes on.
         self.done: dict[int, Done] = {}  # by place in the traffic
@@ -39,6 +43,7 @@ class Run:
         self.turns = {True: 0, False: 0}  # by whether prompts are read there
         self.number = 0  # of an event: the order of what is alike
         self.inside = self.area = self.now = 0
+        self.on = self.spent = 0  # machines that are up, and their time
         self.at_last = 0  # requests that nobody had let in at the last arrival
         self.touched: set[int] = set()
         self.links = [0] * len(machines)  # until when each is busy
@@ -52,6 +57,9 @@ class Run:
     def run(self, traffic: Iterable[Request]) -> None:
         """Serve all, until the last one is done."""
         arriving = iter(traffic)
+        for watcher in self.watchers:
+            watcher.begin(self)
+        self.on = sum(machine.up for machine in self.machines)
         coming = next(arriving, None)
         events = self.events
         while coming is not None or self.inside:
@@ -62,18 +70,22 @@ class Run:
             else:
                 now = events[0][0]
             self.area += self.inside * (now - self.now)
+            self.spent += self.on * (now - self.now)
             self.now = now
             while coming is not None and coming.arrival == now:
                 self.inside += 1
                 self._route(coming, True)
+                for watcher in self.watchers:
+                    watcher.arrived(self)
                 coming = next(arriving, None)
                 if coming is None:
-                    self.at_last = self._waiting()
+                    self.at_last = self.waiting()
             while events and events[0][0] == now:
                 self._happen(*heappop(events))
             self._plan()
 
-    def _waiting(self) -> int:
+    def waiting(self) -> int:
+        """Requests that nobody has let in."""
         lines = sum(map(len, self.lines.values()))
         return lines + sum(len(each.waiting) for each in self.machines)
 
@@ -100,17 +112,42 @@ class Run:
             self._part(machine, request)
         if done or parted:
             self._hand_out()
+        for watcher in self.watchers:
+            watcher.ended(self, machine)
+
+    def change(self, time: int, what: Callable[[], None]) -> None:
+        """Something that happens to machines."""
+        self.push(max(time, self.now), CHANGES, 0, what)
+
+    def stop(self, machine: Machine) -> None:
+        """It is down; its requests go elsewhere."""
+        lost = machine.stop(self.now)
+        machine.version, machine.up = 0, False
+        self.on -= 1
+        for request in lost:
+            self._route(request, True)
+
+    def start(self, machine: Machine) -> None:
+        """It is up, and empty."""
+        if machine.up:
+            return
+        machine.up = True
+        self.on += 1
+        self._hand_out()
 
     def _part(self, machine: Machine, request: Request) -> None:
         """Its cache goes to another machine, after those before it on the link."""
         began = max(self.now, self.links[machine.index])
         arrives = self.links[machine.index] = began + self.crossing(request)
+        life = machine.lives
 
         def arrived() -> None:
-            machine.leave(request, request.tokens - 1)
-            self.touched.add(machine.index)
-            request.ready = True
-            self._route(request, False)
+            whole = machine.lives == life
+            if whole:
+                machine.leave(request, request.tokens - 1)
+                self.touched.add(machine.index)
+            request.ready, request.held = whole, Held()
+            self._route(request, not whole)
 
         self.push(arrives, ARRIVES, machine.index, arrived)
 

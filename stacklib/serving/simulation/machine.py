@@ -8,14 +8,17 @@ are due, and one heap who ends when: a run of such steps is a few sums.
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from .pool import Pool
+from .below import Below
+from .pool import Held, Pool
 from .request import Request
 from .rows import Role, Scheduler
 from .steps import Law, Work
+from .writers import Plain
 
 
 class Limits(NamedTuple):
@@ -49,6 +52,7 @@ class Machine:
     - ``gaps``: times between tokens of one request, each with how often
     - ``reach``: of each text, whole blocks that some row asks for
     - ``jump``: whether it passes over steps in which the batch does not change
+    - ``writer``, ``below``: make what counts how answers grow, and the tiers
     """
 
     def __init__(
@@ -61,25 +65,28 @@ class Machine:
         reach: dict[object, int],
         gaps: Counter[int],
         jump: bool,
+        writer: Callable[[], Plain],
+        below: Callable[[], Below | None],
     ) -> None:
         self.index, self.law, self.limits = index, law, limits
         self.scheduler, self.role = scheduler, role
         self.reach, self.gaps = reach, gaps
-        self.jump = jump and law.steady
+        self.writer, self.below = writer, below
+        self.jump = jump and law.steady and writer().width == 1
         self.up = True
-        self.steps = self.busy = self.preempted = 0
+        self.steps = self.busy = self.preempted = self.lives = 0
         self.log: list[Ran] | None = None
         self._ranks = count()
         self.clear()
 
     def clear(self) -> None:
         """An empty machine."""
-        self.pool = Pool(self.limits.blocks, self.limits.size)
+        self.pool = Pool(self.limits.blocks, self.limits.size, self.below())
         self.waiting: deque[Request] = deque()
         self.running: dict[Request, None] = {}  # in the order of their ranks
         self.reading: list[Request] = []
         self.decoding = self.context = self.tick = self.backlog = 0
-        self.due = [0] * self.limits.size  # requests by the place of their last token
+        self.writes = self.writer()
         self.ends: list[tuple[int, int, Request]] = []
         self.late: list[Request] = []  # whose last token is not of the step before
         self.pieces: list[tuple[Request, int]] = []
@@ -149,7 +156,8 @@ class Machine:
                 spans.append((start, start + tokens))
                 ends += tokens == request.unread
             work = Work(decodes, self.context, tuple(spans), ends)
-            self.segments = [(1, self.law.mixed(work))]
+            time = self.law.mixed(work) + self.pool.copying
+            self.segments, self.pool.copying = [(1, time)], 0
         else:
             self._pass_over(1 if squeezed or not self.jump else self._unchanged())
         return True
@@ -158,22 +166,15 @@ class Machine:
         """Steps until somebody ends or blocks are short."""
         steps = self.ends[0][0] - self.tick
         free = self.pool.free
-        if self._due(steps) <= free:
+        if self.writes.later(self.tick, steps) <= free:
             return steps
         taken, done = 0, 1  # those of the first step are taken
         while done < steps:
-            taken += self.due[-(self.tick + done) % self.limits.size]
+            taken += self.writes.now(self.tick + done)
             if taken > free:
                 break
             done += 1
         return done
-
-    def _due(self, steps: int) -> int:
-        """Blocks due in steps after the first of so many."""
-        size, first = self.limits.size, self.tick + 1
-        whole, part = divmod(steps - 1, size)
-        found = whole * self.decoding
-        return found + sum(self.due[-(first + n) % size] for n in range(part))
 
     def _pass_over(self, steps: int) -> None:
         """So many steps of decodes, as long as the context makes each."""
@@ -189,15 +190,14 @@ class Machine:
 
     def _grow(self, now: int) -> bool:
         """Blocks for the tokens of this step; whether somebody lost his place."""
-        if self.pool.take(self.due[-self.tick % self.limits.size]):
+        if self.pool.take(self.writes.now(self.tick)):
             return False
         before = self.preempted
         for request in list(self.running):
             if request.unread or request not in self.running:
                 continue
-            if (request.rest + self.tick) % self.limits.size:
-                continue
-            while request in self.running and not self.pool.take(1):
+            need = self.writes.needs(request, self.tick)
+            while request in self.running and not self.pool.take(need):
                 self._preempt(next(reversed(self.running)), now)
         return self.preempted > before
 
@@ -218,32 +218,28 @@ class Machine:
             computed, blocks = request.tokens - request.unread, request.tokens
         else:
             computed = blocks = self._stop(request)
-            request.made = request.new - (request.ends - self.tick)
-            request.last, request.ends = now, -1  # what the heap still says is void
+            request.ends = -1  # what the heap still says is void
+            if request not in self.late:
+                request.last = now
         request.unread, request.read = 0, max(request.read, computed)
         self.pool.release(request.held, -(-blocks // self.limits.size), computed)
 
     def _stop(self, request: Request) -> int:
         """No more decodes of it; the tokens that it has a place for."""
-        place = request.rest + self.tick
+        place = self.writes.stop(request, self.tick)
         self.decoding -= 1
         self.context -= place
-        self.due[request.rest % self.limits.size] -= 1
         return place
 
     def _decode(self, request: Request) -> None:
         """It decodes from the next step on."""
-        place = request.tokens - 1
-        request.rest = place - self.tick
-        request.ends = self.tick + request.new - request.made
+        self.context += self.writes.begin(request, self.tick)
         self.decoding += 1
-        self.context += place
-        self.due[request.rest % self.limits.size] += 1
         heappush(self.ends, (request.ends, request.rank, request))
 
     def _continued(self) -> list[tuple[Request, int]]:
         """Pieces of prompts that were begun, those of one token first."""
-        room, found = self.limits.chunk - self.decoding, []
+        room, found = self.limits.chunk - self.writes.width * self.decoding, []
         for request in sorted(self.reading, key=lambda each: each.unread > 1):
             tokens = min(room, request.unread)
             if tokens:
@@ -258,7 +254,7 @@ class Machine:
         while self.waiting and (alone or joins):
             if len(self.running) == self.limits.max_batch:
                 return
-            room = self.limits.chunk - self.decoding - given
+            room = self.limits.chunk - self.writes.width * self.decoding - given
             request = self.waiting[0]
             if joins and not room and not request.ready:
                 return
@@ -280,9 +276,10 @@ class Machine:
     def _let_in(self, request: Request, now: int) -> bool:
         """Its blocks, and a place in the batch; False where blocks are short."""
         tokens = request.tokens
-        reach = self.reach.get(request.text, 0)
+        reach = 0 if request.ready else self.reach.get(request.text, 0)
         # Who was here before has more of the text in common with what he left.
         shared = reach if request.preempted else request.shared // self.limits.size
+        shared = min(shared, reach)
         found = self.pool.admit(request.held, request.text, reach, shared, tokens)
         if found is None:
             return False
@@ -317,9 +314,12 @@ class Machine:
         if self.late:
             self._corrected()
         if steps > 1:
-            self.pool.take(self._due(steps))
+            self.pool.take(self.writes.later(self.tick, steps))
+        written = self.writes.grown(self.tick, steps)
+        if written > steps * decodes:  # those of one pass come at once
+            gaps[0] += written - steps * decodes
         self.tick += steps
-        self.context += steps * decodes
+        self.context += written
         pieces, self.pieces, self.segments = self.pieces, [], []
         for request, tokens in pieces:
             request.unread -= tokens
@@ -372,6 +372,31 @@ class Machine:
         if reach := self.reach.get(request.text):
             self.pool.name(request.held, request.text, reach, place)
         self.pool.release(request.held, -(-place // self.limits.size), place)
+
+    def stop(self, now: int) -> list[Request]:
+        """Lose all caches and the step under way: whom it had, in their order."""
+        at, whole = self.start, []
+        for steps, time in self.segments:
+            done = min(steps, (now - at) // time)
+            if done:
+                whole.append((done, time))
+                at += done * time
+            if done < steps:
+                break
+        under_way, self.segments = bool(self.segments), whole
+        if whole:
+            self.end(at)
+        if under_way:
+            self.busy += now - at
+        self.pieces = []
+        for request in self.running:
+            self._drop(request, at if under_way else now)
+        lost = [*self.running, *self.waiting]
+        for request in lost:
+            request.held, request.ready = Held(), False
+        self.lives += 1
+        self.clear()
+        return lost
 
     def _corrected(self) -> None:
         """Gaps of those whose last token came before the step that ended."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
+from .below import Below
+
 
 class Copy:
     """One block that holds a place of a shared text."""
@@ -39,10 +41,13 @@ class Pool:
     """Free blocks and unused ones with content, the latter oldest first.
 
     - ``blocks``, ``size``: how many, and tokens in each.
+    - ``below``: tiers of this replica, if it has any
     """
 
-    def __init__(self, blocks: int, size: int) -> None:
+    def __init__(self, blocks: int, size: int, below: Below | None = None) -> None:
         self.blocks, self.size = blocks, size
+        self.below = below
+        self.copying = 0  # nanoseconds of copies since somebody asked
         self.empty = blocks
         self.idle: OrderedDict[Any, None] = OrderedDict()  # Copy, or Held with kept
         self.idle_count = 0
@@ -76,8 +81,11 @@ class Pool:
         most = (tokens - 1) // size
         found = self.find(text, min(shared, most)) if shared else []
         idle = [copy for copy in found if not copy.owners]
-        again = held.kept if len(found) == min(shared, most) else 0
-        again = min(again, most - len(found))
+        first, back = len(found), 0
+        if self.below is not None:
+            back = self.below.find(text, first, min(shared, most))
+        again = held.kept if first + back == min(shared, most) else 0
+        again = min(again, most - first - back)
         count = -(-tokens // size) - len(found) - again
         if count > self.empty + self.idle_count - len(idle) - again:
             return None
@@ -86,12 +94,15 @@ class Pool:
         self.idle_count -= len(idle)
         for copy in found:
             copy.owners += 1
+        if self.below is not None and back:  # before others push them out
+            self.copying += self.below.fetch(text, first, back)
         self._forget(held, again)
         self.take(count)
         new = min(reach, tokens // size) - len(found)
         held.copies = found + [Copy(text, len(found) + n) for n in range(new)]
-        held.named = len(found)
-        return (len(found) + again) * size
+        held.named = first
+        self.publish(held, (first + back) * size)
+        return (first + back + again) * size
 
     def _forget(self, held: Held, again: int) -> None:
         """What a request had kept is its own again, or empty."""
@@ -134,6 +145,8 @@ class Pool:
         copies.remove(copy)
         if not copies:
             del self.texts[key]
+            if self.below is not None:
+                self.below.sink(key)
 
     def publish(self, held: Held, computed: int) -> None:
         """Make places of the text findable whose tokens are computed."""

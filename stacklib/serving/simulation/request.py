@@ -49,7 +49,8 @@ class Request:
     """A row of traffic, and where it stands.
 
     ``rest`` plus the machine's count of steps is the tokens that it has a place for
-    while it decodes; ``ends`` is the count at which it is done.
+    while it decodes; ``ends`` is the count at which it is done. With a draft ``rest``
+    is the count at which it began, and ``kept`` its tokens before each pass.
     """
 
     __slots__ = (
@@ -62,6 +63,7 @@ class Request:
         "found",
         "held",
         "id",
+        "kept",
         "last",
         "machine",
         "made",
@@ -90,6 +92,7 @@ class Request:
         self.admitted = self.first = self.finished = self.last = -1
         self.found = self.preempted = self.again = 0
         self.machine = -1
+        self.kept: list[int] = []
         self.held = Held()
 
     @property

@@ -11,6 +11,7 @@ from stacklib.hardware import THIS_MACHINE
 from stacklib.hardware.errors import error_band
 from stacklib.quantity.keys import keys_of
 from stacklib.roofline.work.bounds import device_of
+from stacklib.roofline.work.fit import copies_of
 
 from ..estimates.steady import FREE
 from ..estimates.step import Step, step_of
@@ -20,7 +21,7 @@ from .here import Here
 from .steps import Estimated, Law
 
 BLOCK = 16  # tokens
-SERVED = "E_decode/served"
+SERVED, FITTED = "E_decode/served", "calibrated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ def served(
     frame = step.frame
     fitting(Case(frame, 1.0, 1.0, None, 1.0, False))
     cached = frame.shape.number * sum(
-        layers * a.cached(BLOCK) for layers, a in frame.shape.attention
+        layers * copies_of(a, tp) * a.cached(BLOCK)
+        for layers, a in frame.shape.attention
     )
     experts = frame.shape.experts
     a_chip = (frame.shape.weights - experts) * ep / frame.chips + experts / frame.chips
@@ -82,9 +84,6 @@ def served(
     rate = float(link.si) if link is not None else math.nan
     blocks = int(free / cached) if cached else None
     return Served(frame.words, step, blocks, cached / BLOCK, rate, ends)
-
-
-FITTED = "calibrated"
 
 
 def _here(model: Any, on: Any, tp: int, ep: int) -> Served:

@@ -7,7 +7,7 @@ one text in common with others, and an answer is found by others once it is whol
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,18 +18,20 @@ from stacklib.quantity.bounds import at_least, whole
 from stacklib.quantity.names import resolve
 
 from . import setup
+from .below import Below, Tier, tiers_of
+from .changes import autoscale_of, failures_of
 from .loop import Run
 from .machine import Limits, Machine
+from .pools import Pools, Turns, crossing_of, pools_of, roles_of
 from .request import Request
 from .results import Outcome, Simulation
 from .rows import ROLES, ROUTERS, SCHEDULERS
 from .setup import BLOCK, Served
-from .steps import Law, law_of
+from .steps import Estimated, Law, law_of
 from .traffic import Row, rows_of
+from .writers import Checked, Drafted, Plain, draft_of
 
 MOST = 1 << 40  # blocks, where nobody knows how many there are
-# Behaviour that is no argument of its own yet.
-LATER = ("pools", "tiers", "draft", "failures", "autoscale")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,12 @@ class Asked:
     step_time: Any
     jump: bool
     seed: int
+    pools: Pools | None
+    failures: Any
+    autoscale: Any
+    draft: tuple[float, int, Any] | None
+    written: Served | None  # who writes the drafts
+    tiers: tuple[Tier, ...]
 
 
 def simulate(
@@ -62,7 +70,12 @@ def simulate(
     scheduler: str = "continuous",
     chunk: int = 512,
     max_batch: int = 128,
+    pools: Mapping[str, Any] | None = None,
     router: str = "round-robin",
+    tiers: Mapping[str, Sequence[Any]] | None = None,
+    draft: Sequence[Any] | None = None,
+    failures: Any = None,
+    autoscale: Mapping[str, Any] | None = None,
     gap: float | None = None,
     step_time: Any = None,
     jump: bool = True,
@@ -74,7 +87,7 @@ def simulate(
     ----------
     model, on, tp, dtype, kv_dtype, ep, software
         Of one replica, as ``estimate`` takes them; *this machine* runs the book's own
-        models. None for both where ``step_time`` is given.
+        models. They may be None where ``step_time`` is given.
     traffic : iterable of Row
         Requests in the order of arrival: id, arrival in nanoseconds, tokens of prompt
         and answer, prefix.
@@ -86,9 +99,26 @@ def simulate(
         ``"static"``, ``"continuous"`` or ``"chunked"``: rows of ``SCHEDULERS``.
     chunk, max_batch : int
         Tokens and requests of a step; a request has at least a token of its own.
+    pools : mapping, optional
+        Machines of ``"prefill"`` and ``"decode"``, with ``"link"`` in bytes a second
+        out of a machine (its chips' own) and ``"crossing"`` in seconds of each
+        transfer besides (0); or of ``"attention"`` and ``"mlp"``, with ``"crossing"``
+        between two layers' halves (7.5e-6) and ``"micro_batches"`` (2).
     router : str
         ``"round-robin"``, ``"least-loaded"`` (a request waits for the first free slot
         anywhere) or ``"prefix-aware"`` (where it is read soonest).
+    tiers : mapping, optional
+        Below a replica's blocks, the nearest first: blocks and bytes a second of each,
+        by name. Places of texts that rows have in common go there and come back.
+    draft : tuple, optional
+        Acceptance, tokens and, unless it is a look-up, the model that writes them, as
+        ``estimate`` takes them. A given ``step_time`` is that of a whole pass.
+    failures : sequence or mapping, optional
+        Seconds, machine and seconds down of each; or ``"between"``, the mean seconds
+        until a machine fails, and ``"down"``.
+    autoscale : mapping, optional
+        ``"most"`` machines, one more where over ``"waiting"`` requests wait for each,
+        up after ``"ready"`` seconds; ``replicas`` stay.
     gap : float, optional
         Seconds of the host in each step, in place of the estimate's.
     step_time : float, callable or Exponential, optional
@@ -118,27 +148,66 @@ def simulate(
     whole(0, seed=seed)
     scheduler = resolve(scheduler, SCHEDULERS, "scheduler")
     router = resolve(router, ROUTERS, "router")
-    if chunk < max_batch:
+    drafted = draft_of(draft)
+    each = 1 if drafted is None else 1 + drafted[1]
+    if chunk < each * max_batch:
         raise ValueError(
             f"chunk = {chunk} tokens a step for max_batch = {max_batch} requests: at "
-            "least one a request"
+            f"least {each} a request, {each * max_batch}"
         )
     if gap is not None:
         at_least(0, gap=gap)
     served = None
-    if step_time is None:
-        if model is None or on is None:
-            raise ValueError("model and on are needed where no step_time is given")
+    if model is not None and on is not None:
         served = setup.served(model, on, tp, ep, dtype, kv_dtype, software)
+    elif step_time is None:
+        raise ValueError("model and on are needed where no step_time is given")
+    below = tiers_of(tiers)
+    if below and (served is None or not served.cached):
+        raise ValueError("tiers: of a model on chips, whose cache is copied")
+    written = None
+    if served is not None and drafted is not None:
+        if served.step is None:
+            raise ValueError("draft: of a model on chips alone")
+        if drafted[2] is not None:
+            written = setup.served(drafted[2], on, tp, ep, None, None, software)
     if blocks is None:
         blocks = MOST if served is None or served.blocks is None else served.blocks
     whole(blocks=blocks)
     limits = Limits(blocks, BLOCK, max_batch, chunk)
     rows = rows_of(traffic)
-    _hold(rows, limits)
+    found = None if pools is None else pools_of(pools)
+    if found is not None and replicas != 1:
+        raise ValueError(f"replicas = {replicas} beside pools, which count machines")
+    if found is not None and found.kinds[0] == "attention":
+        if served is None or served.step is None:
+            raise ValueError("pools of attention and mlp: of a model on chips alone")
+        if drafted is not None:
+            raise ValueError("draft beside pools of attention and mlp: one of both")
+        limits = limits._replace(blocks=limits.blocks * found.sizes[0])
+    if found is not None and autoscale is not None:
+        raise ValueError("autoscale beside pools: machines of one kind alone")
+    if autoscale is not None:
+        autoscale_of(autoscale, replicas)  # raises
     asked = Asked(
-        served, limits, scheduler, router, replicas, gap, step_time, jump, seed
+        served,
+        limits,
+        scheduler,
+        router,
+        replicas,
+        gap,
+        step_time,
+        jump,
+        seed,
+        found,
+        failures if failures is None or isinstance(failures, Mapping) else [*failures],
+        autoscale,
+        drafted,
+        written,
+        below,
     )
+    failures_of(asked.failures, len(_roles(asked)), seed)  # raises
+    _hold(rows, limits)
     return _simulation(asked, rows)
 
 
@@ -155,7 +224,7 @@ def _hold(rows: Sequence[Row], limits: Limits) -> None:
 
 
 def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
-    served = asked.served
+    served, roles = asked.served, _roles(asked)
 
     def again(factor: float = 1.0, at_once: bool = False, log: bool = False) -> Outcome:
         return _run(asked, rows, factor, at_once, log)
@@ -163,8 +232,8 @@ def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
     return Simulation(
         again(),
         again,
-        asked.replicas * asked.limits.max_batch,
-        None if served is None else served.ends,
+        asked.limits.max_batch * sum(ROLES[role].writes for role in roles),
+        None if served is None or asked.step_time is not None else served.ends,
         "steps as given" if served is None else served.title,
     )
 
@@ -183,17 +252,25 @@ def _run(
             _law(asked, factor, index),
             asked.limits,
             SCHEDULERS[asked.scheduler],
-            ROLES["both"],
+            ROLES[role],
             reach,
             gaps,
             asked.jump,
+            lambda: _writer(asked),
+            lambda: _below(asked),
         )
-        for index in range(asked.replicas)
+        for index, role in enumerate(_roles(asked))
     ]
     if log:
         for machine in machines:
             machine.log = []
-    run = Run(machines, ROUTERS[asked.router], lambda request: 0)
+    crossing = crossing_of(asked.pools, asked.served)
+    changes = (
+        failures_of(asked.failures, len(machines), asked.seed),
+        autoscale_of(asked.autoscale, asked.replicas),
+    )
+    watchers = [each for each in changes if each is not None]
+    run = Run(machines, ROUTERS[asked.router], crossing, watchers)
     first = rows[0].arrival
     run.now = first
     # Made when they come, so that a long traffic is not in memory twice.
@@ -204,10 +281,41 @@ def _run(
     return _outcome(run, gaps)
 
 
+def _writer(asked: Asked) -> Plain:
+    """How answers grow."""
+    if asked.draft is None:
+        return Plain(asked.limits.size)
+    acceptance, tokens, _ = asked.draft
+    return Drafted(asked.limits.size, acceptance, tokens, asked.seed)
+
+
+def _below(asked: Asked) -> Below | None:
+    """The tiers of one replica, if there are any."""
+    if not asked.tiers:
+        return None
+    assert asked.served is not None
+    return Below(asked.tiers, asked.served.cached * asked.limits.size)
+
+
+def _roles(asked: Asked) -> tuple[str, ...]:
+    """What each machine does, those that may be asked for later too."""
+    most = asked.replicas if asked.autoscale is None else asked.autoscale["most"]
+    return roles_of(asked.pools, most)
+
+
 def _law(asked: Asked, factor: float, index: int) -> Law:
     def default() -> Law:
         assert asked.served is not None
-        return asked.served.law(asked.gap, factor)
+        law = asked.served.law(asked.gap, factor)
+        if asked.pools is not None and asked.pools.kinds[0] == "attention":
+            assert isinstance(law, Estimated)
+            return Turns(law, asked.pools)
+        if asked.draft is not None:
+            assert isinstance(law, Estimated)
+            by = asked.written
+            draft = None if by is None else by.law(asked.gap, factor)
+            return Checked(law, draft, asked.draft[1])
+        return law
 
     return law_of(asked.step_time, default, asked.seed, index)
 
@@ -232,6 +340,6 @@ def _outcome(run: Run, gaps: Counter[int]) -> Outcome:
         tuple(machine.busy for machine in machines),
         sum(machine.steps for machine in machines),
         sum(machine.preempted for machine in machines),
-        len(machines) * (end - done[0].arrival),
+        run.spent,
         tuple(sorted(log, key=lambda ran: (ran.start, ran.machine))),
     )

@@ -148,19 +148,24 @@ class Estimated:
         full = -(-context // (READ * decodes)) or 1
         time = self._alone.get((decodes, full))
         if time is None:
-            seconds = self._of_rows(decodes, decodes) + self._cache(decodes, full)
+            seconds = self.of_rows(decodes, decodes) + self._cache(decodes, full)
             time = self._alone[decodes, full] = nanoseconds(self.factor * seconds)
         return time, (READ * decodes * full - context) // decodes + 1
 
     def mixed(self, work: Work) -> int:
         """As of `Law`."""
-        seconds = self._of_rows(work.rows, work.decodes + work.ends)
+        seconds = self.of_rows(work.rows, work.decodes + work.ends)
+        return nanoseconds(self.factor * (seconds + self.cached(work)))
+
+    def cached(self, work: Work) -> float:
+        """Seconds of attention."""
+        seconds = 0.0
         if work.decodes:
             full = -(-work.context // (READ * work.decodes)) or 1
-            seconds += self._cache(work.decodes, full)
+            seconds = self._cache(work.decodes, full)
         for start, end in work.pieces:
             seconds += self._prompt(end) - self._prompt(start)
-        return nanoseconds(self.factor * seconds)
+        return seconds
 
     def _cache(self, decodes: int, full: int) -> float:
         return float(self.step.attention(float(decodes), float(READ * full)))
@@ -183,20 +188,20 @@ class Estimated:
             self._whole[tokens] = found
         return found
 
-    def _of_rows(self, rows: int, heads: int) -> float:
+    def of_rows(self, rows: int, heads: int) -> float:
         """Everything but attention: lines that the number of tokens moves."""
         found = self._rows.get((rows, heads))
         if found is None:
             step = self.step
-            found = step.fixed + self.host + self._between(HEAD, heads)
+            found = step.fixed + self.host + self.between(HEAD, heads)
             found += sum(
-                self._between(line, rows) for line in (PRODUCTS, EXCHANGES, NORMS)
+                self.between(line, rows) for line in (PRODUCTS, EXCHANGES, NORMS)
             )
-            found += self._between("uneven", rows) + self._between("sampling", heads)
+            found += self.between("uneven", rows) + self.between("sampling", heads)
             self._rows[rows, heads] = found
         return found
 
-    def _between(self, line: str, rows: int) -> float:
+    def between(self, line: str, rows: int) -> float:
         """On the straight line between powers of two."""
         if not rows:
             return 0.0

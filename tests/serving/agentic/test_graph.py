@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.models import get
+from stacklib.paged_kv import PrefixTree
 from stacklib.quantity import UnknownName, chosen
 from stacklib.serving import call_graph
 from stacklib.serving.agentic import graph as module
@@ -19,7 +19,6 @@ from stacklib.serving.agentic.graph import (
     ANSWER,
     Call,
     chain_computed,
-    prefill_operations,
     routing,
 )
 
@@ -32,6 +31,23 @@ def chain(steps, models=("m",)):
         for n, (name, step) in enumerate(zip(names, steps, strict=True))
     }
     return call_graph(calls, [(a, b, ALL) for a, b in pairwise(names)])
+
+
+def counted(graph, placed):
+    """What `computed` sums, token by token: a prefix tree a model and replica."""
+    trees, texts, used, total = {}, {}, 0, 0
+    for name, replica in zip(graph.before, placed, strict=True):
+        text = list(texts.get(graph.goes_on[name], ()))
+        end = graph.held(name)
+        # What others wrote is another text wherever it stands.
+        text += range(used, used + end - len(text))
+        used += end
+        tree = trees.setdefault((graph.calls[name].model, replica), PrefixTree())
+        prompt = graph.prompts[name]
+        total += prompt - tree.match(text[:prompt]).tokens
+        tree.insert(text)
+        texts[name] = text
+    return total
 
 
 @st.composite
@@ -57,10 +73,10 @@ def test_what_a_pipeline_reads():
         [("plan", "search"), ("plan", "answer", "all"), ("search", "answer")],
     )
     assert graph.prompts == {"plan": 2000, "search": 600, "answer": 2400}
-    seconds = {"plan": 1.0, "search": 5.0, "answer": 2.0}
-    assert graph.longest(seconds) == (8.0, ("plan", "search", "answer"))
+    seconds = {"plan": 0.0, "search": 5.0, "answer": 2.0}
+    assert graph.longest(seconds) == (7.0, ("plan", "search", "answer"))
     found = routing(graph, 2)
-    assert (found.nothing, found.aware) == (5000, 2900)
+    assert (graph.prefill, found.aware) == (5000, 2900)
     assert found.anywhere == 5000 - 2100 / 2  # as likely beside the plan as not
 
 
@@ -70,29 +86,29 @@ def test_a_document_that_one_of_seven_hops_reads():
         user = round(user)
         hops = {f"h{n}": Call(user) for n in range(6)}
         graph = call_graph({**hops, "retrieval": Call(262_144)}, [])
-        assert graph.over(user) == pytest.approx(ratio, rel=1e-3)
+        assert graph.prefill / user == pytest.approx(ratio, rel=1e-3)
 
 
 def test_operations_grow_faster_than_tokens():
-    model = get("llama-3-70b")
-    graph = chain([1000, 1000])
-    each = [prefill_operations(model, n) for n in (1000, 2000)]
-    assert graph.operations(model) == sum(each) and each[1] > 2 * each[0]
+    short, long = (chain([n]).operations("llama-3-70b") for n in (1000, 2000))
+    assert chain([1000, 1000]).operations("llama-3-70b") == short + long
+    assert long > 2 * short
 
 
 def test_quantities_keep_their_derivation():
     user = chosen(100, label="tokens of a request")
     graph = call_graph({"a": Call(user, 10), "b": Call(5)}, [("a", "b", ALL)])
-    assert graph.over(user).text(digits=3) == "2.15"
+    assert (graph.prefill / user).text(digits=3) == "2.15"
     assert graph.held("b") == 115
 
 
 @given(graphs(), st.data())
 @settings(max_examples=60)
 def test_the_sum_is_what_prefix_trees_count(graph, data):
-    placed = {n: data.draw(st.integers(0, 2)) for n in graph.before}
-    assert graph.computed(placed) == graph.replayed(placed)
-    together = dict.fromkeys(graph.before, 0)
+    many = len(graph.before)
+    placed = data.draw(st.lists(st.integers(0, 2), min_size=many, max_size=many))
+    assert graph.computed(placed) == counted(graph, placed)
+    together = [0] * many
     assert graph.computed(together) <= graph.computed(placed) <= graph.prefill
 
 
@@ -147,7 +163,7 @@ def test_a_cache_does_not_cross_models():
         ({"a": Call(1), "b": Call(1)}, [("a", "b", "some")], "hands on 'some'"),
         ({"a": Call(1), "b": Call(1)}, ["ab"], "edge 'ab'"),
         ({"a": Call(-1)}, [], "own tokens of a = -1"),
-        ({"a": Call(1, math.nan)}, [], "tokens written by a = nan"),
+        ({"a": Call(1, math.nan)}, [], "written tokens of a = nan"),
         ({"a": Call(1.5)}, [], "own tokens of a = 1.5"),
         ({"a": Call(True)}, [], "own tokens of a = True"),
         ({"a": Call(0)}, [], "a reads no tokens"),
@@ -171,8 +187,8 @@ def test_unknown_calls_are_named_with_the_nearest():
         graph.longest({"h0": 1.0})
     with pytest.raises(ValueError, match="seconds of h1 = nan"):
         graph.longest({"h0": 1.0, "h1": math.nan})
-    with pytest.raises(ValueError, match="no replica of h1"):
-        graph.computed({"h0": 0})
+    with pytest.raises(ValueError, match="zip"):
+        graph.computed([0])
     with pytest.raises(ValueError, match="replicas = 0"):
         routing(graph, 0)
 

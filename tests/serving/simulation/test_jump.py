@@ -9,6 +9,14 @@ from stacklib.serving.simulation.traffic import Row
 
 MS = 1_000_000
 MODEL = ("llama-2-7b", "h100-sxm")
+# Machines that stay, that fail by a list or by a draw, and that come when asked for.
+MACHINES = (
+    {"replicas": 1},
+    {"replicas": 3},
+    {"replicas": 2, "failures": [(0.021, 0, 0.03), (0.1, 1, 0.002)]},
+    {"replicas": 2, "failures": {"between": 0.2, "down": 0.01}},
+    {"replicas": 1, "autoscale": {"most": 3, "waiting": 1, "ready": 0.03}},
+)
 
 
 @st.composite
@@ -29,18 +37,18 @@ def houses(draw):
         "chunk": max_batch + draw(st.integers(0, 60)),
         "scheduler": draw(st.sampled_from(sorted(SCHEDULERS))),
         "router": draw(st.sampled_from(sorted(ROUTERS))),
-        "replicas": draw(st.integers(1, 3)),
         "step_time": draw(st.sampled_from((None, 0.005))),
+        **draw(st.sampled_from(MACHINES)),
     }
 
 
 def told(found):
     """All that a run says but its log."""
     out = found.outcome
-    return out.requests, +out.gaps, out.busy, out.steps, out.preemptions, out.area
+    return out.requests, +out.gaps, out.busy, out.steps, out.preemptions, out.on
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=90, deadline=None)
 @given(houses())
 def test_steps_passed_over_and_made_one_by_one_are_the_same(house):
     far = simulate(*MODEL, **house)
@@ -51,6 +59,7 @@ def test_steps_passed_over_and_made_one_by_one_are_the_same(house):
 @settings(max_examples=20, deadline=None)
 @given(houses())
 def test_a_log_changes_nothing_and_its_steps_fill_the_time(house):
+    house.pop("failures", None)  # a step that is lost is none
     found = simulate(*MODEL, **house)
     log = found.timeline()
     assert sum(ran.steps for ran in log) == found.outcome.steps

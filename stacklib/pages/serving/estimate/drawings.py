@@ -16,7 +16,7 @@ def two_steps() -> d.Drawing:
     steps = [_step(batch, whole) for batch in (1, page.CROWD)]
     title = "The weights are read once for everyone, a cache for each."
     scene = d.below(*steps, gap=10)
-    return d.draw(scene, name="serving-steps", title=title, devices=[page.DEVICE])
+    return d.draw(scene, name="serving-steps", title=title)
 
 
 def _step(batch: int, whole: Quantity) -> d.Node:

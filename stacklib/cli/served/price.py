@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_dtype, add_json, columns, emit, whole
-from .estimate import share as number
-from .models import find
+from ..arguments import add_dtype, add_json, columns, emit, whole
+from ..estimate import share as number
+from ..models import find
 
 if TYPE_CHECKING:
     from stacklib.quantity import Quantity

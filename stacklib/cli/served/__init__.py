@@ -1,0 +1,1 @@
+"""Commands about serving many: layouts and prices."""

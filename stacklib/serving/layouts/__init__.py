@@ -1,0 +1,1 @@
+"""All layouts of a model on some chips, held against limits, and ranked."""

@@ -1,0 +1,28 @@
+"""The search beside its peer: under the bar, and the same kind of winner."""
+
+import importlib
+import json
+from pathlib import Path
+from statistics import median
+
+import pytest
+import record
+
+RESULTS = Path(record.__file__).parent / "results"
+
+
+def test_the_stored_search_meets_its_bar_with_the_same_winner():
+    bench = importlib.import_module("best_configuration")
+    result = json.loads((RESULTS / "best_configuration.json").read_text())
+    took = {row["id"]: median(row["times_s"]) for row in result["rows"]}
+    assert took["warm"] < took["cold"] <= bench.BAR_S
+    its = bench.RECORDED["aggregated"]
+    assert result["best"] == "aggregated"
+    assert f"{its['copies']} x TP{its['tp']}," in result["ours"]["aggregated"]["layout"]
+    found = bench.winners()
+    for kind, row in found["ours"].items():
+        stored = result["ours"][kind]
+        assert row["layout"] == stored["layout"] and not row["refused"]
+        assert row["tokens_per_gpu"] == pytest.approx(stored["tokens_per_gpu"])
+    assert "> 50 ms" not in found["peers_winner_by_our_model"]["refused"]
+    assert found["peers_winner_by_our_model"]["tpot_s"] > bench.SLO["tpot"]

@@ -1,0 +1,54 @@
+"""``stacklib simulate``: its table, its JSON and its exit status."""
+
+import json
+
+import pytest
+
+HOUSE = ["simulate", "llama-2-7b", "--on", "h100-sxm", "--requests", "60"]
+
+
+def test_percentiles_with_their_interval_and_status_0(run):
+    status, out, _ = run(*HOUSE)
+    assert status == 0
+    assert "utilisation" in out and "99 % with its interval" in out
+    status, out, _ = run(*HOUSE, "--json", "--slo", "ttft=1")
+    found = json.loads(out)
+    assert status == 0 and found["goodput"]["share"] == 1
+    p99 = found["ttft"]["p99"]
+    assert p99["low_s"] < p99["s"] < p99["high_s"]
+
+
+def test_a_line_that_grows_has_no_percentile_and_status_1(run):
+    crowd = ["--max-batch", "4", "--rate", "200"]
+    status, out, _ = run(*HOUSE, *crowd)
+    assert status == 1 and "utilisation" in out and "ms" not in out
+    status, out, _ = run(*HOUSE, *crowd, "--json")
+    assert status == 1 and json.loads(out)["over_capacity"] is True
+
+
+def test_limits_that_nobody_meets_are_said_with_the_nearest_miss(run):
+    status, out, _ = run(*HOUSE, "--slo", "ttft=0.001")
+    assert status == 1 and "nearest: ttft" in out
+
+
+@pytest.mark.parametrize(
+    "more, says",
+    [
+        (["--rate", "0"], "rate = 0.0"),
+        (["--rate", "nan"], "rate = nan"),
+        (["--requests", "0"], "requests = 0"),
+        (["--prompt", "-3"], "prompt = -3"),
+        (["--scheduler", "conitnuous"], "did you mean: continuous"),
+        (["--router", "lest-loaded"], "least-loaded"),
+        (["--slo", "tfft=1"], "did you mean: ttft"),
+        (["--slo", "ttft"], "a number is needed"),
+        (["--chunk", "8"], "chunk = 8"),
+        (["--blocks", "2"], "there are 2"),
+        (["--gap", "-1"], "gap = -1"),
+        (["--tp", "0"], "tp = 0"),
+        (["--trace", "nosuch.csv"], "nosuch.csv"),
+    ],
+)
+def test_bad_input_ends_with_status_2_and_no_number(run, more, says):
+    status, out, err = run(*HOUSE, *more)
+    assert status == 2 and says in err and out == ""

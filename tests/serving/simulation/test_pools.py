@@ -1,0 +1,129 @@
+"""Two pools: what crosses between them, by hand and in closed form."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacklib.serving import poisson, simulate
+from stacklib.serving.simulation.pools import Turns, pools_of
+from stacklib.serving.simulation.rows import ROUTERS
+from stacklib.serving.simulation.setup import served
+from stacklib.serving.simulation.steps import Work
+from stacklib.serving.simulation.traffic import Row
+
+STEP, CROSS = 10, 25  # ns
+MODEL = ("llama-2-7b", "h100-sxm")
+
+
+def split(rows, **options):
+    pools = {"prefill": 1, "decode": 1, "crossing": CROSS * 1e-9}
+    return simulate(
+        None, traffic=rows, step_time=STEP * 1e-9, **{"pools": pools, **options}
+    )
+
+
+def test_a_cache_crosses_before_its_second_token():
+    found = split([(0, 0, 4, 3)])
+    (done,) = found.requests
+    assert (done.first, done.finished, done.machine) == (10, 55, 1)
+    assert +found.outcome.gaps == {35: 1, 10: 1}
+
+
+def test_two_caches_cross_one_after_the_other():
+    found = split([(0, 0, 4, 3), (1, 0, 4, 3)])
+    # Both are read by 10; the second arrives at 60, when the first has gone at 55.
+    assert [each.finished for each in found.requests] == [55, 80]
+
+
+def test_one_token_never_crosses():
+    found = split([(0, 0, 4, 1)])
+    assert (found.requests[0].finished, found.requests[0].machine) == (10, 0)
+
+
+def test_a_cache_is_held_here_until_it_is_there():
+    # Two blocks for each: the second prompt waits until the first cache is over.
+    found = split([(0, 0, 20, 2), (1, 0, 20, 2)], blocks=2)
+    assert [each.admitted for each in found.requests] == [0, 35]
+
+
+def test_what_crosses_is_the_prompts_cache_over_the_link():
+    rows = [(0, 0, 1000, 2)]
+    slow, fast = (
+        simulate(*MODEL, rows, pools={"prefill": 1, "decode": 1, "link": rate})
+        for rate in (1e9, 2e9)
+    )
+    bytes_ = 1000 * 2 * 32 * 4096 * 2  # keys and values of 32 layers in 16 bits
+    gone = slow.requests[0].finished - fast.requests[0].finished
+    assert gone / 1e9 == pytest.approx(bytes_ / 2e9, rel=1e-6)
+
+
+def test_others_prompts_leave_the_decode_pool_alone():
+    rows = poisson(6, 200, prompt=2048, new=64)
+    one = simulate(*MODEL, rows, replicas=2, router="least-loaded")
+    two = simulate(*MODEL, rows, pools={"prefill": 1, "decode": 1})
+    assert two.percentiles("itl")[99] < 0.5 * one.percentiles("itl")[99]
+
+
+@st.composite
+def houses(draw):
+    rows, at = [], 0
+    for number in range(draw(st.integers(1, 12))):
+        at += draw(st.sampled_from((0, 1, 3_000_000, 40_000_003)))
+        prompt, new = draw(st.integers(1, 90)), draw(st.integers(1, 50))
+        rows.append(Row(number, at, prompt, new, draw(st.sampled_from((0, 1)))))
+    longest = max(-(-(row.prompt + row.new - 1) // 16) for row in rows)
+    return {
+        "traffic": rows,
+        "blocks": longest + draw(st.integers(0, 6)),
+        "max_batch": draw(st.integers(1, 4)),
+        "chunk": 32,
+        "router": draw(st.sampled_from(sorted(ROUTERS))),
+        "pools": {
+            "prefill": draw(st.integers(1, 2)),
+            "decode": draw(st.integers(1, 2)),
+        },
+    }
+
+
+@settings(max_examples=40, deadline=None)
+@given(houses())
+def test_pools_passed_over_and_step_by_step_are_the_same(house):
+    far, near = (simulate(*MODEL, jump=jump, **house).outcome for jump in (True, False))
+    assert (far.requests, +far.gaps, far.steps) == (
+        near.requests,
+        +near.gaps,
+        near.steps,
+    )
+
+
+@pytest.mark.parametrize("work", [Work(16, 16 * 700), Work(64, 64 * 1500)])
+def test_turns_take_the_longer_side_or_the_whole_way(work):
+    law = served(*MODEL, 1, 1, "bf16", None, "engine").law(None, 1.0)
+    for many, crossing in ((2, 0.0), (4, 1e-5), (1, 1e-4)):
+        asked = {"attention": 1, "mlp": 1, "crossing": crossing, "micro_batches": many}
+        turns = Turns(law, pools_of(asked))
+        attention, mlp = turns.sides(work)
+        way = attention + mlp + 64 * crossing  # both ways in 32 layers
+        longest = max(many * attention, many * mlp, way)
+        assert turns.parts(work)["layers"] == pytest.approx(longest)
+    # One of each, at once, and nothing to cross: as if one chip did both in turn.
+    alone = Turns(law, pools_of({**asked, "crossing": 0.0, "micro_batches": 1}))
+    assert alone.mixed(work) == pytest.approx(law.mixed(work), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "pools, says",
+    [
+        ({"prefill": 0, "decode": 1}, "prefill = 0"),
+        ({"prefill": 1}, "machines of prefill and decode or attention and mlp"),
+        ({"perfill": 1, "decode": 1}, "did you mean: prefill"),
+        ({"prefill": 1, "decode": 1, "micro_batches": 2}, "take no micro_batches"),
+        ({"prefill": 1, "decode": 1, "link": 0}, "link = 0"),
+        ({"attention": 1, "mlp": 1, "crossing": -1}, "crossing = -1"),
+        ({"attention": 1, "mlp": True}, "mlp = True"),
+    ],
+)
+def test_pools_that_are_none_are_refused(pools, says):
+    with pytest.raises((ValueError, LookupError)) as wrong:
+        split([(0, 0, 4, 3)], pools=pools)
+    assert says in str(wrong.value)

@@ -1,0 +1,157 @@
+"""What a run says: ranks, intervals, refusals, and the law of its steps."""
+
+import math
+
+import pytest
+
+from stacklib.serving import chat, estimate, poisson, simulate
+from stacklib.serving.simulation.results import OverCapacity
+from stacklib.serving.simulation.setup import served
+from stacklib.serving.simulation.steps import Exponential, Work
+
+MODEL = ("llama-2-7b", "h100-sxm")
+FEW = poisson(10, 120, seed=2)
+
+
+def run(rate, **options):
+    rows = poisson(rate, 400, prompt=1, new=1)
+    return simulate(None, traffic=rows, step_time=0.01, max_batch=1, **options)
+
+
+def test_percentiles_are_times_that_were_seen_by_the_nearest_rank():
+    found = simulate(*MODEL, FEW)
+    times = sorted(each.e2e for each in found.requests)
+    told = found.percentiles("e2e", (0.1, 50, 99, 100))
+    assert told[50] == times[59] / 1e9 and told[99] == times[118] / 1e9
+    assert (told[0.1], told[100]) == (times[0] / 1e9, times[-1] / 1e9)
+    assert told.counted == 120 and "drained" in told.words
+    assert found.percentiles("itl").counted == 120 * 255
+
+
+def test_the_interval_holds_the_value_and_widens_near_saturation():
+    wide = {}
+    for rate in (4, 12):
+        rows = poisson(rate, 300)
+        told = simulate(*MODEL, rows).percentiles("ttft", band=True)
+        assert told.low[99] < told[99] < told.high[99]
+        wide[rate] = told.high[99] / told.low[99]
+    assert wide[12] > wide[4]
+
+
+def test_a_house_that_is_full_at_the_slow_end_has_no_upper_end():
+    rows = poisson(14, 400)
+    told = simulate(*MODEL, rows, max_batch=64).percentiles("ttft", band=True)
+    assert told.high[99] == math.inf > told[99]
+
+
+def test_over_capacity_is_said_with_the_utilisation():
+    found = run(130)
+    with pytest.raises(OverCapacity, match=r"utilisation 1\.2\d"):
+        found.percentiles("ttft")
+    assert found.utilisation == pytest.approx(1.21, abs=0.01)
+    assert run(130, replicas=2).percentiles("ttft")[50] > 0
+
+
+def test_all_at_once_is_no_rate():
+    rows = [(number, 0, 4, 3) for number in range(20)]
+    found = simulate(None, traffic=rows, step_time=0.01, max_batch=2, chunk=8)
+    assert found.rate == math.inf
+    assert found.percentiles("e2e", (100,))[100] == pytest.approx(0.3)
+
+
+def test_goodput_counts_requests_and_names_the_nearest_miss():
+    found = run(50)
+    slo = {"ttft": 0.015, "e2e": 0.5}
+    met = sum(each.ttft <= 15_000_000 for each in found.requests)
+    good = found.goodput(slo)
+    assert (good.met, good.asked, good.nearest) == (met, 400, "")
+    none = found.goodput({"e2e": 0.001})
+    assert none.rate == 0 and none.nearest.startswith("e2e 0.01 s where 0.001 s")
+
+
+@pytest.mark.parametrize(
+    "ask, says",
+    [
+        (lambda found: found.goodput({}), "slo is empty"),
+        (lambda found: found.goodput({"ttft": -1}), "ttft = -1"),
+        (lambda found: found.goodput({"itl": 1}), "itl"),
+        (lambda found: found.percentiles("tfft"), "did you mean: ttft"),
+        (lambda found: found.percentiles("ttft", (0,)), "percent = 0"),
+        (lambda found: found.percentiles("ttft", (101,)), "percent = 101"),
+    ],
+)
+def test_questions_that_are_none_are_refused(ask, says):
+    found = run(50)
+    with pytest.raises((ValueError, LookupError)) as wrong:
+        ask(found)
+    assert says in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        ({"replicas": 0}, "replicas = 0"),
+        ({"max_batch": 600}, "chunk = 512"),
+        ({"scheduler": "orca"}, "unknown scheduler 'orca'"),
+        ({"router": "random"}, "unknown router 'random'"),
+        ({"blocks": 40}, "row 1 (0): 512 + 256 - 1 = 767 tokens need 48 blocks"),
+        ({"gap": float("nan")}, "gap = nan"),
+        ({"step_time": -1}, "step_time = -1"),
+        ({"step_time": lambda work: math.nan}, "step_time = nan"),
+        ({"step_time": lambda work: 0}, "step_time = 0"),
+        ({"seed": -3}, "seed = -3"),
+    ],
+)
+def test_houses_that_make_no_sense_are_refused(options, says):
+    with pytest.raises((ValueError, LookupError)) as wrong:
+        simulate(*MODEL, FEW, **options)
+    assert says in str(wrong.value)
+    with pytest.raises(ValueError, match="mean = 0"):
+        Exponential(0)
+
+
+@pytest.mark.parametrize("batch, context", [(1, 320), (24, 640), (100, 800)])
+def test_a_step_takes_what_the_estimate_says(batch, context):
+    law = served(*MODEL, 1, 1, "bf16", None, "engine").law(None, 1.0)
+    time, _ = law.decode(batch, batch * context)
+    step = estimate(*MODEL, "bf16", batch=float(batch), context=float(context))
+    assert time / 1e9 == pytest.approx(step.tpot, rel=0.04)
+
+
+@pytest.mark.parametrize("prompt", [64, 500, 2048])
+def test_a_prompt_takes_what_the_estimate_says(prompt):
+    law = served(*MODEL, 1, 1, "bf16", None, "engine").law(None, 1.0)
+    time = law.mixed(Work(0, 0, ((0, prompt),), 1))
+    first = estimate(*MODEL, "bf16", batch=1.0, context=0.0, prompt=prompt).ttft
+    assert time / 1e9 == pytest.approx(first, rel=0.06)
+
+
+def test_a_gap_replaces_the_hosts_line():
+    seconds = []
+    for gap in (0.0, 0.001, 0.002):
+        law = served(*MODEL, 1, 1, "bf16", None, "engine").law(gap, 1.0)
+        seconds.append(law.decode(8, 800)[0])
+    assert seconds[1] - seconds[0] == pytest.approx(1e6, abs=2)
+    assert seconds[2] - seconds[1] == pytest.approx(1e6, abs=2)
+
+
+def test_prefixes_are_found_where_the_router_looks_for_them():
+    rows = chat(2, 60, seed=5)
+    read = {}
+    for router in ("round-robin", "prefix-aware"):
+        found = simulate(*MODEL, rows, replicas=4, router=router)
+        read[router] = sum(each.prompt - each.found for each in found.requests)
+    assert read["prefix-aware"] < 0.6 * read["round-robin"]
+
+
+def test_this_machine_serves_the_books_own_model():
+    rows = poisson(20, 30, prompt=40, new=10)
+    found = simulate("tiny", "this-machine", rows, max_batch=4, chunk=64, dtype=None)
+    told = found.percentiles("itl", band=True)
+    assert told.low is None and "no band" in told.words
+    assert 1e-5 < told[50] < 1e-2
+
+
+def test_the_same_question_has_the_same_answer():
+    one, other = (simulate(*MODEL, FEW, replicas=2).outcome for _ in range(2))
+    assert one == other
