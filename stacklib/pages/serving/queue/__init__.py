@@ -10,8 +10,8 @@ from stacklib.hardware.errors import error_band
 from stacklib.interconnect.switches.closed import mean_wait
 from stacklib.pages.chain.posts import DEVICE, MODEL, TP
 from stacklib.quantity import Quantity, chosen, counted, counting
-from stacklib.serving import Simulation, poisson, simulate
-from stacklib.serving.simulation.results import OverCapacity, Percentiles
+from stacklib.serving import poisson, simulate
+from stacklib.serving.simulation.results import OverCapacity, Percentiles, Simulation
 from stacklib.serving.simulation.setup import SERVED, served
 from stacklib.serving.simulation.steps import SECOND, Work
 from stacklib.serving.simulation.traffic import Row

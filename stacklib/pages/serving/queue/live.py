@@ -10,8 +10,13 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
 from stacklib.plots.marks import Mark, Spec, axis, chart, dots
 from stacklib.plots.spec import readout
-from stacklib.serving import Simulation, simulate
-from stacklib.serving.simulation.results import SHOWN, OverCapacity, Percentiles
+from stacklib.serving import simulate
+from stacklib.serving.simulation.results import (
+    SHOWN,
+    OverCapacity,
+    Percentiles,
+    Simulation,
+)
 from stacklib.serving.simulation.rows import SCHEDULERS
 
 REQUESTS = 800
