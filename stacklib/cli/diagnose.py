@@ -12,7 +12,7 @@ from .arguments import add_dtype, add_json, columns, emit, whole
 from .models import find
 
 if TYPE_CHECKING:
-    from stacklib.serving import Diagnosis
+    from stacklib.serving.readings.diagnose import Diagnosis
 
 MOST = 1 << 28  # bytes that are read; of more, the end
 BEGINS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-sig"}

@@ -9,7 +9,7 @@ from .arguments import add_json, add_serving, beyond_model, columns, emit, whole
 from .models import find
 
 if TYPE_CHECKING:
-    from stacklib.serving import Estimate
+    from stacklib.serving.estimates.estimate import Estimate
 
 
 def share(text: str) -> float:

@@ -9,7 +9,7 @@ from .arguments import add_dtype, add_json, columns, emit, whole
 from .models import find
 
 if TYPE_CHECKING:
-    from stacklib.serving import Simulation
+    from stacklib.serving.simulation.results import Simulation
 
 FORWARDED = (
     "replicas tp ep dtype kv_dtype software blocks scheduler chunk max_batch router "

@@ -78,6 +78,7 @@ _UNITS = {
     "connected components": "", "hops": "", "x (N-1) steps": "",
     "x data size": "", "fields": "",
     "FLOP/param/token": "FLOP/token", "FLOP/B per token": "FLOP/B/token",
+    "USD/1M tokens": "USD/Mtoken",
     "failures/day": "", "magnitude": "", "switches": "", "GPUs per rack": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
@@ -91,6 +92,7 @@ _SCALED = {
     "1e6 ops/s": (1e6, "1/s"),
     "1e3 wafers/month": (1e3, "1"),
     "1e3 tokens": (1e3, "1"),
+    "B active": (1e9, "1"),
 }
 # How a unit of the ledger is shown, where not as it is written.
 _WORDS = (

@@ -21,26 +21,20 @@ if TYPE_CHECKING:
     from .agentic.shares import machine_share
     from .agentic.tails import tail
     from .engine.engine import Engine
-    from .estimates.estimate import Estimate, estimate
+    from .estimates.estimate import estimate
     from .layouts.search import search
-    from .masks.mask import Mask
-    from .masks.masks import json_mask, regex_mask, schema_mask
+    from .masks.masks import json_mask, schema_mask
     from .prices.contexts import context_multiplier
     from .prices.explain import explain_price
-    from .readings.diagnose import Diagnosis, diagnose
-    from .readings.read import LogError, read_log
-    from .tiers.file import FileTier
-    from .tiers.host import HostTier
-    from .token.account import account
-    from .token.lines import Account, Line
+    from .readings.diagnose import diagnose
+    from .readings.read import read_log
     from .simulation.files import trace
-    from .simulation.results import Simulation
     from .simulation.sessions import agents, chat
     from .simulation.simulate import simulate
     from .simulation.traffic import bursty, poisson
     from .tiers.file import FileTier
     from .tiers.host import HostTier
     from .token.account import account
-    from .token.lines import Account, DoubleCount, Line
+    from .token.lines import Account
 else:
     __all__, __getattr__, __dir__ = offer(__name__)

@@ -2,9 +2,9 @@
 
 Predicted is what a closed form gives from what the row says: speed-ups of drafts by
 their acceptance and the sizes of both models, how full blocks of a cache are, and a
-share of two counts. A percentile of requests needs its trace and a simulation of it;
-a ratio of two engines needs a model of both; an acceptance is a property of two models
-on a text. Each of these is refused with that reason.
+share of two counts. Waits of a trace of requests are simulated (``waits``). A ratio of
+two engines needs a model of both; an acceptance is a property of two models on a text:
+these are refused with that reason.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from stacklib.serving.speculation.formula import speedup
 
 from ..measurements import Measurement, Refusal, number
 from . import PREDICTORS, Forecast, Predict
+from .waits import waited
 
 _SIZE = re.compile(r"\b(\d+(?:\.\d+)?)\s?([bm])\b")
 _ALPHA = re.compile(r"\b(?:alpha|acceptance)\s?=\s?(0?\.\d+)")
@@ -74,11 +75,8 @@ def prepare(row: Measurement) -> Predict:
     """A row of a serving system ready to be predicted."""
     metric, subject = row.metric, row.subject.lower()
     if metric.startswith(_WAITS):
-        raise Refusal(
-            f"{metric} of a trace of requests: it needs the trace, which is not "
-            "shipped, and a simulation of it, which is not asked here yet"
-        )
-    if metric == "speedup":
+        found = waited(row)
+    elif metric == "speedup":
         found = _drafted(row)
     elif metric == "kv_cache_hit_rate":
         found = _hits(row)

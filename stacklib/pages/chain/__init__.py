@@ -15,8 +15,8 @@ from functools import cache
 
 from stacklib import serving
 from stacklib.quantity import Quantity, resolve
-from stacklib.serving import Account, Line
 from stacklib.serving.token.account import SECTIONS
+from stacklib.serving.token.lines import Account, Line
 
 from .posts import (
     ATTENTION,

@@ -8,7 +8,7 @@ from stacklib.pages import chain
 from stacklib.pages.chain.posts import READ, TOKEN
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity
-from stacklib.serving import Account, Line
+from stacklib.serving.token.lines import Account, Line
 
 __all__ = ["after", "before"]
 # In the order of a bar: how each line is called there, and its layer of the stack.

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from stacklib.serving.speculation.drafts import Draft
 from stacklib.serving.tiers.chain import Chain
-from stacklib.serving.tiers.held import Tier
+from stacklib.serving.tiers.held import BlockTier
 from stacklib.tinylm import Sampling, TinyLM
 
 from .batched import Segment, forward_batch
@@ -73,7 +73,7 @@ class Engine(Turns[Request, Chosen]):
         block_size: int,
         max_batch: int,
         chunk: int,
-        tiers: Sequence[Tier] = (),
+        tiers: Sequence[BlockTier] = (),
         draft: Draft | None = None,
         policy: str = "fcfs",
         clock: Callable[[], float] | None = None,

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from stacklib.roofline.bound.gemm import join
 
 from ..token import calibrated
-from ..token.shape import HEAD, NORMS, PRODUCTS
-from ..token.work import EXCHANGES, SAMPLING
+from ..token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
+from ..token.work import EXCHANGES, HOST, SAMPLING
 from . import losses
 from .step import Step
 
@@ -58,15 +58,23 @@ def step_time(step: Step, load: Load) -> float:
 
 def added(step: Step, load: Load) -> float:
     """Seconds that one prompt adds to the decode steps that it rides on."""
+    return sum(added_by_line(step, load).values())
+
+
+def added_by_line(step: Step, load: Load) -> dict[str, float]:
+    """Those seconds, line by line; what engines lose more is the host's."""
     ep, batch = step.frame.ep, float(round(load.batch))
     passes = max(1, math.ceil(load.prompt / load.chunk))
     rows = float(round(batch + load.prompt * ep / passes))
-    more = 0.0
-    for line in (PRODUCTS, EXCHANGES, NORMS):
-        more += step.line(line, rows) - step.line(line, batch)
+    found = {
+        line: passes * (step.line(line, rows) - step.line(line, batch))
+        for line in (PRODUCTS, EXCHANGES, NORMS)
+    }
     if step.fitted:
-        more += losses.uneven(step, rows) - losses.uneven(step, batch)
-    return passes * more + step.prompt_attention(float(ep), float(round(load.prompt)))
+        more = losses.uneven(step, rows) - losses.uneven(step, batch)
+        found[HOST] = passes * more
+    found[ATTENTION] = step.prompt_attention(float(ep), float(round(load.prompt)))
+    return found
 
 
 def token_time(step: Step, load: Load) -> float:

@@ -132,10 +132,7 @@ class Mask:
     An answer may go back to an earlier state, as after a rejected draft. States are
     numbered as they are met: one mask serves one request, ``walks`` all of a grammar.
 
-    Parameters
-    ----------
-    walks : Walks
-        The grammar, read for a vocabulary.
+    - ``walks``: the grammar, read for a vocabulary
     """
 
     walks: Walks
@@ -158,13 +155,9 @@ class Mask:
     def allowed(self, state: int, left: int | None = None) -> NDArray[np.bool_]:
         """Tokens that may come next: (vocab,); the end of the text in final states.
 
-        Parameters
-        ----------
-        state : int
-            From ``start`` or ``advance``.
-        left : int, optional
-            Tokens that may still be drawn, this one among them: only those are allowed
-            behind which the shortest way to an end has room, if there are any.
+        - ``state``: from ``start`` or ``advance``
+        - ``left``: tokens that may still be drawn, this one among them: only those are
+          allowed behind which the shortest way to an end has room, if there are any
         """
         row, more = self.walks.after(self._met[state])
         ends = self.final(state)
@@ -183,10 +176,7 @@ class Mask:
     def advance(self, state: int, token: int) -> int:
         """The state behind a token.
 
-        Raises
-        ------
-        ValueError
-            For a token that is not allowed.
+        - raises ``ValueError`` for a token that is not allowed
         """
         stack = self._met[state]
         tokenizer, grammar = self.walks.tokenizer, self.walks.grammar

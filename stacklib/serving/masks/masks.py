@@ -19,28 +19,15 @@ KEPT = 8  # grammars, with what was walked of each
 
 
 def regex_mask(pattern: str, tokenizer: Tokenizer) -> Mask:
-    r"""Tokens that keep an answer to a regular expression, which has to match it all.
+    """Tokens that keep an answer to a regular expression, which has to match it all.
 
-    Parameters
-    ----------
-    pattern : str
-        As Python's ``re`` reads it with ``re.ASCII``, without anchors, look-around and
-        references.
-    tokenizer : Tokenizer
-        Whose tokens.
+    - ``pattern``: as Python's ``re`` reads it with ``re.ASCII``, without anchors,
+      look-around and references
+    - ``tokenizer``: whose tokens
+    - returns a mask for one request; what several have in common is kept between calls
+    - raises ``ValueError`` for a pattern that is wrong, not supported, matches nothing
+      or is too large
 
-    Returns
-    -------
-    Mask
-        For one request; what several have in common is kept between calls.
-
-    Raises
-    ------
-    ValueError
-        For a pattern that is wrong, not supported, matches nothing or is too large.
-
-    Examples
-    --------
     >>> from stacklib.tinylm import load_tokenizer
     >>> tokenizer = load_tokenizer()
     >>> mask = regex_mask("yes|no", tokenizer)

@@ -44,27 +44,17 @@ class Saturation:
 class Diagnosis:
     """What a server's log says about it.
 
-    Parameters
-    ----------
-    engine, model, on : str
-        Which server, model and chip.
-    saturation : Saturation
-        Whether it is full, by what, and with which margin.
-    checks : tuple of Check
-        The cache's figures as printed, beside the same computed.
-    causes : tuple of Cause
-        Ranked: first what was seen to wait or fail, then shares of a step; by gain.
-    predicted, measured : float or None
-        Seconds between two tokens of a sequence: by the estimate, prompts included,
-        and by the server's own numbers.
-    band : ErrorBand or None
-        Of the prediction.
-    first : float or None
-        Seconds within which half of the first tokens came, of ``/metrics``.
-    notes : tuple of str
-        What was taken for granted, and what could not be computed.
-    unread : tuple of Reading
-        Lines of another version, quoted.
+    - ``engine``, ``model``, ``on``: which server, model and chip
+    - ``saturation``: whether it is full, by what, and with which margin
+    - ``checks``: the cache's figures as printed, beside the same computed
+    - ``causes``: ranked: first what was seen to wait or fail, then shares of a step; by
+      gain
+    - ``predicted``, ``measured``: seconds between two tokens of a sequence: by the
+      estimate, prompts included, and by the server's own numbers
+    - ``band``: of the prediction
+    - ``first``: seconds within which half of the first tokens came, of ``/metrics``
+    - ``notes``: what was taken for granted, and what could not be computed
+    - ``unread``: lines of another version, quoted
     """
 
     engine: str

@@ -153,27 +153,14 @@ class Simulation:
     ) -> Percentiles:
         """Times that so many in a hundred do not exceed.
 
-        Parameters
-        ----------
-        of : str
-            ``"ttft"`` to the first token, ``"itl"`` between two tokens, ``"e2e"`` to
-            the last one, as of ``serving.engine.latency``.
-        percents : sequence of float
-            Above 0, at most 100.
-        band : bool
-            Also with steps at both ends of the estimate's band.
-
-        Returns
-        -------
-        Percentiles
-            In seconds, each a time that was seen.
-
-        Raises
-        ------
-        OverCapacity
-            Where the line grows without end; the message has the utilisation.
-        UnknownName, ValueError
-            For a time or a percent that is none.
+        - ``of``: ``"ttft"`` to the first token, ``"itl"`` between two tokens, ``"e2e"``
+          to the last one, as of ``serving.engine.latency``
+        - ``percents``: above 0, at most 100
+        - ``band``: also with steps at both ends of the estimate's band
+        - returns seconds, each a time that was seen
+        - raises ``OverCapacity`` where the line grows without end; the message has the
+          utilisation
+        - raises ``UnknownName``, ``ValueError`` for a time or a percent that is none
         """
         of = resolve(of, TIMES, "time")
         for each in percents:
@@ -226,22 +213,12 @@ class Simulation:
     def goodput(self, slo: Mapping[str, float]) -> Goodput:
         """Requests a second that meet every limit of ``slo``.
 
-        Parameters
-        ----------
-        slo : mapping
-            Seconds by ``"ttft"``, ``"tpot"`` (first token to last, over the tokens
-            after the first) and ``"e2e"``.
-
-        Returns
-        -------
-        Goodput
-            Requests, not tokens, over the time from the first arrival to the last
-            token.
-
-        Raises
-        ------
-        UnknownName, ValueError
-            For a limit that is none, and for no limit.
+        - ``slo``: seconds by ``"ttft"``, ``"tpot"`` (first token to last, over the
+          tokens after the first) and ``"e2e"``
+        - returns requests, not tokens, over the time from the first arrival to the last
+          token
+        - raises ``UnknownName``, ``ValueError`` for a limit that is none, and for no
+          limit
         """
         if not slo:
             raise ValueError(f"slo is empty: a limit of {', '.join(LIMITS)} is needed")

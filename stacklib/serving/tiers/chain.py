@@ -14,13 +14,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .held import Entry, Moved, Tier
+from .held import BlockTier, Entry, Moved
 
 
 class Chain:
     """Tiers behind an engine's pool, the nearest first; none is a chain, too."""
 
-    def __init__(self, tiers: Sequence[Tier] = ()) -> None:
+    def __init__(self, tiers: Sequence[BlockTier] = ()) -> None:
         names = [tier.name for tier in tiers]
         if len(set(names)) < len(names):
             raise ValueError(f"tiers {', '.join(names)}: each needs a name of its own")

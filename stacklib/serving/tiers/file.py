@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .held import Tier
+from .held import BlockTier
 
 _HEAD = struct.Struct("<16sQQI")  # digest of the key, bytes of both arrays, check sum
 
@@ -36,7 +36,7 @@ def _remove(file: int, path: Path, owner: int) -> None:
         path.unlink(missing_ok=True)
 
 
-class FileTier(Tier):
+class FileTier(BlockTier):
     """So many blocks in one file, each in its slot.
 
     Parameters

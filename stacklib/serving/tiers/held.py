@@ -28,7 +28,7 @@ class Moved:
     bytes_out: int = 0
 
 
-class Tier:
+class BlockTier:
     """Blocks by key, so many at most; subclasses say where the bytes are.
 
     Every call is atomic: threads may share a tier.

@@ -7,10 +7,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .held import Tier
+from .held import BlockTier
 
 
-class HostTier(Tier):
+class HostTier(BlockTier):
     """So many blocks in NumPy arrays.
 
     Parameters

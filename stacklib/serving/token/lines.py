@@ -39,34 +39,22 @@ class DoubleCount(ValueError):
 class Line:
     """One line of an account.
 
-    Parameters
-    ----------
-    name : str
-        What it is called, in tables too.
-    section : str
-        The section of the book that owns it, ``04-kernels/launches``.
-    bytes, operations : float, Quantity or array
-        Of the operations it covers, over all chips: weights and cache moved, and
-        operations of arithmetic.
-    beside : float, Quantity or array
-        Bytes that no operation counts: activations, what crosses links.
-    t_bytes, t_arithmetic, t_fixed : float, Quantity, array or None
-        Seconds of moving, seconds of arithmetic under which moving hides (or the other
-        way round), and seconds that do not overlap with either; None where there are
-        none.
-    joules : Quantity, float or None
-        Energy of what it moves and multiplies; None where a figure is not published.
-    family : str
-        Whose error band it carries; ``""``: a count, or a published cost.
-    regime : str
-        Which part of the family, in words.
-    covers : frozenset of Cover
-        What of ``models.operations`` it stands for.
-    note : str
-        What is left out, or who will count it.
-    whole : str
-        The account that it was taken out of: ``say`` refuses to add up its time and
-        that of a line of another.
+    - ``name``: what it is called, in tables too
+    - ``section``: the section of the book that owns it, ``04-kernels/launches``
+    - ``bytes``, ``operations``: of the operations it covers, over all chips: weights
+      and cache moved, and operations of arithmetic
+    - ``beside``: bytes that no operation counts: activations, what crosses links
+    - ``t_bytes``, ``t_arithmetic``, ``t_fixed``: seconds of moving, seconds of
+      arithmetic under which moving hides (or the other way round), and seconds that do
+      not overlap with either; None where there are none
+    - ``joules``: energy of what it moves and multiplies; None where a figure is not
+      published
+    - ``family``: whose error band it carries; ``""``: a count, or a published cost
+    - ``regime``: which part of the family, in words
+    - ``covers``: what of ``models.operations`` it stands for
+    - ``note``: what is left out, or who will count it
+    - ``whole``: the account that it was taken out of: ``say`` refuses to add up its
+      time and that of a line of another
     """
 
     name: str

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib.quantity import UnknownName
-from stacklib.serving import LogError, read_log
-from stacklib.serving.readings.read import KEEP, log_sample, log_samples
+from stacklib.serving import read_log
+from stacklib.serving.readings.read import KEEP, LogError, log_sample, log_samples
 
 SAMPLES = {name: log_sample(name) for name in log_samples()}
 CUDA = "INFO 12-22 10:55:35 gpu_executor.py:76] "

@@ -20,9 +20,9 @@ from stacklib.models import operations
 from stacklib.quantity import Quantity, UnknownName, explain, say
 from stacklib.roofline import decode_step
 from stacklib.roofline.work.fit import Infeasible
-from stacklib.serving import Account, Line, account
+from stacklib.serving import Account, account
 from stacklib.serving.token.exchanges import link_rate
-from stacklib.serving.token.lines import DoubleCount
+from stacklib.serving.token.lines import DoubleCount, Line
 from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
 from stacklib.serving.token.work import (
     EXCHANGES,

@@ -9,9 +9,10 @@ from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.pages.serving.batching.scene import Run, run
 from stacklib.pages.serving.estimate import BENCH, among_others
 from stacklib.quantity import Quantity, chosen, counted, counting, recorded
-from stacklib.serving import Estimate, estimate
+from stacklib.serving import estimate
 from stacklib.serving.engine.delay import PARTS
 from stacklib.serving.engine.latency import DEFINITIONS
+from stacklib.serving.estimates.estimate import Estimate
 from stacklib.serving.slots.batches import (
     continuous,
     drawn_lengths,

@@ -10,8 +10,9 @@ from stacklib.hardware.errors import error_band
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.quantity import Quantity, chosen, counted, counting, stamp
 from stacklib.quantity.keys import keys_of
-from stacklib.serving import Account, Estimate
+from stacklib.serving import Account
 from stacklib.serving.estimates import steady
+from stacklib.serving.estimates.estimate import Estimate
 from stacklib.serving.estimates.step import step_of
 from stacklib.serving.token.shape import ATTENTION, HEAD, PRODUCTS
 from stacklib.serving.token.work import HOST

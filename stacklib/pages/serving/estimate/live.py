@@ -10,7 +10,8 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import here
 from stacklib.plots.marks import Mark, Spec, axis, chart, line
 from stacklib.plots.spec import readout
-from stacklib.serving import Estimate, estimate
+from stacklib.serving import estimate
+from stacklib.serving.estimates.estimate import Estimate
 from stacklib.serving.token.shape import ATTENTION, HEAD, PRODUCTS
 from stacklib.serving.token.work import EXCHANGES
 

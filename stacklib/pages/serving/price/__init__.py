@@ -1,1 +1,246 @@
 """Section 8.12: What does a million tokens cost?"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from stacklib import cost, hardware, serving
+from stacklib.cost.spans import Span
+from stacklib.cost.tokens import COOLING, POWER, ROWS, UNIT, BreakEven, TokenBill
+from stacklib.pages import chain
+from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
+from stacklib.pages.figures_of import claimed
+from stacklib.pages.serving import estimate
+from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
+from stacklib.serving.prices.contexts import Multiplier, context_multiplier
+from stacklib.serving.prices.explain import YEARS, Region, explain_price
+from stacklib.serving.prices.machine import GPUS, Machine, machine, rented
+from stacklib.serving.prices.trends import over, per_answer, published, yearly
+
+TOGETHER = 64  # readers of the page's case
+PART = 0.3  # share of the hours in which its machine works
+ASKED, TOO_LITTLE = 0.3, 0.01  # prices that are turned inside out
+REST = COOLING, "storage", "network", "people"
+LONG, LONGER = 131_072, 1_000_000  # tokens of context
+# The bill that a document prints, by its claims.
+TOLD = {
+    "capital": "token-cost-capital",
+    "power": "token-cost-power",
+    "cooling": "token-cost-cooling",
+    "storage": "token-cost-storage",
+    "network": "token-cost-network",
+    "people": "token-cost-labour",
+}
+THEIRS: dict[str, Any] = {"batch": 64, "used": 0.65, "years": 4.0}
+NODES = 3, 9  # that read and that write, where LMSYS measured
+RENT = 2.0  # USD an hour and chip, as its authors count
+
+
+@cache
+def owned() -> Machine:
+    """The machine that the book's model is served on, with what it costs to own."""
+    return machine(DEVICE, TP)
+
+
+def bill(batch: int = 1, utilisation: float = 1.0, years: float = YEARS) -> TokenBill:
+    """What a million tokens cost on it, so many readers at once."""
+    rate = estimate.rate(batch)
+    return owned().bill(rate, utilisation=utilisation, years=years)
+
+
+def room() -> int:
+    """Conversations that an engine holds beside the weights."""
+    return asked(1.0).room
+
+
+def full() -> Quantity:
+    """The same, as a number of the page."""
+    return counted(room, label="conversations at once")
+
+
+def dollars(price: Quantity, label: str) -> Quantity:
+    """Of a price: what a million tokens cost."""
+    return (price * (10**6 * one_of("token"))).to("USD").named(label)
+
+
+def middle(price: Span, label: str) -> Quantity:
+    """What they cost between the ends: as many times the least as the most is of it."""
+    return dollars(price.middle, label)
+
+
+# -- the bill --------------------------------------------------------------------------
+
+
+def drafted() -> Quantity:
+    """A million tokens of one reader, at the pace that the account has so far."""
+    time = chain.account("08-serving/price").total()
+    rate = (one_of("token") / time).named("tokens a second, drafted")
+    return middle(owned().bill(rate).total, "one reader, drafted")
+
+
+def bill_rows(batch: int = TOGETHER) -> list[dict[str, Any]]:
+    """The six rows and their sum: dollars an hour, and a million tokens."""
+    found = bill(batch)
+    made = {**found.hourly, "in all": found.hour}
+    paid = {**found.rows, "in all": found.total}
+    return [
+        {
+            "row": name,
+            "an hour, least": made[name].low,
+            "an hour, most": made[name].high,
+            "a million, least": dollars(paid[name].low, f"{name}, least"),
+            "a million, most": dollars(paid[name].high, f"{name}, most"),
+        }
+        for name in made
+    ]
+
+
+def electricity_share(end: str = "low") -> Quantity:
+    """Of an hour's cost, what only electricity takes; ``end``: of the quotes."""
+    hour = bill().hourly
+    power, cooling = (getattr(hour[row], end) for row in (POWER, COOLING))
+    whole = getattr(bill().hour, end)
+    return ((power + cooling) / whole).named(f"electricity's share, {end} end")
+
+
+def the_rest() -> Quantity:
+    """Of an hour at the cheapest quotes, all rows but the chips and their power."""
+    first, *others = (row.low for name, row in bill().hourly.items() if name in REST)
+    return sum(others, first).named("cooling, drives, network, building and people")
+
+
+def an_hour_s_tokens(batch: int = TOGETHER) -> Quantity:
+    """Tokens that it makes in an hour of work."""
+    hour = chosen(1, "h", label="an hour")
+    return (estimate.rate(batch) * hour).to("token").named("tokens of an hour")
+
+
+def idle() -> Quantity:
+    """The price where the machine works part of the hours, over all of them."""
+    some, every = (bill(TOGETHER, used).total.low for used in (PART, 1.0))
+    return (some / every).named("price at part of the hours over price at all")
+
+
+def unplugged(end: str = "low") -> Quantity:
+    """The same, if an idle machine drew nothing at all."""
+    used, drawn = chosen(PART, label="share of the hours"), electricity_share(end)
+    return ((1 - drawn) / used + drawn).named(f"idle hours without power, {end} end")
+
+
+# -- rent or buy -----------------------------------------------------------------------
+
+
+def either(batch: int = TOGETHER, utilisation: float = 1.0) -> BreakEven:
+    """The same machine, owned over five years or rented by the hour."""
+    own = owned()
+    kept = ("capital", "power", "pue", "storage", "network", "people")
+    given = {name: getattr(own, name) for name in kept} | {"rent": own.rent}
+    rate = estimate.rate(batch)
+    return cost.break_even(rate, cooling=0, utilisation=utilisation, **given)
+
+
+# -- what others print -----------------------------------------------------------------
+
+
+@cache
+def theirs() -> TokenBill:
+    """The bill of a document's machine: one H200, FP8, a part of the hours."""
+    found = serving.estimate(
+        MODEL, "h200", "fp8", 1, THEIRS["batch"], CONTEXT, kv_dtype="fp8"
+    )
+    used, years = THEIRS["used"], THEIRS["years"]
+    return machine("h200", 1).bill(found.tokens_per_s, utilisation=used, years=years)
+
+
+def told(row: str) -> Quantity:
+    """What the document has in a row."""
+    return claimed(TOLD[row]).named(f"{row}, as printed")
+
+
+def told_total() -> Quantity:
+    """Its rows added up."""
+    first, *rest = (told(row) for row in ROWS)
+    return sum(rest, first).named("the printed rows together")
+
+
+def told_rows() -> list[dict[str, Any]]:
+    """Each printed row beside ours, and the tokens a second that it would stand for."""
+    own = theirs()
+    return [
+        {
+            "row": row,
+            "printed": dollars(told(row), f"{row}, printed"),
+            "least": dollars(own.rows[row].low, f"{row}, least"),
+            "most": dollars(own.rows[row].high, f"{row}, most"),
+            "implies": own.implied(row, told(row)).middle.named(f"implied by {row}"),
+        }
+        for row in ROWS
+    ]
+
+
+def lmsys_price(chips: int, rent: Quantity | None = None) -> Quantity:
+    """A million tokens of DeepSeek as LMSYS served it, by so many rented chips."""
+    paid = chosen(RENT, "USD/h", label="rent of a chip") if rent is None else rent
+    made = quoted("lmsys_ep.output") * chosen(NODES[1], label="nodes that write")
+    bill = chosen(chips, label="chips paid for") * paid / made
+    return dollars(bill.to(UNIT), f"LMSYS, {chips} chips")
+
+
+def lmsys_chips() -> tuple[int, int]:
+    """Chips that write, and all of them."""
+    return NODES[1] * GPUS, sum(NODES) * GPUS
+
+
+def rents() -> Span:
+    """What an hour of one of these chips is said to rent for."""
+    found = rented(hardware.get(DEVICE))
+    assert found is not None  # three rows of prices say so
+    return found
+
+
+# -- longer, cheaper, better -----------------------------------------------------------
+
+
+@cache
+def longer(context: int = LONG, on: str | None = None) -> Multiplier:
+    """What a long context costs over one of 4,096 tokens, in FP8."""
+    return context_multiplier(MODEL, context, dtype="fp8", on=on, tp=TP)
+
+
+@cache
+def asked(price: float = ASKED) -> Region:
+    """What must be true for a price to pay."""
+    return explain_price(price, MODEL, DEVICE, tp=TP, context=CONTEXT)
+
+
+def border(name: str) -> Quantity:
+    """The border of one condition, the others at their best."""
+    found = next(each for each in asked().borders if each.name == name)
+    assert found.needed is not None  # the price is feasible
+    return found.needed.named(f"{name}, at the border")
+
+
+def fall(factor: float = 100.0, years: float = 3.0) -> Quantity:
+    """The factor a year of a whole one over some years."""
+    whole, time = chosen(factor, label="in all"), chosen(years, "year", label="years")
+    return Quantity.named(yearly(whole, time), "a year")
+
+
+def fallen(factor: float = 40.0, years: float = 3.0) -> Quantity:
+    """What a factor a year comes to."""
+    each, time = chosen(factor, label="a year"), chosen(years, "year", label="years")
+    return Quantity.named(over(each, time), "in all")
+
+
+def measured_falls() -> dict[str, Quantity]:
+    """Factors a year that others measured at equal quality."""
+    return published()
+
+
+def right_answer(tokens: int, right: float) -> Quantity:
+    """A right answer at the price asked for, by its length and how often it comes."""
+    price = chosen(ASKED, UNIT, label="price of a million tokens")
+    long = chosen(tokens, "token", label="tokens of an answer")
+    found = per_answer(price, long, chosen(right, label="share that is right"))
+    return Quantity.named(found.to("USD"), "a right answer")

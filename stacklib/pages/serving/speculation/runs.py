@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from stacklib.quantity import counting
-from stacklib.serving import Engine, Mask, json_mask, schema_mask
+from stacklib.serving import Engine, json_mask, schema_mask
 from stacklib.serving.engine.request import Request
+from stacklib.serving.masks.mask import Mask
 from stacklib.serving.speculation.drafts import ModelDraft
 from stacklib.serving.speculation.record import LENGTH
 from stacklib.serving.speculation.simulate import simulate

@@ -1,0 +1,205 @@
+"""Claims on what a token costs. Twelve come from one printed bill: counted once."""
+
+from math import log
+
+from stacklib import cost, models
+from stacklib.cost.spans import Span
+from stacklib.cost.tokens import ROWS, UNIT
+from stacklib.evidence import Finding, claim
+from stacklib.pages.figures_of import claimed
+from stacklib.pages.serving import price as page
+from stacklib.quantity import Quantity, chosen, quoted
+
+TOTAL = "token-cost-total"
+LINKED = f"The slip is that of {TOTAL}, and counted there."
+SHARES = 35, 28, 10, 8, 6, 13  # percent, as printed beside the rows
+CARD, LIFE, BOARD, HOUR = 40e3, 4, 700, 0.07  # the machine that the rows name
+
+
+def _ends(found: Span) -> str:
+    """A span in words, or one value where its ends are the same."""
+    return found.text() if found.width.si > 1 else found.low.text(digits=2)
+
+
+@claim("token-cost-total")
+def total() -> Finding:
+    """The bill of one H200 that answers 64 at once, in use as said."""
+    found, theirs = page.theirs().total, page.told_total()
+    alike = page.lmsys_price(page.lmsys_chips()[1])
+    rates = [page.theirs().implied(row, page.told(row)).middle for row in ROWS]
+    low, high = min(rates, key=lambda q: q.si), max(rates, key=lambda q: q.si)
+    return Finding(
+        found.middle.to(UNIT),
+        why=f"From first principles {found.text()}; LMSYS's 96 rented GPUs come to "
+        f"{alike.text(digits=2)} with a larger model. The printed rows stand for "
+        f"{low.text(digits=2)} to {high.text(digits=2)} on one H200. Read per billion, "
+        f"{theirs.text()} would be near, but the rows would be no nearer each other.",
+    )
+
+
+@claim("token-cost-sum")
+def whole() -> Quantity:
+    """The six printed rows added up."""
+    return page.told_total()
+
+
+@claim("token-cost-shares-sum")
+def shares() -> Quantity:
+    """The six printed percentages added up."""
+    first, *rest = (chosen(share, "%", label="as printed") for share in SHARES)
+    return sum(rest, first).named("the printed shares together")
+
+
+@claim("token-cost-capital", "capital")
+@claim("token-cost-power", "power")
+@claim("token-cost-storage", "storage")
+@claim("token-cost-network", "network")
+@claim("token-cost-labour", "people")
+def one_row(name: str) -> Finding:
+    """A row of the same bill, from quotes."""
+    found, hour = page.theirs().rows[name], page.theirs().hourly[name]
+    return Finding(
+        found.middle.to(UNIT),
+        why=f"{_ends(hour)} for the machine, {_ends(found)}. {LINKED}",
+    )
+
+
+@claim("token-cost-power-share")
+def power_share() -> Finding:
+    """Power over the whole bill."""
+    bill = page.theirs()
+    found = bill.share("power")
+    return Finding(
+        (bill.rows["power"].middle / bill.total.middle).to("%").named("power's share"),
+        why=f"{found.text('%')} by the quotes: most of the bill is the chip. {LINKED}",
+    )
+
+
+@claim("token-cost-cooling")
+def cooling() -> Finding:
+    """The table's own power row times the PUE beside it, less one."""
+    pue = chosen(1.35, label="PUE, as printed")
+    own = page.theirs().rows["cooling"]
+    return Finding(
+        (page.told("power") * (pue - 1)).named("cooling of the printed power"),
+        why="It follows from the row above it, whatever that is worth. From first "
+        f"principles cooling is {own.text()}. {LINKED}",
+    )
+
+
+@claim("token-cost-production")
+def production() -> Finding:
+    """Twice the whole bill."""
+    twice = (2 * page.theirs().total.middle).to(UNIT)
+    return Finding(twice, why=f"Two times a bill scales with the bill. {LINKED}")
+
+
+@claim("token-cost-row-consistency")
+def one_machine() -> Finding:
+    """Tokens a second that the capital row implies over those of the power row."""
+    bill = cost.token(
+        1.0,
+        capital=CARD,
+        power=BOARD,
+        pue=1.0,
+        cooling=0,
+        storage=0,
+        network=0,
+        people=0,
+        utilisation=1.0,
+        years=LIFE,
+        price_of_power=HOUR,
+    )
+    capital, power = (
+        bill.implied(row, page.told(row)).low for row in ("capital", "power")
+    )
+    return Finding(
+        (capital / power).named("tokens a second by capital over those by power"),
+        why=f"{capital.text(digits=3)} and {power.text(digits=3)} on one GPU: no slip "
+        f"of a unit repairs two rows that are so far apart. Not part of {TOTAL}.",
+    )
+
+
+@claim("context-cost-128k", 131_072, right_if="batch 32 is kept and the cache is FP8")
+@claim("context-cost-1m", 1_000_000, right_if="batch 32 is kept and the cache is FP8")
+def longer(context: int) -> Finding:
+    """Bytes of a step of 32 with a long context over one of 4,096 tokens."""
+    found = page.longer(context)
+    same = page.longer(context, "h200")
+    return Finding(
+        same.held,
+        then=found.bytes,
+        why="In the same memory, that of eight H200s in FP8, the batch shrinks from "
+        "{:,} to {:,} as well. At the same batch a step reads the weights once and "
+        "each one's own cache, 160 KiB a token with grouped heads.".format(
+            *(same.batches or ())
+        ),
+    )
+
+
+@claim("context-superlinear")
+def exponent() -> Finding:
+    """The exponent of a token's cost in its context, at the same batch."""
+    long, longer = page.longer(page.LONG), page.longer(page.LONGER)
+    power = log(long.bytes.si) / log(long.long / long.short)
+    return Finding(
+        chosen(power, label="exponent between the two contexts"),
+        why=f"The bytes are a line in the context: {power:.2} to {long.long:,} tokens, "
+        f"{longer.exponent:.2} to {longer.long:,}, and 1 at the most. A whole answer "
+        "costs more than in proportion; one token does not.",
+    )
+
+
+@claim("electricity-price")
+def electricity() -> Finding:
+    """What industry paid for a kilowatt hour."""
+    low, high = quoted("eia.iowa_2025"), quoted("eia.rhode_island_2025")
+    return Finding(
+        quoted("eia.industry_2023"),
+        why="The average of the United States in 2023; in April 2025 it was "
+        f"{low.text()} in Iowa and {high.text()} in Rhode Island.",
+    )
+
+
+@claim("h100-40k")
+def card() -> Finding:
+    """The middle of what a new H100 is quoted at."""
+    quotes = cost.prices("h100", "purchase")
+    prices = [q.value.across(1) for q in quotes]
+    low, high = (pick(prices, key=lambda q: q.si) for pick in (min, max))
+    return Finding(
+        cost.span(low, high).middle.named("a new H100, middle of the quotes"),
+        why=f"{low.text()} to {high.text()} in 2026: {claimed('h100-40k').text()} is "
+        "the dearest, with its share of a server in it.",
+    )
+
+
+@claim("gpu-utilisation-65")
+def used() -> Finding:
+    """An input of the bill, whose price goes as one over it."""
+    return Finding.open(
+        "A best case is named and no service. To settle it: a series of the hours in "
+        "which the machines of a service worked. The price goes as one over it."
+    )
+
+
+@claim("gpt4-175b")
+def smaller() -> Finding:
+    """175 billion over two."""
+    ratio = chosen(175, label="billions, then") / chosen(2, label="billions, now")
+    return Finding(
+        ratio.named("then over now"),
+        why="The division holds; 175 billion is the size that GPT-3 was published "
+        "with, and that of GPT-4 was not.",
+    )
+
+
+@claim("qwen-27b-2b")
+def active() -> Finding:
+    """Active parameters of the sparse model of that maker nearest in size."""
+    found = models.get("qwen3-30b-a3b")
+    return Finding(
+        found.active_parameters,
+        why=f"No sparse model of that maker has 27 billion; {found.name} has "
+        f"{found.parameters.text()} and keeps {found.active_parameters.text()} active.",
+    )
