@@ -127,6 +127,8 @@ from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")
 assert found.total().si > 0 and not found.missing()
 assert serving.account("tiny", on="this-machine").total().si > 0
+house = serving.simulate("llama-2-7b", "h100-sxm", serving.poisson(10, 5))
+assert house.percentiles("ttft", band=True)[50] > 0
 assert serving.explain_price(1.0, "llama-3-8b", "h100", tp=1).borders
 assert serving.context_multiplier("llama-3-8b", 8192, on="h100").held.si > 1
 from stacklib.serving.readings.read import log_sample
