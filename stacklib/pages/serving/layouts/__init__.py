@@ -173,6 +173,11 @@ def rows() -> list[dict[str, Any]]:
                 "first token": of("ttft", *asked),
                 "a token": of("tpot", *asked),
                 "tokens a second a GPU": of("tokens_per_gpu", *asked),
+                "device": DEVICE,
+                "dtype": DTYPE,
+                "model": MODEL,
+                "chips": row.pool.tp,
+                "batch": row.pool.batch,
             }
         )
     return listed
