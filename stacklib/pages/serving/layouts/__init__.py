@@ -173,14 +173,22 @@ def rows() -> list[dict[str, Any]]:
                 "first token": of("ttft", *asked),
                 "a token": of("tpot", *asked),
                 "tokens a second a GPU": of("tokens_per_gpu", *asked),
-                "device": DEVICE,
-                "dtype": DTYPE,
-                "model": MODEL,
-                "chips": row.pool.tp,
-                "batch": row.pool.batch,
             }
         )
     return listed
+
+
+def about() -> dict[str, Any]:
+    """What the guard is told of those rows."""
+    listed = rows()
+    chips = [int(row["chips of each"].si) for row in listed]
+    kinds = {words: kind for kind, words in POOLS.items()}
+    batch = [
+        int(of("batch", kinds[row["layout"]], n).si)
+        for row, n in zip(listed, chips, strict=True)
+    ]
+    told = {"device": DEVICE, "dtype": DTYPE, "model": MODEL, "evidence": "predicted"}
+    return told | {"chips": chips, "batch": batch}
 
 
 # -- which machine ---------------------------------------------------------------------
