@@ -18,7 +18,7 @@ from stacklib.serving.simulation.traffic import Row
 
 PROMPT, NEW, CHUNK, SLOTS = 1024, 256, 512, 128
 RATE = 10.0  # requests a second that the page asks about
-REQUESTS = 2_500
+REQUESTS = 2_000
 MANY = 6_000  # all at once: so many that filling the slots hardly counts
 LOADS = (0.5, 0.8, 0.95)
 FIFTH = 0.2
@@ -231,8 +231,8 @@ def inside(rate: float = RATE) -> float:
 
 
 def said(seconds: float) -> str:
-    """A time with three digits, or that it has none."""
-    return "without end" if math.isinf(seconds) else f"{seconds:.3g}"
+    """A time in milliseconds, or that it has no end."""
+    return "without end" if math.isinf(seconds) else f"{1e3 * seconds:,.0f}"
 
 
 def loads() -> list[dict[str, Any]]:
@@ -245,7 +245,7 @@ def loads() -> list[dict[str, Any]]:
             "TTFT p50": percentile(50, rate=each),
             "TTFT p99": percentile(99, rate=each),
             "p99, shortest steps": shortest(99, rate=each),
-            "p99, longest steps (s)": said(longest(99, rate=each)),
+            "p99, longest steps (ms)": said(longest(99, rate=each)),
         }
         for each in rates
     ]
@@ -259,7 +259,7 @@ def otherwise() -> list[dict[str, Any]]:
 def _served(way: str) -> dict[str, str]:
     found = run(RATE, 0, way)
     try:
-        told = {of: f"{1e3 * found.percentiles(of)[99]:,.0f}" for of in WORDS}
+        told = {of: said(found.percentiles(of)[99]) for of in WORDS}
     except OverCapacity:
-        told = dict.fromkeys(WORDS, "without end")
+        told = dict.fromkeys(WORDS, said(math.inf))
     return {f"{WORDS[of]} p99 (ms)": text for of, text in told.items()}

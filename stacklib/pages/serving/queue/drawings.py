@@ -26,7 +26,14 @@ def line_before_slots() -> d.Drawing:
         words="those in use on average lit",
     )
     boxes = [
-        d.Box("arrivals", [d.line("arrivals", bold=True), (page.rate(),)], None),
+        d.Box(
+            "arrivals",
+            [
+                d.line("arrivals", bold=True),
+                (page.per_second(page.rate()), " per second"),
+            ],
+            None,
+        ),
         d.Box(
             "line",
             [
