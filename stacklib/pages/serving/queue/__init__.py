@@ -144,7 +144,7 @@ def standing() -> Quantity:
 
 def left() -> Quantity:
     """Tokens of a full step that those who write leave for prompts."""
-    return (tokens(CHUNK, "tokens of a step") - writing()).named("left for prompts")
+    return (given(CHUNK, "tokens of a step") - writing()).named("left for prompts")
 
 
 def margin() -> Quantity:
@@ -176,29 +176,29 @@ def full_step(decodes: int = 80) -> float:
     return law.mixed(work) / SECOND
 
 
-def tokens(number: int, label: str) -> Quantity:
-    """Tokens of one request or step, of the reader's choice."""
+def given(number: float, label: str) -> Quantity:
+    """A count, or a load, of the reader's choice."""
     return chosen(number, label=label)
 
 
 def by_hand() -> Quantity:
     """Requests a second if every step is full: its tokens over those of a request."""
-    rows = tokens(PROMPT, "tokens of a prompt") + tokens(NEW, "of its answer") - 1
-    most = tokens(CHUNK, "tokens of a step") / (rows * full_step())
+    rows = given(PROMPT, "tokens that are read") + given(NEW, "that are written") - 1
+    most = given(CHUNK, "tokens of a step") / (rows * full_step())
     return most.named("requests a second, by hand")
 
 
 def writing(each: Quantity | None = None) -> Quantity:
     """Requests that write, by Little's law: rate times how long one writes."""
-    answer = tokens(NEW, "tokens of an answer") - 1
+    answer = given(NEW, "tokens that are written") - 1
     found = (each or rate()) * answer * full_step()
     return found.named("requests that write")
 
 
 def reading(each: Quantity | None = None) -> Quantity:
     """How long a prompt is read: in what the others leave of each step."""
-    left = tokens(CHUNK, "tokens of a step") - writing(each)
-    pieces = tokens(PROMPT, "tokens of a prompt") / left
+    left = given(CHUNK, "tokens of a step") - writing(each)
+    pieces = given(PROMPT, "tokens that are read") / left
     return (pieces * full_step()).named("a prompt is read in")
 
 
