@@ -19,7 +19,7 @@ from stacklib.serving.simulation.traffic import Row
 PROMPT, NEW, CHUNK, SLOTS = 1024, 256, 512, 128
 RATE = 10.0  # requests a second that the page asks about
 REQUESTS = 2_000
-MANY = 6_000  # all at once: so many that filling the slots hardly counts
+MANY = 4_500  # all at once: so many that filling the slots hardly counts
 LOADS = (0.5, 0.8, 0.95)
 FIFTH = 0.2
 WORDS = {"ttft": "TTFT", "itl": "ITL"}
