@@ -220,11 +220,12 @@ def waited(rate: float = RATE) -> float:
     return sum(each.admitted - each.arrival for each in done) / len(done) / SECOND
 
 
-@counting("requests in the house, at {rate:g} a second")
+@counting("requests in slots, at {rate:g} a second")
 def inside(rate: float = RATE) -> float:
-    """Mean of those who wait, read or write between the first arrival and the end."""
+    """Mean of those who read or write between the first arrival and the end."""
     found = run(rate, 0, "").outcome
-    return found.area / (found.end - found.requests[0].arrival)
+    served = sum(each.finished - each.admitted for each in found.requests)
+    return served / (found.end - found.requests[0].arrival)
 
 
 # -- tables ------------------------------------------------------------------------
