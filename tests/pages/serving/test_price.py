@@ -69,6 +69,16 @@ def test_idle_hours_cost_what_full_ones_do():
     assert page.electricity_share("low").si < page.electricity_share("high").si
 
 
+def test_the_simulator_makes_what_the_bill_divides_by():
+    """Answers alone, of 4,096 tokens on average: a step of sixty-four, again and again."""
+    alone = page.ran_rate(prompt=1, new=8191)
+    assert alone.si == pytest.approx(estimate.rate(64).si, rel=0.01)
+    among = page.ran_rate()
+    closed = 64 / estimate.among_others(64, page.CONTEXT, page.BENCH)
+    assert among.si == pytest.approx(closed, rel=0.05) and among.si < alone.si / 2
+    assert page.ran_share("busy").si > 0.95 and page.ran_share("utilisation").si < 0.6
+
+
 def test_rent_and_ownership_meet():
     found = page.either()
     use = found.own.hour.low.si / found.rent.high.si

@@ -12,13 +12,17 @@ from stacklib.pages import chain
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.pages.figures_of import claimed
 from stacklib.pages.serving import estimate
+from stacklib.pages.serving.estimate import BENCH
 from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
 from stacklib.serving.prices.contexts import Multiplier, context_multiplier
 from stacklib.serving.prices.explain import YEARS, Region, explain_price
 from stacklib.serving.prices.machine import GPUS, Machine, machine, rented
 from stacklib.serving.prices.trends import over, per_answer, published, yearly
+from stacklib.serving.simulation.results import Simulation
 
 TOGETHER = 64  # readers of the page's case
+CROWD, HALF = 1e4, 1.5  # requests a second: all at once, and about half of its rate
+REQUESTS = 5 * TOGETHER
 PART = 0.3  # share of the hours in which its machine works
 ASKED, TOO_LITTLE = 0.3, 0.01  # prices that are turned inside out
 REST = COOLING, "storage", "network", "people"
@@ -126,6 +130,39 @@ def unplugged(end: str = "low") -> Quantity:
     """The same, if an idle machine drew nothing at all."""
     used, drawn = chosen(PART, label="share of the hours"), electricity_share(end)
     return ((1 - drawn) / used + drawn).named(f"idle hours without power, {end} end")
+
+
+# -- with prompts, and with a line -----------------------------------------------------
+
+
+@cache
+def run(rate: float, prompt: int = CONTEXT, new: int = BENCH) -> Simulation:
+    """The same machine, request by request, as they come in."""
+    traffic = serving.poisson(rate, REQUESTS, prompt=prompt, new=new)
+    return serving.simulate(MODEL, DEVICE, traffic, tp=TP, max_batch=TOGETHER)
+
+
+def ran(what: str, rate: float, prompt: int = CONTEXT, new: int = BENCH) -> float:
+    """A number of that run: ``tokens_per_s``, ``utilisation`` or ``busy``."""
+    return float(getattr(run(rate, prompt, new), what))
+
+
+def ran_rate(rate: float = CROWD, prompt: int = CONTEXT, new: int = BENCH) -> Quantity:
+    """Tokens a second of it."""
+    label = "tokens a second, simulated"
+    given = rate, prompt, new
+    return counted(ran, "tokens_per_s", *given, unit="token/s", label=label)
+
+
+def ran_share(what: str, rate: float = HALF) -> Quantity:
+    """A share of it: of what it can do, or of the time in which steps are made."""
+    return counted(ran, what, rate, label=f"{what}, simulated").to("%")
+
+
+def ran_price(rate: float = CROWD) -> Quantity:
+    """A million tokens of the run, lowest quotes."""
+    found = owned().bill(ran_rate(rate)).total.low
+    return dollars(found, f"a million, {rate:g} requests a second")
 
 
 # -- rent or buy -----------------------------------------------------------------------
