@@ -1,19 +1,15 @@
 """Claims on what a token costs. Twelve come from one printed bill: counted once."""
 
-from math import log
-
-from stacklib import cost, models
+from stacklib import cost, hardware, models
 from stacklib.cost.spans import Span
 from stacklib.cost.tokens import ROWS, UNIT
 from stacklib.evidence import Finding, claim
-from stacklib.pages.figures_of import claimed
 from stacklib.pages.serving import price as page
-from stacklib.quantity import Quantity, chosen, quoted
+from stacklib.quantity import counted, quoted
+from stacklib.serving.prices.machine import machine
 
 TOTAL = "token-cost-total"
 LINKED = f"The slip is that of {TOTAL}, and counted there."
-SHARES = 35, 28, 10, 8, 6, 13  # percent, as printed beside the rows
-CARD, LIFE, BOARD, HOUR = 40e3, 4, 700, 0.07  # the machine that the rows name
 
 
 def _ends(found: Span) -> str:
@@ -38,16 +34,19 @@ def total() -> Finding:
 
 
 @claim("token-cost-sum")
-def whole() -> Quantity:
+def whole() -> Finding:
     """The six printed rows added up."""
-    return page.told_total()
+    return Finding(page.told_total(), why="Its own arithmetic, whatever the rows are.")
 
 
 @claim("token-cost-shares-sum")
-def shares() -> Quantity:
+def shares() -> Finding:
     """The six printed percentages added up."""
-    first, *rest = (chosen(share, "%", label="as printed") for share in SHARES)
-    return sum(rest, first).named("the printed shares together")
+    label = "the printed shares together"
+    added = counted(page.printed, "%", "_share", unit="%", label=label)
+    return Finding(
+        added, why="Its own arithmetic, and the shares follow from the rows."
+    )
 
 
 @claim("token-cost-capital", "capital")
@@ -78,10 +77,9 @@ def power_share() -> Finding:
 @claim("token-cost-cooling")
 def cooling() -> Finding:
     """The table's own power row times the PUE beside it, less one."""
-    pue = chosen(1.35, label="PUE, as printed")
     own = page.theirs().rows["cooling"]
     return Finding(
-        (page.told("power") * (pue - 1)).named("cooling of the printed power"),
+        counted(page.cooled, unit=UNIT, label="cooling of the printed power"),
         why="It follows from the row above it, whatever that is worth. From first "
         f"principles cooling is {own.text()}. {LINKED}",
     )
@@ -97,18 +95,19 @@ def production() -> Finding:
 @claim("token-cost-row-consistency")
 def one_machine() -> Finding:
     """Tokens a second that the capital row implies over those of the power row."""
+    own, board = machine(page.H200, 1), hardware.get(page.H200).tdp.across(1)
     bill = cost.token(
         1.0,
-        capital=CARD,
-        power=BOARD,
+        capital=own.capital.high,
+        power=board,
         pue=1.0,
         cooling=0,
         storage=0,
         network=0,
         people=0,
         utilisation=1.0,
-        years=LIFE,
-        price_of_power=HOUR,
+        years=page.THEIRS["years"],
+        price_of_power=quoted("eia.industry_2023"),
     )
     capital, power = (
         bill.implied(row, page.told(row)).low for row in ("capital", "power")
@@ -141,11 +140,10 @@ def longer(context: int) -> Finding:
 def exponent() -> Finding:
     """The exponent of a token's cost in its context, at the same batch."""
     long, longer = page.longer(page.LONG), page.longer(page.LONGER)
-    power = log(long.bytes.si) / log(long.long / long.short)
     return Finding(
-        chosen(power, label="exponent between the two contexts"),
-        why=f"The bytes are a line in the context: {power:.2} to {long.long:,} tokens, "
-        f"{longer.exponent:.2} to {longer.long:,}, and 1 at the most. A whole answer "
+        counted(page.exponent, page.LONG, label="exponent between the two contexts"),
+        why=f"The bytes are a line in the context: {long.exponent:.2} to "
+        f"{long.long:,} tokens, {longer.exponent:.2} to {longer.long:,}, and 1 at the most. A whole answer "
         "costs more than in proportion; one token does not.",
     )
 
@@ -161,16 +159,19 @@ def electricity() -> Finding:
     )
 
 
-@claim("h100-40k")
+@claim("h100-40k", right_if="a card with its share of a server is meant")
 def card() -> Finding:
     """The middle of what a new H100 is quoted at."""
-    quotes = cost.prices("h100", "purchase")
-    prices = [q.value.across(1) for q in quotes]
-    low, high = (pick(prices, key=lambda q: q.si) for pick in (min, max))
+    found = sorted(
+        (quote.value.across(1) for quote in cost.prices("h100", "purchase")),
+        key=lambda price: price.si,
+    )
+    low, median, high = found
     return Finding(
-        cost.span(low, high).middle.named("a new H100, middle of the quotes"),
-        why=f"{low.text()} to {high.text()} in 2026: {claimed('h100-40k').text()} is "
-        "the dearest, with its share of a server in it.",
+        median.named("a new H100, median of the quotes"),
+        then=high.named("a new H100, the highest quote"),
+        why=f"{low.text()} to {high.text()} in 2026; the highest has its share of a "
+        "server in it.",
     )
 
 
@@ -185,12 +186,10 @@ def used() -> Finding:
 
 @claim("gpt4-175b")
 def smaller() -> Finding:
-    """175 billion over two."""
-    ratio = chosen(175, label="billions, then") / chosen(2, label="billions, now")
-    return Finding(
-        ratio.named("then over now"),
-        why="The division holds; 175 billion is the size that GPT-3 was published "
-        "with, and that of GPT-4 was not.",
+    """175 billion over two, of which the first is another model's."""
+    return Finding.cited(
+        "Source: T. Brown et al., Language Models are Few-Shot Learners, 2020, table "
+        "2.1: 175 billion parameters, of GPT-3. Nobody published those of GPT-4."
     )
 
 
