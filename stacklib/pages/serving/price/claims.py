@@ -6,7 +6,7 @@ from stacklib.cost.tokens import ROWS, UNIT
 from stacklib.evidence import Finding, claim
 from stacklib.pages.serving import price as page
 from stacklib.quantity import counted, quoted
-from stacklib.serving.prices.machine import machine
+from stacklib.serving.prices.machine import GPUS, machine
 
 TOTAL = "token-cost-total"
 LINKED = f"The slip is that of {TOTAL}, and counted there."
@@ -44,9 +44,7 @@ def shares() -> Finding:
     """The six printed percentages added up."""
     label = "the printed shares together"
     added = counted(page.printed, "%", "_share", unit="%", label=label)
-    return Finding(
-        added, why="Its own arithmetic, and the shares follow from the rows."
-    )
+    return Finding(added, why="Its own arithmetic, and they follow from the rows.")
 
 
 @claim("token-cost-capital", "capital")
@@ -95,7 +93,7 @@ def production() -> Finding:
 @claim("token-cost-row-consistency")
 def one_machine() -> Finding:
     """Tokens a second that the capital row implies over those of the power row."""
-    own, board = machine(page.H200, 1), hardware.get(page.H200).tdp.across(1)
+    own, board = machine(page.H200, GPUS), hardware.get(page.H200).tdp.across(GPUS)
     bill = cost.token(
         1.0,
         capital=own.capital.high,
@@ -142,9 +140,10 @@ def exponent() -> Finding:
     long, longer = page.longer(page.LONG), page.longer(page.LONGER)
     return Finding(
         counted(page.exponent, page.LONG, label="exponent between the two contexts"),
-        why=f"The bytes are a line in the context: {long.exponent:.2} to "
-        f"{long.long:,} tokens, {longer.exponent:.2} to {longer.long:,}, and 1 at the most. A whole answer "
-        "costs more than in proportion; one token does not.",
+        why="The bytes are a line in the context, so the exponent is "
+        f"{long.exponent:.2} to {long.long:,} tokens, {longer.exponent:.2} to "
+        f"{longer.long:,}, and 1 at the most. A whole answer costs more than in "
+        "proportion; one token does not.",
     )
 
 
@@ -159,19 +158,16 @@ def electricity() -> Finding:
     )
 
 
-@claim("h100-40k", right_if="a card with its share of a server is meant")
+@claim("h100-40k")
 def card() -> Finding:
-    """The middle of what a new H100 is quoted at."""
-    found = sorted(
-        (quote.value.across(1) for quote in cost.prices("h100", "purchase")),
-        key=lambda price: price.si,
-    )
-    low, median, high = found
+    """A server of eight, over eight."""
+    found = [quote.value for quote in cost.prices("h100", "purchase")]
+    low, high = (pick(found, key=lambda price: price.si) for pick in (min, max))
+    share = quoted("cluster_sheet.server") / chosen(GPUS, label="GPUs of a server")
     return Finding(
-        median.named("a new H100, median of the quotes"),
-        then=high.named("a new H100, the highest quote"),
-        why=f"{low.text()} to {high.text()} in 2026; the highest has its share of a "
-        "server in it.",
+        share.named("a server over its GPUs"),
+        why=f"With its share of a server of 2024. Cards are quoted from {low.text()} to "
+        f"{high.text()} in 2026.",
     )
 
 
