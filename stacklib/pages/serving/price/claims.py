@@ -166,8 +166,8 @@ def card() -> Finding:
     share = quoted("cluster_sheet.server") / chosen(GPUS, label="GPUs of a server")
     return Finding(
         share.named("a server over its GPUs"),
-        why=f"With its share of a server of 2024. Cards are quoted from {low.text()} to "
-        f"{high.text()} in 2026.",
+        why="With its share of a server, in 2024. Cards are quoted from "
+        f"{low.text()} to {high.text()} in 2026.",
     )
 
 
