@@ -5,8 +5,8 @@ from stacklib.cost.spans import Span
 from stacklib.cost.tokens import ROWS, UNIT
 from stacklib.evidence import Finding, claim
 from stacklib.pages.serving import price as page
-from stacklib.quantity import counted, quoted
-from stacklib.serving.prices.machine import GPUS, machine
+from stacklib.quantity import chosen, counted, quoted
+from stacklib.serving.prices.machine import GPUS
 
 TOTAL = "token-cost-total"
 LINKED = f"The slip is that of {TOTAL}, and counted there."
@@ -93,11 +93,11 @@ def production() -> Finding:
 @claim("token-cost-row-consistency")
 def one_machine() -> Finding:
     """Tokens a second that the capital row implies over those of the power row."""
-    own, board = machine(page.H200, GPUS), hardware.get(page.H200).tdp.across(GPUS)
+    quotes = [q.value.across(GPUS) for q in cost.prices(page.H200, "purchase")]
     bill = cost.token(
         1.0,
-        capital=own.capital.high,
-        power=board,
+        capital=max(quotes, key=lambda price: price.si),
+        power=hardware.get(page.H200).tdp.across(GPUS),
         pue=1.0,
         cooling=0,
         storage=0,
@@ -112,7 +112,7 @@ def one_machine() -> Finding:
     )
     return Finding(
         (capital / power).named("tokens a second by capital over those by power"),
-        why=f"{capital.text(digits=3)} and {power.text(digits=3)} on one GPU: no slip "
+        why=f"{capital.text(digits=3)} and {power.text(digits=3)} on eight GPUs: no slip "
         f"of a unit repairs two rows that are so far apart. Not part of {TOTAL}.",
     )
 
