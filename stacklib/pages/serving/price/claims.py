@@ -112,8 +112,9 @@ def one_machine() -> Finding:
     )
     return Finding(
         (capital / power).named("tokens a second by capital over those by power"),
-        why=f"{capital.text(digits=3)} and {power.text(digits=3)} on eight GPUs: no slip "
-        f"of a unit repairs two rows that are so far apart. Not part of {TOTAL}.",
+        why=f"{capital.text(digits=3)} and {power.text(digits=3)} on eight GPUs: no "
+        "slip of a unit repairs two rows that are so far apart. Not part of "
+        f"{TOTAL}.",
     )
 
 
