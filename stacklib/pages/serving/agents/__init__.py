@@ -163,7 +163,7 @@ def thinking(new: int) -> Quantity:
 
 def step_in(sessions: int = 1) -> Quantity:
     """A token with the context of the first turn, among so many sessions."""
-    context = int(told()[0].context.si)
+    context = told()[0].context
     return estimate(MODEL, DEVICE, "bf16", CHIPS, sessions, context).tpot
 
 
@@ -255,7 +255,7 @@ def pipeline(user: Quantity) -> CallGraph:
 
 def over(user: Quantity) -> Quantity:
     """Tokens that the pipeline reads over those of the request."""
-    found: Quantity = pipeline(user).over(user)
+    found: Quantity = pipeline(user).prefill / user
     return found.named("read over asked")
 
 
@@ -294,7 +294,9 @@ def routes() -> list[dict[str, Any]]:
 @counting("thousand tokens read, {how}")
 def read(how: str, replicas: int = 4) -> float:
     """Tokens that the chain computes: ``nothing`` found, ``anywhere``, ``aware``."""
-    return float(getattr(routing(chained(), replicas), how)) / 1000
+    found = routing(chained(), replicas)
+    tokens = {"nothing": chained().prefill, "anywhere": found.anywhere}
+    return float(tokens.get(how, found.aware)) / 1000
 
 
 # -- tails -----------------------------------------------------------------------------
@@ -344,10 +346,10 @@ def served(at_once: int) -> Tail:
 def engine_ratio(at_once: int, end: int | None = None) -> float:
     """The same of the engine; or an end of the interval in which it lies."""
     found = served(at_once)
-    held = found.ratio if end is None else found.band[end]
-    if held is None:
+    chain = {None: found.chain, 0: found.high, 1: found.low}[end]
+    if chain is None:
         raise ValueError(f"{CHAINS} chains are too few for an interval")
-    return held
+    return found.summed / chain
 
 
 def hop_p99(hops: float = 1) -> float:

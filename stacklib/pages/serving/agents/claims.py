@@ -40,7 +40,7 @@ def as_added(what: str) -> Finding:
 
 def room_for() -> Quantity:
     """Sessions that fit the running case's memory."""
-    context = int(told()[0].context.si)
+    context = told()[0].context
     asked: dict[str, Any] = {"tp": page.CHIPS, "context": context, "share": used()}
     return room(page.MODEL, page.DEVICE, **asked).conversations
 
