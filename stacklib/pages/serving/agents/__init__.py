@@ -214,12 +214,11 @@ def tool_for(share: Quantity, ours: bool = False) -> Quantity:
     return each.to("s").named("a tool's time for that share")
 
 
-def gpu_share(batch: int) -> Quantity:
-    """Of a step of the running case: all but what the engine's host holds up."""
-    found = estimate(MODEL, DEVICE, "bf16", CHIPS, batch, CONTEXT)
+def lost() -> Quantity:
+    """Share of a step of the running case that an engine loses between layers."""
+    found = estimate(MODEL, DEVICE, "bf16", CHIPS, context=CONTEXT)
     host = next(line.time for line in found.parts if line.name == HOST)
-    share = ((found.tpot - host) / found.tpot).to("%")
-    return share.named(f"GPUs' share of a step of {batch}")
+    return (host / found.tpot).to("%").named("lost between layers")
 
 
 def busy(kind: str, sessions: float, cores: float, slots: float, turns: float) -> float:
