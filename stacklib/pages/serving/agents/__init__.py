@@ -41,6 +41,7 @@ CHAINS, TOKENS = 300, 20.0  # that an engine answers; mean tokens of an answer
 DRAWN = 4000  # chains of a law
 PROMPT = 1000  # tokens of a question that is thought about
 REPLICAS = (2, 4, 8)
+ADDED = 1000  # tokens that a call adds to what it goes on from
 WORDS = {
     "network": "network",
     "prefill": "reading prompts",
@@ -259,7 +260,7 @@ def over(user: Quantity) -> Quantity:
 
 
 @cache
-def chained(calls: int = HOPS, models: int = 1, step: int = 1000) -> CallGraph:
+def chained(calls: int = HOPS, models: int = 1, step: int = ADDED) -> CallGraph:
     """Calls of which each goes on from the last, of models that take turns."""
     names = [f"hop {n}" for n in range(calls)]
     own = {name: Call(step, model=f"{n % models}") for n, name in enumerate(names)}
