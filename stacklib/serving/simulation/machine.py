@@ -280,6 +280,8 @@ class Machine:
         # Who was here before has more of the text in common with what he left.
         shared = reach if request.preempted else request.shared // self.limits.size
         shared = min(shared, reach)
+        if request.ready and self._widest(request) > self.pool.free:
+            return False
         found = self.pool.admit(request.held, request.text, reach, shared, tokens)
         if found is None:
             return False
@@ -291,12 +293,21 @@ class Machine:
             request.ready = False
             self._decode(request)
             self.late.append(request)
+            # It has a block for its newest token; a draft may need more at once.
+            size, place = self.limits.size, tokens - 1
+            given = -(-tokens // size) - -(-place // size)
+            self.pool.take(self.writes.needs(request, self.tick) - given)
             return True
         request.unread = tokens - found
         self.backlog -= found
         request.again += max(0, request.read - found)
         self.reading.append(request)
         return True
+
+    def _widest(self, request: Request) -> int:
+        """Blocks that its first pass here may need."""
+        most = request.tokens + self.writes.width - 1
+        return -(-min(most, request.prompt + request.new - 1) // self.limits.size)
 
     # -- its end -----------------------------------------------------------------------
 
@@ -331,7 +342,7 @@ class Machine:
         ends = self.ends
         while ends and ends[0][0] <= self.tick:
             at, _, request = heappop(ends)
-            if request.ends == at:
+            if request.ends == at and request in self.running:  # not one that is void
                 self._finish(request, self._stop(request), now)
                 done.append(request)
         parted: list[Request] = []

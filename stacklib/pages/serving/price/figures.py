@@ -20,12 +20,15 @@ def used_spec(*, title: str) -> Spec:
             f"owned, {words} quotes",
             "predicted",
             series=0,
+            device=page.DEVICE,
         )
         for end, words in (("low", "cheapest"), ("high", "dearest"))
     ]
     for end, words in (("low", "cheapest"), ("high", "dearest")):
         price = getattr(rents, end).to(page.UNIT).value
-        marks.append(rule(f"rented, {words}", "predicted", y=price, series=1))
+        marks.append(
+            rule(f"rented, {words}", "predicted", y=price, series=1, device=page.DEVICE)
+        )
     return chart(
         title,
         x=axis(

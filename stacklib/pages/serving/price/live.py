@@ -1,4 +1,4 @@
-"""A price, live: the hours that each batch needs for it, and the bill at one point."""
+"""A price, live: the hours that each batch needs for it, and the cost at a point."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from stacklib.serving.prices.machine import machine
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 192, 256, 320, 371)
 CENTS = (1, 2, 5, 10, 20, 30, 50, 70, 100, 200, 500, 1000, 3000)
 POWERS = (3, 6, 8, 12, 20, 30, 50)  # cents a kilowatt hour
-USED = (5, 10, 20, 30, 40, 50, 65, 80, 90, 100)
+DAY = 24
+HOURS = (1, 2, 4, 7, 10, 12, 16, 20, 22, 24)  # of a day
 
 
 def controls() -> list[dict[str, Any]]:
@@ -27,7 +28,7 @@ def controls() -> list[dict[str, Any]]:
     return [
         choices.slider("cents", "Price of a million tokens (cents)", CENTS, 30),
         choices.slider("batch", "Readers at once", BATCHES, page.TOGETHER),
-        choices.slider("used", "Hours in use (%)", USED, 65),
+        choices.slider("hours", "Hours of a day in use", HOURS, 16),
         choices.slider("years", "Years of service", range(1, 9), 5),
         choices.slider("power", "Power (cents a kWh)", POWERS, 8),
     ]
@@ -41,37 +42,37 @@ def _rate(batch: int) -> Quantity:
     return found
 
 
-def _price(batch: int, used: float, years: int, power: int) -> Span:
+def _price(batch: int, hours: int, years: int, power: int) -> Span:
     bill = machine(page.DEVICE, page.TP).bill(
         chosen(_rate(batch).si, "token/s", "tokens a second"),
-        utilisation=chosen(used / 100, "", "hours in use"),
+        utilisation=chosen(hours / DAY, "", "hours in use"),
         years=chosen(years, "year", "years of service"),
         price_of_power=chosen(power / 100, "USD/kWh", "price of power"),
     )
     return bill.total
 
 
-def explore(*, cents: int, batch: int, used: int, years: int, power: int) -> Spec:
+def explore(*, cents: int, batch: int, hours: int, years: int, power: int) -> Spec:
     """Hours that each batch needs at the cheapest and the dearest quotes."""
     price = chosen(cents / 100, UNIT, "price of a million tokens")
-    always = {each: _price(each, 100, years, power) for each in BATCHES}
+    always = {each: _price(each, DAY, years, power) for each in BATCHES}
     needs = {
-        words: [100 * (getattr(always[b], end) / price).si for b in BATCHES]
+        words: [DAY * (getattr(always[b], end) / price).si for b in BATCHES]
         for words, end in (("cheapest quotes", "low"), ("dearest quotes", "high"))
     }
-    point = _price(batch, used, years, power)
+    point = _price(batch, hours, years, power)
     return chart(
-        f"At {price.text()}, {batch} at once and {used} % of the hours: "
+        f"At {price.text()}, {batch} at once and {hours} hours a day: "
         f"{_word(price, point)}.",
         x=axis("Readers at once", log=True, limits=[0.9, 450]),
-        y=axis("Hours in use that the price needs (%)", log=True, limits=[1, 2000]),
+        y=axis("Hours of a day that the price needs", log=True, limits=[0.2, 500]),
         marks=[
-            band("more hours than there are", "impossible", y=[100, 2000], at="key"),
+            band("more hours than a day has", "impossible", y=[DAY, 500], at="key"),
             *(
                 line(BATCHES, y, words, "predicted", at="key", series=series)
                 for series, (words, y) in enumerate(needs.items())
             ),
-            here(batch, used),
+            here(batch, hours),
         ],
         readouts=[
             readout("least", "It costs, at least", point.low, unit=UNIT, digits=3),
