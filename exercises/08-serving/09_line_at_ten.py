@@ -12,17 +12,17 @@ other. Requests come independently of one another, `rate` of them a second on av
 
 - `capacity(chunk, prompt, new, step)`: requests a second when every step is full.
 - `wait(rate, chunk, prompt, new, step)`: mean seconds until a request's prompt begins
-  to be read. Take every step as full. All prompts are alike, so that the one under way
-  has half of its time left on average.
+  to be read. Take every step as full. All prompts are alike, and you come upon the one
+  under way at any moment of its time.
 - `margin(rate, chunk, prompt, new, step)`: by what share steps may take longer until
-  the line has no end: 0.25 if by a quarter.
+  the line has no end; as a number, not in percent.
 
 Suppose chunks of 512 tokens, steps of 34 ms, prompts of 1,024 tokens, answers of 256,
 and ten requests a second; the grader prints what yours say.
 
-hint: Little's law twice: rate times the time of writing is how many write at once, and
-rate times wait is how many stand in line. The wait is then the time to read those in
-line, and half a prompt if one is under way.
+hint: Little's law, for two places: rate times the time of writing is how many write at
+once, and rate times wait is how many stand in line. The wait is then the time to read
+those in line, and what is left on average of a prompt under way, if there is one.
 """
 
 from stacklib.grading import expect

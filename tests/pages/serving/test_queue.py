@@ -147,7 +147,7 @@ def test_the_drawing():
 
 def test_the_live_figure():
     spec, told = readouts(rate=8)
-    assert "8 requests" in spec["title"] and told["p99"].endswith("without end")
+    assert "rate of 8" in spec["title"] and told["p99"].endswith("without end")
     spec, told = readouts(rate=24, scheduler="static")
     assert "utilisation" in spec["message"] and "p99" not in told
     _, told = readouts(rate=2, of="itl", machines=2)

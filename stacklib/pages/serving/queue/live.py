@@ -71,11 +71,11 @@ def explore(
     try:
         found = run.percentiles(of, band=True)
     except OverCapacity as over:
-        message, title = str(over), f"{rate} requests per second: a line without end."
+        message, title = str(over), f"A rate of {rate} per second: a line without end."
     else:
         marks = _marks(found, high)
         title = (
-            f"{rate} requests per second: one in a hundred waits {found[99]:.3g} s or "
+            f"A rate of {rate} per second: one in a hundred waits {found[99]:.3g} s or "
             f"longer for the {TIMES[of]}."
         )
         told += [
