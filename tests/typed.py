@@ -33,7 +33,10 @@ TRAFFIC = (
     "--dtype bf16 --kv-dtype bf16 --tp 1 --ep 1 --scheduler chunked --chunk 128 "
     "--max-batch 8 --blocks 200 --software engine --gap 0.001 --slo ttft=1 --seed 3"
 )
-HOUSES = "llama-2-7b --on h100-sxm --trace trace.csv --replicas 2 --router prefix-aware"
+HOUSES = (
+    "llama-2-7b --on h100-sxm --trace trace.csv --pools prefill=1,decode=2 "
+    "--draft 0.7,2 --replicas 1 --router prefix-aware"
+)
 NEW = "new device my-gpu --name 'My GPU' --vendor Acme --year 2025 --kind gpu"
 CLAIM = (
     "new claim two-readers-slower --chapter 1 --page roofline/decode --document 001 "

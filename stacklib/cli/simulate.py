@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from .arguments import add_dtype, add_json, columns, emit, whole
+from .estimate import draft
 from .models import find
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 FORWARDED = (
     "replicas tp ep dtype kv_dtype software blocks scheduler chunk max_batch router "
-    "gap seed"
+    "gap seed pools draft"
 ).split()
 
 
@@ -25,12 +26,13 @@ def number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r}: a number is needed") from None
 
 
-def limits(text: str) -> dict[str, float]:
-    """Limits in seconds, with commas between."""
+def named(text: str) -> dict[str, float]:
+    """Numbers by name, with commas between; whole ones stay whole."""
     found = {}
     for word in text.split(","):
         name, _, value = word.partition("=")
-        found[name.strip()] = number(value)
+        value = value.strip()
+        found[name.strip()] = int(value) if value.isdecimal() else number(value)
     return found
 
 
@@ -80,8 +82,16 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--software", default="engine", help="who exchanges: engine or library"
     )
+    parser.add_argument(
+        "--pools",
+        type=named,
+        help="in place of --replicas: prefill=1,decode=3 or attention=1,mlp=1",
+    )
+    parser.add_argument(
+        "--draft", type=draft, help="acceptance,tokens[,model]: 0.7,4,llama-3-8b"
+    )
     parser.add_argument("--gap", type=number, help="seconds of the host in each step")
-    parser.add_argument("--slo", type=limits, help="limits in s: ttft=0.5,tpot=0.05")
+    parser.add_argument("--slo", type=named, help="limits in s: ttft=0.5,tpot=0.05")
     add_json(parser)
     parser.set_defaults(func=run)
 

@@ -189,6 +189,10 @@ class Accelerator(DeviceFields):
     link_key: str = ""
     host_link_key: str = ""
 
+    def __hash__(self) -> int:
+        # Equal devices have equal keys; what is kept by a device may be asked with one.
+        return hash(self.key)
+
     @property
     def formats(self) -> tuple[str, ...]:
         """Formats with a published dense rate."""

@@ -31,6 +31,15 @@ def test_limits_that_nobody_meets_are_said_with_the_nearest_miss(run):
     assert status == 1 and "nearest: ttft" in out
 
 
+def test_pools_and_drafts_are_taken(run):
+    alone = json.loads(run(*HOUSE, "--json")[1])
+    pools = run(*HOUSE, "--pools", "prefill=1,decode=1,link=5e10", "--json")
+    drafted = run(*HOUSE, "--draft", "0.7,2", "--json")
+    e2e = [json.loads(each[1])["e2e"]["p50"]["s"] for each in (pools, drafted)]
+    assert pools[0] == drafted[0] == 0
+    assert len({alone["e2e"]["p50"]["s"], *e2e}) == 3
+
+
 @pytest.mark.parametrize(
     "more, says",
     [
@@ -46,6 +55,9 @@ def test_limits_that_nobody_meets_are_said_with_the_nearest_miss(run):
         (["--blocks", "2"], "there are 2"),
         (["--gap", "-1"], "gap = -1"),
         (["--tp", "0"], "tp = 0"),
+        (["--pools", "prefill=0,decode=1"], "prefill = 0"),
+        (["--pools", "prefill=1.5,decode=1"], "prefill = 1.5"),
+        (["--draft", "2,2"], "acceptance = 2.0"),
         (["--trace", "nosuch.csv"], "nosuch.csv"),
     ],
 )

@@ -174,6 +174,18 @@ def _drafted() -> dict[str, Put]:
     return each | {HOST: _lost_by_both}
 
 
+def _in_the_fleet() -> dict[str, Put]:
+    def put(name: str) -> Put:
+        def among_others(on: str) -> Any:
+            from stacklib.pages.serving import journey
+
+            return journey.line(name, on)
+
+        return among_others
+
+    return {name: put(name) for name in (*READ, *KERNELS, EXCHANGES, HOST)}
+
+
 # What a case is before its first section: a token computes, and a prompt is as three
 # kernels for its attention, at the dense peak, leave it.
 START = {
@@ -280,5 +292,5 @@ POSTS: dict[str, Post] = {
     "08-serving/layouts": Post(READ),
     "08-serving/agents": Post(READ),
     "08-serving/price": Post(READ),
-    "08-serving/journey": Post(READ),
+    "08-serving/journey": Post(READ, _in_the_fleet()),
 }

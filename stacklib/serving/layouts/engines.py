@@ -160,7 +160,7 @@ def rules(
             found,
             found.si > least,
             f"a first token {found:.3} times as fast, {least:.3g} is beyond the "
-            f"estimate's error; a tree finds {tree:.0f} tokens, blocks {blocks:.0f}",
+            f"estimate's error; a tree finds {tree:.0f}, blocks {blocks:.0f}",
         ),
         Rule(
             "TensorRT-LLM",

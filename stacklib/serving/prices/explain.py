@@ -26,7 +26,8 @@ from .machine import Machine, machine
 
 YEARS = 5.0  # that what is bought serves, at the most
 MOST = 1 << 16  # sequences at once: more are not looked for
-EACH, TILE = 1024, 128  # batches up to which each is tried, and those of whole tiles
+# Batches that are tried: each up to the first number, then every so many-th.
+EACH, TILES = 128, ((1024, 16), (MOST, 128))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +226,12 @@ def explain_price(
 
 
 def _tried(room: int) -> list[int]:
-    """Every batch where each differs, then the ends of tiles, and the largest."""
-    return sorted({*range(1, min(room, EACH) + 1), *range(EACH, room, TILE), room})
+    """Every batch at first, then those of whole tiles of rows, and the largest."""
+    found, start = [*range(1, min(room, EACH) + 1)], EACH
+    for end, step in TILES:
+        found += range(start + step, min(room, end) + 1, step)
+        start = end
+    return sorted({*found, room})
 
 
 def room_of(step: Callable[..., Estimate], tpot: float | None = None) -> int:
@@ -272,7 +277,7 @@ def _borders(region: Region) -> list[Border]:
 
 
 def _batch(region: Region, hour: Quantity) -> Quantity | None:
-    """The least batch that makes enough tokens in an hour."""
+    """The least batch, of those tried, that makes enough tokens in an hour."""
     needed = (hour / region.price).to("token/s").si * (1 - 1e-9)
     enough = [batch for batch, rate in region.rates.items() if rate >= needed]
     return chosen(min(enough), label="batch") if enough else None

@@ -115,7 +115,9 @@ class Autoscale(Watcher):
 
         def up() -> None:
             self.coming -= 1
-            run.start(next(each for each in run.machines if not each.up))
+            # One that had failed may be back before.
+            for machine in [each for each in run.machines if not each.up][:1]:
+                run.start(machine)
 
         run.change(run.now + self.ready, up)
 

@@ -91,7 +91,7 @@ class Machine:
         self.late: list[Request] = []  # whose last token is not of the step before
         self.pieces: list[tuple[Request, int]] = []
         self.segments: list[tuple[int, int]] = []  # steps, and nanoseconds of each
-        self.start = self.version = 0
+        self.start = self.version = self.taken = 0  # steps whose blocks are taken
 
     @property
     def load(self) -> int:
@@ -117,6 +117,23 @@ class Machine:
     def _open(self) -> bool:
         """Whether a request that comes now would be in the next step."""
         return self.scheduler.joins and len(self.running) < self.limits.max_batch
+
+    def settle(self, now: int) -> None:
+        """Blocks of the steps that began by now, for who looks into the pool."""
+        begun, at = 0, self.start
+        for steps, time in self.segments:
+            begun += min(steps, -(-(now - at) // time))
+            at += steps * time
+            if at >= now:
+                break
+        self._taken(begun)
+
+    def _taken(self, steps: int) -> None:
+        """Blocks of so many steps are taken."""
+        if steps > self.taken:
+            first, more = self.tick + self.taken - 1, steps - self.taken + 1
+            self.pool.take(self.writes.later(first, more))
+            self.taken = steps
 
     def _cut(self, now: int) -> bool:
         """End the steps under way with the one that ends now or later."""
@@ -147,7 +164,7 @@ class Machine:
             self._admit(now, alone)
         if not self.running:
             return False
-        self.start = now
+        self.start, self.taken = now, 1
         decodes = self.decoding
         if self.pieces:
             spans, ends = [], 0
@@ -280,6 +297,8 @@ class Machine:
         # Who was here before has more of the text in common with what he left.
         shared = reach if request.preempted else request.shared // self.limits.size
         shared = min(shared, reach)
+        if request.ready and self._widest(request) > self.pool.free:
+            return False
         found = self.pool.admit(request.held, request.text, reach, shared, tokens)
         if found is None:
             return False
@@ -291,12 +310,21 @@ class Machine:
             request.ready = False
             self._decode(request)
             self.late.append(request)
+            # It has a block for its newest token; a draft may need more at once.
+            size, place = self.limits.size, tokens - 1
+            given = -(-tokens // size) - -(-place // size)
+            self.pool.take(self.writes.needs(request, self.tick) - given)
             return True
         request.unread = tokens - found
         self.backlog -= found
         request.again += max(0, request.read - found)
         self.reading.append(request)
         return True
+
+    def _widest(self, request: Request) -> int:
+        """Blocks that its first pass here may need."""
+        most = request.tokens + self.writes.width - 1
+        return -(-min(most, request.prompt + request.new - 1) // self.limits.size)
 
     # -- its end -----------------------------------------------------------------------
 
@@ -313,8 +341,7 @@ class Machine:
         self.busy += now - self.start
         if self.late:
             self._corrected()
-        if steps > 1:
-            self.pool.take(self.writes.later(self.tick, steps))
+        self._taken(steps)
         written = self.writes.grown(self.tick, steps)
         if written > steps * decodes:  # those of one pass come at once
             gaps[0] += written - steps * decodes
@@ -331,7 +358,7 @@ class Machine:
         ends = self.ends
         while ends and ends[0][0] <= self.tick:
             at, _, request = heappop(ends)
-            if request.ends == at:
+            if request.ends == at and request in self.running:  # not one that is void
                 self._finish(request, self._stop(request), now)
                 done.append(request)
         parted: list[Request] = []

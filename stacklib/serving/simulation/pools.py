@@ -26,7 +26,7 @@ from ..token.work import EXCHANGES
 from .request import Request
 from .rows import ROLES
 from .setup import Served
-from .steps import READ, SECOND, Estimated, Work, nanoseconds
+from .steps import SECOND, ByBlocks, Estimated, Work
 
 CROSSING = 7.5e-6  # s, between an attention and an MLP chip: document 004 has 5 to 10
 PAIRS = {
@@ -109,17 +109,15 @@ def crossing_of(pools: Pools | None, served: Served | None) -> Crossing:
     return Crossing(fixed, served.cached / (pools.link or served.link))
 
 
-class Turns:
+class Turns(ByBlocks):
     """Steps of an attention pool and an MLP pool that take turns in each layer.
 
     - ``law``: of chips that do both
     """
 
-    steady = True
-
     def __init__(self, law: Estimated, pools: Pools) -> None:
+        super().__init__(law.factor)
         self.law, self.pools = law, pools
-        self._alone: dict[tuple[int, int], int] = {}
 
     @cached_property
     def attention_bytes(self) -> float:
@@ -129,18 +127,9 @@ class Turns:
         found = operations(frame.model, "decode", context=1, **asked)
         return sum(op.weight_bytes for op in found if op.part == "attention")
 
-    def decode(self, decodes: int, context: int) -> tuple[int, int]:
-        """As of `Law`."""
-        full = -(-context // (READ * decodes)) or 1
-        time = self._alone.get((decodes, full))
-        if time is None:
-            time = self._alone[decodes, full] = self.mixed(Work(decodes, context))
-        return time, (READ * decodes * full - context) // decodes + 1
-
-    def mixed(self, work: Work) -> int:
-        """As of `Law`."""
-        seconds = sum(self.parts(work).values())
-        return nanoseconds(self.law.factor * seconds)
+    def seconds(self, work: Work) -> float:
+        """As of `ByBlocks`."""
+        return sum(self.parts(work).values())
 
     def parts(self, work: Work) -> dict[str, float]:
         """Seconds: of the layers in turns, and of what is before and after them."""

@@ -18,7 +18,7 @@ from ..estimates.step import Step, step_of
 from ..token import host
 from ..token.account import Case, fitting
 from .here import Here
-from .steps import Estimated, Law
+from .steps import ByBlocks, Estimated
 
 BLOCK = 16  # tokens
 SERVED, FITTED = "E_decode/served", "calibrated"
@@ -44,22 +44,18 @@ class Served:
     ends: tuple[float, float] | None
     own: str = ""  # of the book's models, which this machine runs
 
-    def law(self, gap: float | None, factor: float) -> Law:
+    def law(self, gap: float | None, factor: float) -> ByBlocks:
         """How long its steps take."""
         if self.own:
             return Here(self.own, gap)
         assert self.step is not None
-        return _law(self.step, gap, factor)
+        return _law(keys_of(self.step), gap, factor)
 
 
 @lru_cache(maxsize=64)
-def _kept(keys: Any, gap: float | None, factor: float) -> Estimated:
-    return Estimated(keys[0].value, gap, factor)
-
-
-def _law(step: Step, gap: float | None, factor: float) -> Estimated:
+def _law(keys: Any, gap: float | None, factor: float) -> Estimated:
     """One law of a step: what it has asked once it need not ask again."""
-    return _kept(keys_of(step), gap, factor)
+    return Estimated(keys[0].value, gap, factor)
 
 
 def served(

@@ -125,50 +125,64 @@ class Exponential:
         return Asked(lambda work: draw.expovariate(1 / self.mean) or self.mean)
 
 
-class Estimated:
-    """The estimate's step, its rows asked at powers of two.
+class ByBlocks:
+    """Steps that last as long until the mean context fills another block.
 
-    - ``step``: of a model on some chips
-    - ``gap``: seconds of the host in each step, in place of the estimate's
-    - ``factor``: times as long, for the ends of its band
+    - ``factor``: times as long, for the ends of a band
     """
 
     steady = True
 
-    def __init__(self, step: Step, gap: float | None = None, factor: float = 1.0):
-        self.step, self.factor = step, factor
-        self.host = losses.pause(step.frame.model.layers) if gap is None else gap
-        self._knots: dict[tuple[str, int], float] = {}
+    def __init__(self, factor: float = 1.0) -> None:
+        self.factor = factor
         self._alone: dict[tuple[int, int], int] = {}
-        self._whole: dict[int, float] = {}
-        self._rows: dict[tuple[int, int], float] = {}
+
+    def seconds(self, work: Work) -> float:
+        """Seconds of a step."""
+        raise NotImplementedError
 
     def decode(self, decodes: int, context: int) -> tuple[int, int]:
         """As of `Law`."""
         full = -(-context // (READ * decodes)) or 1
         time = self._alone.get((decodes, full))
         if time is None:
-            seconds = self.of_rows(decodes, decodes) + self._cache(decodes, full)
-            time = self._alone[decodes, full] = nanoseconds(self.factor * seconds)
+            time = self.mixed(Work(decodes, READ * decodes * full))
+            self._alone[decodes, full] = time
         return time, (READ * decodes * full - context) // decodes + 1
 
     def mixed(self, work: Work) -> int:
         """As of `Law`."""
-        seconds = self.of_rows(work.rows, work.decodes + work.ends)
-        return nanoseconds(self.factor * (seconds + self.cached(work)))
+        return nanoseconds(self.factor * self.seconds(work))
+
+
+class Estimated(ByBlocks):
+    """The estimate's step, its rows asked at powers of two.
+
+    - ``step``: of a model on some chips
+    - ``gap``: seconds of the host in each step, in place of the estimate's
+    """
+
+    def __init__(self, step: Step, gap: float | None = None, factor: float = 1.0):
+        super().__init__(factor)
+        self.step = step
+        self.host = losses.pause(step.frame.model.layers) if gap is None else gap
+        self._knots: dict[tuple[str, int], float] = {}
+        self._whole: dict[int, float] = {}
+        self._rows: dict[tuple[int, int], float] = {}
+
+    def seconds(self, work: Work) -> float:
+        """As of `ByBlocks`."""
+        return self.of_rows(work.rows, work.decodes + work.ends) + self.cached(work)
 
     def cached(self, work: Work) -> float:
         """Seconds of attention."""
         seconds = 0.0
-        if work.decodes:
-            full = -(-work.context // (READ * work.decodes)) or 1
-            seconds = self._cache(work.decodes, full)
+        if many := work.decodes:
+            mean = float(READ * (-(-work.context // (READ * many)) or 1))
+            seconds = float(self.step.attention(float(many), mean))
         for start, end in work.pieces:
             seconds += self._prompt(end) - self._prompt(start)
         return seconds
-
-    def _cache(self, decodes: int, full: int) -> float:
-        return float(self.step.attention(float(decodes), float(READ * full)))
 
     def _prompt(self, tokens: int) -> float:
         """Attention over a prompt: what a token takes grows with its length."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from stacklib.quantity.bounds import share, whole
 
-from .steps import Estimated, Law, Work, nanoseconds
+from .steps import ByBlocks, Estimated, Work
 
 if TYPE_CHECKING:
     from .request import Request
@@ -129,30 +129,25 @@ class Drafted(Plain):
         return self.kept.pop(tick, 0)
 
 
-class Checked:
+class Checked(ByBlocks):
     """Steps that check a draft: more rows, and the draft's own steps before.
 
     - ``law``: of the model; ``draft``: of who writes, None where it costs nothing
     - ``tokens``: of a draft
     """
 
-    steady = True
-
-    def __init__(self, law: Estimated, draft: Law | None, tokens: int) -> None:
+    def __init__(self, law: Estimated, draft: ByBlocks | None, tokens: int) -> None:
+        super().__init__(law.factor)
         self.law, self.draft, self.tokens = law, draft, tokens
 
-    def decode(self, decodes: int, context: int) -> tuple[int, int]:
-        """As of `Law`."""
-        return self.mixed(Work(decodes, context)), 1
-
-    def mixed(self, work: Work) -> int:
-        """As of `Law`."""
+    def seconds(self, work: Work) -> float:
+        """As of `ByBlocks`."""
         law, more = self.law, work.decodes * self.tokens
-        seconds = law.of_rows(work.rows + more, work.decodes + work.ends + more)
-        found = nanoseconds(law.factor * (seconds + law.cached(work)))
+        found = law.of_rows(work.rows + more, work.decodes + work.ends + more)
         if self.draft is not None and work.decodes:
-            found += self.tokens * self.draft.decode(work.decodes, work.context)[0]
-        return found
+            alone = Work(work.decodes, work.context)
+            found += self.tokens * self.draft.seconds(alone)
+        return found + law.cached(work)
 
 
 def draft_of(given: Sequence[Any] | None) -> tuple[float, int, Any] | None:

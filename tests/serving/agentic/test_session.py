@@ -7,7 +7,7 @@ import math
 import pytest
 
 from stacklib.quantity import Quantity
-from stacklib.serving import machine_share, session
+from stacklib.serving import estimate, machine_share, session
 from stacklib.serving.agentic.session import WHOSE, Turn, components, told
 from stacklib.serving.engine.dry import DryRun
 
@@ -40,8 +40,17 @@ def test_a_model_is_asked_where_turns_bring_no_times():
     assert second < first / 4  # a thousand of nine thousand are new
     prompts = [p.time.si for p in anew.parts if p.what == "prefill"]
     assert prompts[0] == first < prompts[1]
-    assert again.time("decode").si == pytest.approx(anew.time("decode").si)
+    # The first of a hundred tokens comes with the prompt.
+    step = estimate("llama-3-70b", "h100", tp=8, context=8000, prompt=8000, new=100)
+    writing = next(p.time.si for p in anew.parts if p.what == "decode")
+    assert writing == pytest.approx(99 * step.tpot.si)
     assert isinstance(again.total, Quantity)
+
+
+def test_a_turn_that_writes_nothing_only_reads():
+    read = session([Turn(8000, 0)], "llama-3-70b", "h100", tp=8)
+    assert [part.what for part in read.parts] == ["prefill"]
+    assert read.time("decode") == read.time("tools") == 0
 
 
 def test_the_engine_finds_what_the_sum_leaves_out():

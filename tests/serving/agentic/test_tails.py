@@ -55,6 +55,8 @@ def test_equal_hops_are_chi_square(hops):
 
 def test_several_calls_end_with_the_last():
     """(1 - exp(-t)) ** k: the same of the formula and of k waits in a row."""
+    short = exponential_tail([Hop(1e-3)])  # in any unit of time
+    assert short.chain == pytest.approx(1e-3 * CHI_SQUARE[1] / 2, rel=1e-5)
     for calls in (1, 2, 8, 40):
         found = exponential_tail([Hop(2.0, calls)], 0.9)
         assert found.chain == pytest.approx(found.hops[0], rel=1e-9)
@@ -133,6 +135,25 @@ def test_order_statistics_hold_the_quantile_as_often_as_they_say():
     assert order_interval(need, 0.99)[1] == need == 299
     assert order_interval(need - 1, 0.99)[1] is None
     assert order_interval(3, 0.01)[0] is None
+
+
+def test_a_chains_interval_are_two_of_its_sums():
+    sums = [float(n) for n in range(400)]
+    first, last = order_interval(400, 0.9)
+    found = tail([(each,) for each in sums], 0.9)
+    assert (found.low, found.chain, found.high) == (first - 1, 359, last - 1)
+    assert tail([(1.0,)] * 3, 0.01).low is None
+
+
+def test_no_two_prompts_are_alike():
+    run, asked = dry(), []
+
+    def submit(tokens, most):
+        asked.append(tuple(tokens))
+        return run.submit(tokens, most=most)
+
+    replayed(submit, run.step, [[1]] * 200, prompt=2)
+    assert len(set(asked)) == 200 and {len(each) for each in asked} == {2}
 
 
 def test_a_quantile_is_a_value_of_the_sample():

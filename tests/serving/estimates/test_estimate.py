@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from stacklib import hardware, models
 from stacklib.hardware import UnknownSpec, efficiency, efficiency_override
 from stacklib.quantity import Quantity, UnknownName
 from stacklib.roofline.work.fit import Infeasible
@@ -26,6 +27,14 @@ def si(value):
 
 def total(found):
     return sum(si(line.time) for line in found.parts if line.time is not None)
+
+
+def test_things_are_asked_as_their_names_are():
+    on, model = hardware.get("h100-sxm"), models.get("llama-3-70b")
+    given = estimate(model, on, "bf16", tp=8), estimate(**CASE)
+    assert given[0].tpot.si == given[1].tpot.si and given[0].ttft.si == given[1].ttft.si
+    unlike = estimate(model, on, devices=[on, hardware.get("b200")])
+    assert unlike.tpot.si == estimate(model, on, devices=["h100-sxm", "b200"]).tpot.si
 
 
 @pytest.mark.parametrize("case", [CASE, MIXED])

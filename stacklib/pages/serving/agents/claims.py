@@ -1,0 +1,245 @@
+"""Claims on agents: a session's seconds, whose they are, calls, tails, and JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stacklib.evidence import Finding, claim
+from stacklib.pages.serving import agents as page
+from stacklib.pages.serving.fits import used
+from stacklib.quantity import Quantity, chosen, counted, quoted
+from stacklib.serving.agentic.offload import largest
+from stacklib.serving.agentic.session import told
+from stacklib.serving.agentic.shares import CPU, GPU
+from stacklib.serving.estimates.room import room
+
+FULL = "as many sessions share the machine as its memory holds"
+SLOW = "its tools take the most of its own table, and its tokens the least"
+ONE_CORE = (
+    "one core runs the tools of 23 to 26 sessions, on a machine with room for 110 to "
+    "62 sequences in a batch"
+)
+SHORT = "the user's request has 1,725 tokens"
+ONE_MODEL = "all hops ask one model, which has two to four replicas that forget nothing"
+SIXTY = chosen(60, "%", label="processors' share, as claimed")
+TOGETHER = "the hops of a chain are slow together"
+PAIRS = ((23, 1, 110), (26, 1, 62))  # sessions, cores, places in a batch
+
+
+@claim("session-total-time", "whole")
+@claim("session-decode-dominates", "decode")
+def as_added(what: str) -> Finding:
+    """The document's own session, event by event."""
+    other, share = page.total(ours=True), page.of_it("decode", ours=True)
+    return Finding(
+        page.lasting(what),
+        why=f"Its own arithmetic. Llama-3-70B on eight H100s, alone, takes {other:.3} "
+        f"for the same turns, {share:.3} of it for writing.",
+    )
+
+
+def room_for() -> Quantity:
+    """Sessions that fit the running case's memory."""
+    context = told()[0].context
+    asked: dict[str, Any] = {"tp": page.CHIPS, "context": context, "share": used()}
+    return room(page.MODEL, page.DEVICE, **asked).conversations
+
+
+@claim("session-decode-token", right_if=FULL)
+def decoded() -> Finding:
+    """A token of the running case with the context of the first turn."""
+    most = room_for()
+    return Finding(
+        page.step_in(),
+        then=page.step_in(int(most.si)),
+        why="Llama-3-70B on eight H100s, alone. Every session brings a cache of its "
+        f"own to be read, and {most.text()} of them fit. In another section the same "
+        "document has a third of its time for as many tokens.",
+    )
+
+
+@claim("session-first-token")
+def first_decoded() -> Finding:
+    """A step like any other: alone, and with all sessions that fit."""
+    later = [part.time for part in page.on_ours().parts if part.what == "prefill"]
+    return Finding(
+        page.step_in(),
+        to=page.step_in(int(room_for().si)),
+        why="The first token is written by a step like the rest. With the prompt "
+        "before it, most of which the cache has, it comes after "
+        f"{min(later, key=lambda q: q.si):.3 ms} or more; a line in front of it is "
+        "not counted.",
+    )
+
+
+@claim("session-context-compression")
+def summary() -> Finding:
+    """A summary no longer than one of the session's answers, written by the model."""
+    answer = quoted("session.written") / quoted("session.turns")
+    return Finding(
+        (answer * page.step_in()).to("s").named("a summary written"),
+        why="A model that compresses has to write the summary, token by token; "
+        f"{quoted('session.compression'):.3} are time for eight of them. Leaving turns "
+        "out without a model takes no time at all.",
+    )
+
+
+@claim("session-tool-time")
+def one_tool() -> Finding:
+    """What the sum takes, and what another sentence of the same document needs."""
+    least, most = (quoted(f"session.tool_{end}") for end in ("least", "most"))
+    return Finding(
+        quoted("session.tool"),
+        to=page.tool_for(SIXTY),
+        verdict="conflict",
+        why=f"The sum takes that, of a table from {least:.3} to {most:.4}. The 60 % of "
+        "the work that the document gives to processors need the other.",
+    )
+
+
+@claim("session-network-rt")
+def network() -> Finding:
+    """The distance is not said."""
+    return Finding.open(
+        "Light in fibre takes a millisecond for each hundred kilometres and back; the "
+        "rest is the user's last mile and handshakes. To settle it: a trace of round "
+        "trips with the distances of its users."
+    )
+
+
+@claim("session-tool-loops")
+def loops() -> Finding:
+    """A statistic of use."""
+    return Finding.open(
+        "The session worked out beside it has five turns and four tools. To settle "
+        "it: the tool calls of each session in a log of a coding agent's users."
+    )
+
+
+# -- whose time it is ------------------------------------------------------------------
+
+
+@claim("cpu-share-chat")
+def chat() -> Finding:
+    """No workload; a bound of ours does not decide."""
+    return Finding.open(
+        f"Of a step of the running case {page.lost():.3} is lost between layers, and "
+        "which part of that the processor is to blame for is not told apart; reading a "
+        "request and splitting it into tokens are milliseconds of seconds. To settle "
+        "it: processor and GPU times of each request in a trace of a chat server."
+    )
+
+
+@claim("cpu-share-rag")
+def retrieval() -> Finding:
+    """No workload."""
+    return Finding.open(
+        "No index, no number of passages and no prompt are given. To settle it: times "
+        "of embedding, search, ranking, prompt and answer in one deployment."
+    )
+
+
+@claim("cpu-share-multiagent", right_if=SLOW)
+@claim("cpu-share-agentic", right_if=SLOW)
+def work() -> Finding:
+    """Processors' share of the work in the only session that the document describes."""
+    each = page.tool_for(SIXTY)
+    return Finding(
+        page.processors(),
+        then=page.processors(slow=True),
+        why=f"For 60 % each of its four tools would take {each:.3}: a build or a test "
+        "suite does, a search does not.",
+    )
+
+
+def at_work(kind: str, pair: tuple[int, ...]) -> Quantity:
+    """Utilisation at most, with so many cores and places."""
+    names = ("sessions", "cores", "places in a batch")
+    given = (chosen(n, label=name) for n, name in zip(pair, names, strict=True))
+    label = f"share of {kind} at work"
+    turns = quoted("session.turns")
+    return counted(page.busy, kind, *given, turns, label=label).to("%")
+
+
+@claim("agent-cpu-util", CPU, right_if=ONE_CORE)
+@claim("agent-gpu-util", GPU, right_if=ONE_CORE)
+def utilised(kind: str) -> Finding:
+    """One session with a core and a GPU of its own: its share of the session's time."""
+    low, high = (at_work(kind, pair) for pair in PAIRS)
+    return Finding(
+        page.alone(kind),
+        then=low,
+        then_to=high,
+        why="The session is another document's; this one describes none. How busy "
+        "either is depends on how many cores are rented for a batch, and any pair of "
+        "figures can be had.",
+    )
+
+
+# -- calls and tails -------------------------------------------------------------------
+
+
+@claim("agent-prefill-158x", right_if=SHORT)
+def seven_hops() -> Finding:
+    """Six calls that read the request, and one that reads the document."""
+    each = [chosen(n, label="tokens of the request") for n in (page.CONTEXT, 1725)]
+    return Finding(
+        page.over(each[0]),
+        then=page.over(each[1]),
+        why=f"For a request of {page.CONTEXT:,} tokens; how long the user's is, is not "
+        "said, and the ratio is nearly the inverse of it. By operations it is more, "
+        "because attention grows with the square.",
+    )
+
+
+@claim("topology-routing-gain", right_if=ONE_MODEL)
+def routed() -> Finding:
+    """What a router saves that sends a call where its beginning is."""
+    return Finding(
+        page.saved(4, apart=True),
+        then=page.saved(2),
+        then_to=page.saved(4),
+        why="Where every hop is another model, as elsewhere in the same document, "
+        "there is nothing to find: keys and values of one are nothing to another. "
+        f"With eight replicas of one model it would be {page.saved(8):.3}.",
+    )
+
+
+@claim("sum-of-p99", right_if=TOGETHER)
+def summed() -> Finding:
+    """Exponential hops that know nothing of one another, in closed form."""
+    together = counted(
+        page.at_once, page.hops(), label="ratio, hops that are slow together"
+    )
+    return Finding(
+        page.ratio(),
+        then=together,
+        why=f"Lognormal hops give {page.drawn_ratio('lognormal'):.3}, and the engine's "
+        f"scheduler {page.engine_ratio(1):.2}, where forty chains stand in one line "
+        f"{page.engine_ratio(40):.3}.",
+    )
+
+
+# -- JSON ------------------------------------------------------------------------------
+
+
+@claim("dpu-json-rate")
+def checked() -> Finding:
+    """A bound, and no measurement."""
+    found = page.check()
+    return Finding.open(
+        f"A port of 400 Gb/s brings so many answers only if none is larger than "
+        f"{largest():.3}; one core of this machine parses {found.core:.3} answers of "
+        f"{found.size:.4}. An automaton without a stack checks JSON to a depth that "
+        "is fixed beforehand. To settle it: a run of the card's engine."
+    )
+
+
+@claim("dpu-json-power")
+def watts() -> Finding:
+    """An engine's power beside a whole core's."""
+    return Finding.open(
+        "The part of a card that works is held against a whole core, and the card "
+        "draws tens of watts before it begins. To settle it: the card's power with "
+        "and without the load."
+    )
