@@ -29,7 +29,7 @@ H200 = "h200_sxm"
 LONG, LONGER = 131_072, 1_000_000  # tokens of context
 THEIRS: dict[str, Any] = {"batch": 64, "years": 4.0}  # of the bill that is printed
 NODES = 3, 9  # that read and that write, where LMSYS measured
-RENT = 2.0  # USD an hour and chip, as its authors count
+RENT = 2.0  # USD an hour and chip: with it the chips that write cost what they print
 
 
 @cache
