@@ -81,6 +81,7 @@ FOLDERS = {
         "masks",
         "tiers",
         "engine",
+        "pools",
         "agentic",
         "server",
         "readings",

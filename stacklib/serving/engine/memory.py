@@ -98,9 +98,13 @@ class Memory:
         names = tuple((key.hex()[:8], at) for key, at in zip(keys, where, strict=True))
         return Found(sequence, done, done - first, why, names)
 
+    def named(self, key: bytes) -> bytes:
+        """A block's key in the tiers."""
+        return self._whose + key
+
     def _fetch(self, key: bytes, block: int, owner: int) -> tuple[str, Any] | None:
         """Take a block's keys and values out of the tier that has them."""
-        tiers, named = self._tiers, self._whose + key
+        tiers, named = self._tiers, self.named(key)
         tier = tiers.where(named) if tiers is not None else None
         if tiers is None or tier is None:
             return None
@@ -124,7 +128,7 @@ class Memory:
         """Copy a block to the first tier; its place in the pool is written later."""
         tiers, pool = self._tiers, self.pool
         if tiers is not None and pool is not None and tiers.tiers:
-            self._timed(lambda: tiers.put(self._whose + key, *pool.read(block)))
+            self._timed(lambda: tiers.put(self.named(key), *pool.read(block)))
             self.out += 1
             self._log.note("swapped_out", block=block, key=key.hex()[:8])
 

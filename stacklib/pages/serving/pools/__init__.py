@@ -1,1 +1,288 @@
 """Section 8.9: One pool or two?"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import replace
+from functools import cache
+from operator import itemgetter
+from typing import Any
+
+from stacklib import hardware, models, serving
+from stacklib.kernels.schedule.pipeline import Timeline
+from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
+from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
+from stacklib.serving.pools import balance, turns
+from stacklib.serving.simulation.pools import Pools, Turns
+from stacklib.serving.simulation.results import Simulation
+from stacklib.serving.simulation.setup import served
+from stacklib.serving.simulation.steps import SECOND, Estimated, Work
+
+MACHINES = 4  # of eight chips
+NEW, REQUESTS, SEED = 256, 300, 1
+TTFT = 2.0  # s
+STRICT, LOOSE = 0.02, 0.1  # s a token
+LEAST, MOST = 1.0, 45.0  # requests a second that are tried
+QUIET = 8.0  # requests a second, at which everybody meets the loose limit
+RAILS = 8
+SEATS, FULL = 12, 64  # answers that a machine writes at once: of one pool, of two
+NODES = 3, 9  # that read and that write, where LMSYS measured
+ASKED = 2000  # tokens of their prompts
+SPARSE = "deepseek-v3"
+CROSSINGS = 5e-6, 10e-6  # s
+LINKS = 18
+TOKENS = 256  # of a micro-batch whose activations cross
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "one pool": {"replicas": MACHINES},
+    "one pool, prompts in pieces": {"replicas": MACHINES, "scheduler": "chunked"},
+    "2 read, 2 write": {"pools": {"prefill": 2, "decode": 2}},
+    "3 read, 1 writes": {"pools": {"prefill": 3, "decode": 1}},
+}
+ONE, PIECES, EVEN, BEST = LAYOUTS
+
+
+# -- a fleet, simulated ----------------------------------------------------------------
+
+
+def link(name: str = "ib-ndr") -> Quantity:
+    """Bytes a second out of a machine: a rail for each of its chips."""
+    rail = hardware.link(name).link_bandwidth.across(1)
+    return (rail * chosen(RAILS, label="rails")).named("out of a machine")
+
+
+@cache
+def ran(
+    layout: str = ONE, rate: float = QUIET, prompt: int = CONTEXT, rails: int = RAILS
+) -> Simulation:
+    """So many requests a second on four machines."""
+    asked = dict(LAYOUTS[layout])
+    if "pools" in asked:
+        out = link().si * rails / RAILS
+        asked["pools"] = asked["pools"] | {"link": out}
+    traffic = serving.poisson(rate, REQUESTS, prompt=prompt, new=NEW, seed=SEED)
+    return serving.simulate(MODEL, DEVICE, traffic, tp=TP, **asked)
+
+
+def limits(each: float = STRICT) -> dict[str, float]:
+    """What an answer may take: until its first token, and for each of the others."""
+    return {"ttft": TTFT, "tpot": each}
+
+
+@cache
+def goodput(
+    layout: str,
+    each: float = STRICT,
+    prompt: int = CONTEXT,
+    factor: float = 1.0,
+    rails: int = RAILS,
+) -> float:
+    """Requests a second of which nine in ten meet the limits."""
+
+    def at(rate: float) -> Simulation:
+        found = ran(layout, rate, prompt, rails)
+        if factor == 1.0:
+            return found
+        return replace(found, outcome=found.again(factor=factor))
+
+    return balance.sustained(at, limits(each), least=LEAST, most=MOST)
+
+
+def rate(layout: str, each: float = STRICT, **more: Any) -> Quantity:
+    """The same as a number of the page."""
+    label = f"goodput, {layout}, {1000 * each:g} ms"
+    return counted(goodput, layout, each, unit="1/s", label=label, **more)
+
+
+def over(each: float = STRICT) -> Quantity:
+    """The best split's goodput over that of one pool, prompts in pieces or whole."""
+    one = max((rate(name, each) for name in (ONE, PIECES)), key=lambda q: q.si)
+    two = max((rate(name, each) for name in (EVEN, BEST)), key=lambda q: q.si)
+    return (two / one).named(f"two pools over one, {1000 * each:g} ms")
+
+
+def goodput_rows() -> list[dict[str, Any]]:
+    """Goodput by layout and limit."""
+    return [
+        {
+            "layout": name,
+            "16 ms": rate(name, 0.016),
+            "20 ms": rate(name, STRICT),
+            "40 ms": rate(name, 0.04),
+            "100 ms": rate(name, LOOSE),
+        }
+        for name in LAYOUTS
+    ]
+
+
+def seen(layout: str, percent: float, of: str) -> float:
+    """A percentile of times at the quiet load, in seconds."""
+    return ran(layout).percentiles(of, [percent])[percent]
+
+
+def waited(layout: str, percent: float = 99, of: str = "itl") -> Quantity:
+    """The same as a number of the page."""
+    label = f"{of}, {layout}, {percent:g} %"
+    return counted(seen, layout, percent, of, unit="s", label=label)
+
+
+# -- balance ---------------------------------------------------------------------------
+
+
+@cache
+def steps() -> Any:
+    """The law of a machine's steps, and what a token leaves in its cache."""
+    found = served(MODEL, DEVICE, TP, 1, "bf16", None, "engine")
+    assert found.step is not None
+    return Estimated(found.step), found
+
+
+def read_time(prompt: int = CONTEXT) -> float:
+    """Seconds of a step that reads a prompt and nothing else."""
+    return steps()[0].mixed(Work(0, 0, ((0, prompt),), 1)) / SECOND
+
+
+def write_time(batch: int, context: int = CONTEXT, new: int = NEW) -> float:
+    """Seconds of a step in which so many get a token each, half way."""
+    return steps()[0].decode(batch, batch * (context + new // 2))[0] / SECOND
+
+
+def reading() -> Quantity:
+    """A step that reads a prompt, as a number of the page."""
+    return counted(read_time, unit="s", label="a prompt alone")
+
+
+def writing(batch: int = FULL) -> Quantity:
+    """A step that writes, as a number of the page."""
+    return counted(write_time, batch, unit="s", label=f"a step of {batch}")
+
+
+def among(load: float = QUIET) -> Quantity:
+    """Time per token of an answer beside which others' prompts are read."""
+    each = chosen(load, "1/s", label="requests") / chosen(MACHINES, label="machines")
+    share = (each * reading()).named("share of the time that reads")
+    return (writing(SEATS) / (1 - share)).named("a token among prompts")
+
+
+def one_pool(limit: Any) -> Quantity:
+    """Requests a second of one pool with so much time per token, in closed form."""
+    left = 1 - writing(SEATS) / limit
+    return (chosen(MACHINES, label="machines") * left / reading()).named("one pool")
+
+
+def two_pools(readers: int = 3) -> Quantity:
+    """Requests a second that so many machines read."""
+    return (chosen(readers, label="readers") / reading()).named("two pools")
+
+
+def border(readers: int = 3) -> Quantity:
+    """The limit at which both are alike."""
+    first = chosen(readers, label="readers") / chosen(MACHINES, label="machines")
+    return (writing(SEATS) / (1 - first)).named("limit at which both are alike")
+
+
+def seats(limit: float, context: int = CONTEXT) -> int:
+    """Answers that one machine writes at once within a limit, 0 to 128."""
+    counts = range(1, 129)
+    law = steps()[0]
+
+    def late(count: int) -> bool:
+        held = count * (context + NEW // 2)
+        return bool(law.decode(count, held)[0] > limit * SECOND)
+
+    return bisect_left(counts, True, key=late)
+
+
+def readers(batch: int = FULL) -> Quantity:
+    """Machines that read per one that writes, where neither waits."""
+    tokens = chosen(NEW, "token", label="tokens written")
+    written = chosen(batch, "token", label="a token each") / writing(batch)
+    asked = chosen(CONTEXT, "token", label="tokens read")
+    found = balance.readers(asked, tokens, asked / reading(), written)
+    return Quantity.named(found, "machines that read per one that writes")
+
+
+def crossing() -> Quantity:
+    """A prompt's cache over the rails of a machine."""
+    size = models.get(MODEL).kv_bytes(CONTEXT, "bf16")
+    return (size / link()).named("a cache on its way")
+
+
+def lmsys_mix() -> Quantity:
+    """Tokens written per token read that fill LMSYS's nodes."""
+    first, second = NODES
+    read, written = quoted("lmsys_ep.input"), quoted("lmsys_ep.output")
+    return Quantity.named(
+        balance.mix(first, second, read, written), "written per token read"
+    )
+
+
+def lmsys_answer() -> Quantity:
+    """Tokens of an answer that keep both of their pools full."""
+    return (lmsys_mix() * chosen(ASKED, "token", label="a prompt")).named("an answer")
+
+
+# -- attention here, the MLP there -----------------------------------------------------
+
+
+@cache
+def halves(batch: int) -> tuple[float, float]:
+    """Seconds of one of two micro-batches in a layer: attention, MLP."""
+    sides = Turns(steps()[0], Pools(("attention", "mlp"), (1, 1)))
+    layers = models.get(MODEL).layers
+    attention, mlp = sides.sides(Work(batch, batch * CONTEXT))
+    return attention / layers, mlp / layers
+
+
+def half(batch: int, which: int) -> Quantity:
+    """The same as a number of the page."""
+    name = ("attention", "MLP")[which]
+    return counted(
+        halves, batch, unit="s", take=itemgetter(which), label=f"{name} of a layer"
+    )
+
+
+def turns_ran(batch: int, cross: float = CROSSINGS[0], many: int = 2) -> Timeline:
+    """A step of two machines in turns, event by event."""
+    layers = models.get(MODEL).layers
+    return turns.run_turns(*halves(batch), cross, layers, many)
+
+
+def worked(batch: int, side: str, cross: float = CROSSINGS[0], many: int = 2) -> float:
+    """Share of a step in which a side works."""
+    return turns_ran(batch, cross, many).busy(side)
+
+
+def busy(batch: int, side: str = "mlp", many: int = 2) -> Quantity:
+    """The same as a number of the page."""
+    label = f"{side} busy, {batch}, {many}"
+    return counted(worked, batch, side, CROSSINGS[0], many, label=label)
+
+
+def taken_in_turns(batch: int) -> Quantity:
+    """Share of the time in which one machine that does both is at its MLPs."""
+    attention, mlp = half(batch, 0), half(batch, 1)
+    return (mlp / (attention + mlp)).named(f"MLP's share in one machine, {batch}")
+
+
+def crossed(cross: float = CROSSINGS[0]) -> Quantity:
+    """What a token spends on the way between the sides of a sparse model."""
+    layers = models.get(SPARSE).size("layers", "layers")
+    each = chosen(cross, "s", label="a crossing")
+    return Quantity.named(turns.crossings(layers, each), "crossings of a token")
+
+
+def activations(tokens: int = TOKENS) -> Quantity:
+    """One crossing over NVLink: activations of so many tokens, and the latency."""
+    way = hardware.link("nvlink4")
+    width = models.get(SPARSE).size("hidden", "hidden width")
+    size = width * chosen(tokens, label="tokens") * chosen(2, "B", label="bytes")
+    port = way.link_bandwidth.across(1) * chosen(LINKS, label="links of a chip")
+    return (size / port + way.latency).named(f"a crossing of {tokens}")
+
+
+def rows_to_compute() -> Quantity:
+    """Tokens at which the MLP's products take as long as reading its weights."""
+    chip = hardware.get(DEVICE)
+    ridge = chip.peak("bf16").across(1) / chip.memory_bandwidth.across(1)
+    each = 2 * one_of("FLOP") / chosen(2, "B", label="bytes of a weight")
+    return (ridge / each).to("").named("tokens that fill the cores")

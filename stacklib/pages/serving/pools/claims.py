@@ -1,0 +1,81 @@
+"""Claims on pools: who reads, who writes, who attends, and what crosses."""
+
+from stacklib.evidence import Finding, claim
+from stacklib.pages.serving import pools as page
+from stacklib.pages.serving.pools import CROSSINGS, FULL, LOOSE, NODES, STRICT, TOKENS
+from stacklib.quantity import Quantity, chosen
+
+MANY = 256  # answers at once
+
+
+@claim("decode-prefill-ratio")
+def nodes() -> Finding:
+    """Nodes that write over nodes that read."""
+    first, second = (chosen(count, label="nodes") for count in NODES)
+    return Finding(
+        (second / first).named("nodes that write over those that read"),
+        why=f"A property of their mix: it keeps both full at {page.lmsys_mix().text()} "
+        "tokens written per token read, and at no other.",
+    )
+
+
+@claim("lmsys-gpu-count")
+def chips() -> Quantity:
+    """All nodes times eight."""
+    first, second = (chosen(count, label="nodes") for count in NODES)
+    return ((first + second) * chosen(page.RAILS, label="GPUs of a node")).named("GPUs")
+
+
+@claim("pdc-2x", right_if="a token may take 20 ms and prompts are long")
+def twice() -> Finding:
+    """Goodput of two pools over one on the same 32 GPUs."""
+    return Finding(
+        page.over(LOOSE),
+        then=page.over(STRICT),
+        why="Prompts of 4,096 tokens, answers of 256, 2 s to the first token. At 100 "
+        "ms a token one pool is ahead; the border lies at about "
+        f"{page.border().text('ms', 2)}.",
+    )
+
+
+@claim("disagg-5-10us")
+def crossing() -> Finding:
+    """Activations of half a micro-batch and of a whole one over a chip's NVLink."""
+    return Finding(
+        page.activations(TOKENS // 2),
+        to=page.activations(),
+        why=f"No batch is named: {TOKENS // 2} and {TOKENS} tokens of bf16, one "
+        "direction of 18 links, and the link's latency.",
+    )
+
+
+@claim("disagg-activation-bytes")
+def crossings() -> Finding:
+    """Twice in each of the layers."""
+    return Finding(
+        page.crossed(CROSSINGS[0]),
+        why=f"At the longer crossing {page.crossed(CROSSINGS[1]).text()}. It can be "
+        "hidden behind a second micro-batch, which takes the batch apart.",
+    )
+
+
+@claim("util-30-40")
+def together() -> Finding:
+    """The rarer of both parts of a layer, in machines that do both in turns."""
+    mlp = page.taken_in_turns(MANY)
+    return Finding(
+        (1 - mlp).to("%").named("attention's share"),
+        why=f"{MANY} answers at once, 4,096 tokens each: the MLP has the other "
+        f"{mlp.text('%', 2)}. Two parts of one time cannot both have 30 to 40 %.",
+    )
+
+
+@claim("util-60-70", right_if="256 are answered at once, with 4,096 tokens each")
+def apart() -> Finding:
+    """Of two pools in turns, the one that works less."""
+    return Finding(
+        page.busy(FULL, "attention").to("%"),
+        then=page.busy(MANY, "attention").to("%"),
+        why="The MLPs' side is full in both. Attention grows with the caches and the "
+        "MLP hardly before its weights are paid for, so that the batch decides.",
+    )
