@@ -216,8 +216,8 @@ def summed() -> Finding:
         calls.ratio(),
         then=together,
         why=f"Lognormal hops give {calls.drawn_ratio('lognormal'):.3}, and the "
-        f"engine's scheduler {calls.engine_ratio(1):.2}, where forty chains stand in one line "
-        f"{calls.engine_ratio(40):.3}.",
+        f"engine's scheduler {calls.engine_ratio(1):.2}, where forty chains stand in "
+        f"one line {calls.engine_ratio(40):.3}.",
     )
 
 
