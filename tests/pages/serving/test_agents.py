@@ -8,7 +8,7 @@ import pytest
 
 from stacklib import pages
 from stacklib.pages.serving import agents as page
-from stacklib.pages.serving.agents import claims, drawings, figures
+from stacklib.pages.serving.agents import calls, claims, drawings, figures
 from stacklib.plots import spec as grammar
 from stacklib.quantity import chosen
 from stacklib.serving import machine_share, session
@@ -103,34 +103,36 @@ def test_cores_and_places_by_hand():
 
 def test_what_is_read_by_hand():
     user = chosen(2048, label="tokens of the request")
-    assert page.over(user).si == pytest.approx((262_144 + 6 * 2048) / 2048)
-    assert (page.read("nothing").si, page.read("aware").si) == (28, 7)
-    saved = [row["one model"].si for row in page.routes()]
+    assert calls.over(user).si == pytest.approx((262_144 + 6 * 2048) / 2048)
+    assert (calls.read("nothing").si, calls.read("aware").si) == (28, 7)
+    saved = [row["one model"].si for row in calls.routes()]
     assert saved == sorted(saved) and 0 < saved[0] and saved[-1] < 1
-    assert all(row["each its own model"].si == 0 for row in page.routes())
-    assert page.saved(4).si == pytest.approx(1 - 7 / page.read("anywhere").si, rel=1e-3)
+    assert all(row["each its own model"].si == 0 for row in calls.routes())
+    assert calls.saved(4).si == pytest.approx(
+        1 - 7 / calls.read("anywhere").si, rel=1e-3
+    )
 
 
 def test_three_ways_to_a_tail():
-    at = page.last_of().si
-    later = exp(-at) * sum(at**k / factorial(k) for k in range(page.HOPS))
+    at = calls.last_of().si
+    later = exp(-at) * sum(at**k / factorial(k) for k in range(calls.HOPS))
     assert later == pytest.approx(0.01)
-    assert page.ratio().si == pytest.approx(page.HOPS * log(100) / at)
-    assert page.drawn_ratio("exponential").si == pytest.approx(
-        page.ratio().si, rel=0.06
+    assert calls.ratio().si == pytest.approx(calls.HOPS * log(100) / at)
+    assert calls.drawn_ratio("exponential").si == pytest.approx(
+        calls.ratio().si, rel=0.06
     )
-    low, high = (page.engine_ratio(1, end).si for end in (0, 1))
-    assert low < page.engine_ratio(1).si < high and low < page.ratio().si < high
-    assert page.engine_ratio(40, 1).si < low  # in one line they are slow together
-    assert page.at_once(page.HOPS) == pytest.approx(1)
-    assert page.hop_p99() == pytest.approx(log(100))
+    low, high = (calls.engine_ratio(1, end).si for end in (0, 1))
+    assert low < calls.engine_ratio(1).si < high and low < calls.ratio().si < high
+    assert calls.engine_ratio(40, 1).si < low  # in one line they are slow together
+    assert calls.at_once(calls.HOPS) == pytest.approx(1)
+    assert calls.hop_p99() == pytest.approx(log(100))
 
 
 def test_each_level_of_json_takes_twice_the_states():
     states = [flat_states(depth) for depth in range(4)]
     more = [b - a for a, b in pairwise(states)]
     assert more == [more[0], 2 * more[0], 4 * more[0]]
-    assert page.check("automaton").time.si > page.check().time.si
+    assert calls.check("automaton").time.si > calls.check().time.si
 
 
 WORDS = {

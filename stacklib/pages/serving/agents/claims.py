@@ -6,6 +6,7 @@ from typing import Any
 
 from stacklib.evidence import Finding, claim
 from stacklib.pages.serving import agents as page
+from stacklib.pages.serving.agents import calls
 from stacklib.pages.serving.fits import used
 from stacklib.quantity import Quantity, chosen, counted, quoted
 from stacklib.serving.agentic.offload import largest
@@ -184,8 +185,8 @@ def seven_hops() -> Finding:
     """Six calls that read the request, and one that reads the document."""
     each = [chosen(n, label="tokens of the request") for n in (page.CONTEXT, 1725)]
     return Finding(
-        page.over(each[0]),
-        then=page.over(each[1]),
+        calls.over(each[0]),
+        then=calls.over(each[1]),
         why=f"For a request of {page.CONTEXT:,} tokens; how long the user's is, is not "
         "said, and the ratio is nearly the inverse of it. By operations it is more, "
         "because attention grows with the square.",
@@ -196,12 +197,12 @@ def seven_hops() -> Finding:
 def routed() -> Finding:
     """What a router saves that sends a call where its beginning is."""
     return Finding(
-        page.saved(4, apart=True),
-        then=page.saved(2),
-        then_to=page.saved(4),
+        calls.saved(4, apart=True),
+        then=calls.saved(2),
+        then_to=calls.saved(4),
         why="Where every hop is another model, as elsewhere in the same document, "
         "there is nothing to find: keys and values of one are nothing to another. "
-        f"With eight replicas of one model it would be {page.saved(8):.3}.",
+        f"With eight replicas of one model it would be {calls.saved(8):.3}.",
     )
 
 
@@ -209,14 +210,14 @@ def routed() -> Finding:
 def summed() -> Finding:
     """Exponential hops that know nothing of one another, in closed form."""
     together = counted(
-        page.at_once, page.hops(), label="ratio, hops that are slow together"
+        calls.at_once, calls.hops(), label="ratio, hops that are slow together"
     )
     return Finding(
-        page.ratio(),
+        calls.ratio(),
         then=together,
-        why=f"Lognormal hops give {page.drawn_ratio('lognormal'):.3}, and the engine's "
-        f"scheduler {page.engine_ratio(1):.2}, where forty chains stand in one line "
-        f"{page.engine_ratio(40):.3}.",
+        why=f"Lognormal hops give {calls.drawn_ratio('lognormal'):.3}, and the "
+        f"engine's scheduler {calls.engine_ratio(1):.2}, where forty chains stand in "
+        f"one line {calls.engine_ratio(40):.3}.",
     )
 
 
@@ -226,7 +227,7 @@ def summed() -> Finding:
 @claim("dpu-json-rate")
 def checked() -> Finding:
     """A bound, and no measurement."""
-    found = page.check()
+    found = calls.check()
     return Finding.open(
         f"A port of 400 Gb/s brings so many answers only if none is larger than "
         f"{largest():.3}; one core of this machine parses {found.core:.3} answers of "

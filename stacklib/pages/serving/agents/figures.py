@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stacklib.pages.serving import agents as page
+from stacklib.pages.serving.agents import calls
 from stacklib.plots.marks import Spec, axis, chart, diamonds, dots, line
 from stacklib.quantity import chosen
 
@@ -12,14 +12,14 @@ AT_ONCE = {1: "engine, one chain at a time", 40: "engine, forty in line"}
 
 def ratios_spec(*, title: str) -> Spec:
     """Sum of the hops' 99th percentiles over the chain's."""
-    drawn = [page.drawn_ratio("lognormal", hops).si for hops in COUNTS]
+    drawn = [calls.drawn_ratio("lognormal", hops).si for hops in COUNTS]
     engine = [
         dots(
-            page.HOPS,
-            page.engine_ratio(many).si,
+            calls.HOPS,
+            calls.engine_ratio(many).si,
             name,
             "simulated",
-            spread=[[page.engine_ratio(many, end).si for end in (0, 1)]],
+            spread=[[calls.engine_ratio(many, end).si for end in (0, 1)]],
             at="key",
         )
         for many, name in AT_ONCE.items()
@@ -30,9 +30,9 @@ def ratios_spec(*, title: str) -> Spec:
         x=axis("Hops in a row", limits=[0, 25], ticks=(1, 5, 7, 10, 15, 20)),
         y=axis("Sum of p99s over p99 of the sum", limits=[0.8, 3.1]),
         marks=[
-            line(COUNTS, [page.overstated(n) for n in COUNTS], "formula", "predicted"),
+            line(COUNTS, [calls.overstated(n) for n in COUNTS], "formula", "predicted"),
             line(COUNTS, drawn, "drawn, lognormal", "simulated", at="key"),
             *engine,
-            diamonds(page.HOPS, told, "as added up", at="key"),
+            diamonds(calls.HOPS, told, "as added up", at="key"),
         ],
     )
