@@ -127,7 +127,11 @@ from stacklib import serving
 found = serving.account("llama-3-70b", "h100", "nvfp4", tp=8, mode="calibrated")
 assert found.total().si > 0 and not found.missing()
 assert serving.account("tiny", on="this-machine").total().si > 0
+house = serving.simulate("llama-2-7b", "h100-sxm", serving.poisson(10, 5))
+assert house.percentiles("ttft", band=True)[50] > 0
 assert serving.explain_price(1.0, "llama-3-8b", "h100", tp=1).borders
+asked = {"gpus": 2, "on": "h100", "traffic": (64, 64), "slo": {"tpot": 0.005}}
+assert serving.search("llama-3-8b", **asked).best.tpot <= 0.005
 assert serving.context_multiplier("llama-3-8b", 8192, on="h100").held.si > 1
 from stacklib.serving.readings.read import log_sample
 read = serving.read_log(log_sample("vllm"))

@@ -51,6 +51,8 @@ UNPREDICTED = {
     "block_manager",
     "prefix_tree",
     "best_configuration",
+    "json_check",
+    "serving_simulation",
 }
 
 

@@ -1,6 +1,7 @@
 """Find the knee.
 
 level: build
+project: P8.1
 
 Serve the book's own model, and have more and more clients ask it at once:
 

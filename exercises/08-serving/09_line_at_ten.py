@@ -1,6 +1,7 @@
 """The line at ten a second.
 
 level: derive
+project: P8.2
 
 A machine makes steps of at most `chunk` tokens, and a full one takes `step` seconds.
 Every request has `prompt` tokens to read, and then writes `new`: the first of them

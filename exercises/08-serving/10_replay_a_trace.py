@@ -1,6 +1,7 @@
 """Replay a trace.
 
 level: build
+project: P8.6
 
 A trace of requests is served by a machine with so many slots. A row of it is (arrival
 in ms, tokens of the answer), in the order of arrival. A step takes `first` ms, and

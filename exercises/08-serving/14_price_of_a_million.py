@@ -4,7 +4,7 @@ level: derive
 
 Suppose a machine is bought for so many dollars and serves so many years. It draws so
 many watts on average, the building adds cooling by its PUE, and a kilowatt hour has a
-price. Take a year of 8,766 hours.
+price. Suppose a year of 8,766 hours.
 
 - `an_hour(capital, years, watts, pue, usd_per_kwh)`: dollars that an hour of it costs,
   whether it works or not.

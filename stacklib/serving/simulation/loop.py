@@ -166,6 +166,9 @@ class Run:
             machines = [each for each in machines if each.load < each.limits.max_batch]
         if not machines:
             return False
+        if self.router.looks:
+            for machine in machines:
+                machine.settle(self.now)
         chosen = self.router.choose(machines, request, self.turns[reads])
         self.turns[reads] += 1
         if chosen.join(request, self.now):

@@ -91,7 +91,7 @@ class Machine:
         self.late: list[Request] = []  # whose last token is not of the step before
         self.pieces: list[tuple[Request, int]] = []
         self.segments: list[tuple[int, int]] = []  # steps, and nanoseconds of each
-        self.start = self.version = 0
+        self.start = self.version = self.taken = 0  # steps whose blocks are taken
 
     @property
     def load(self) -> int:
@@ -117,6 +117,23 @@ class Machine:
     def _open(self) -> bool:
         """Whether a request that comes now would be in the next step."""
         return self.scheduler.joins and len(self.running) < self.limits.max_batch
+
+    def settle(self, now: int) -> None:
+        """Blocks of the steps that began by now, for who looks into the pool."""
+        begun, at = 0, self.start
+        for steps, time in self.segments:
+            begun += min(steps, -(-(now - at) // time))
+            at += steps * time
+            if at >= now:
+                break
+        self._taken(begun)
+
+    def _taken(self, steps: int) -> None:
+        """Blocks of so many steps are taken."""
+        if steps > self.taken:
+            first, more = self.tick + self.taken - 1, steps - self.taken + 1
+            self.pool.take(self.writes.later(first, more))
+            self.taken = steps
 
     def _cut(self, now: int) -> bool:
         """End the steps under way with the one that ends now or later."""
@@ -147,7 +164,7 @@ class Machine:
             self._admit(now, alone)
         if not self.running:
             return False
-        self.start = now
+        self.start, self.taken = now, 1
         decodes = self.decoding
         if self.pieces:
             spans, ends = [], 0
@@ -324,8 +341,7 @@ class Machine:
         self.busy += now - self.start
         if self.late:
             self._corrected()
-        if steps > 1:
-            self.pool.take(self.writes.later(self.tick, steps))
+        self._taken(steps)
         written = self.writes.grown(self.tick, steps)
         if written > steps * decodes:  # those of one pass come at once
             gaps[0] += written - steps * decodes

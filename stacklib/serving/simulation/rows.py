@@ -51,16 +51,21 @@ def _shortest(machines: Sequence[Machine], request: Request, turn: int) -> Machi
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """Which machine a request goes to; ``holds``: it waits there for a free slot."""
+    """Which machine a request goes to.
+
+    - ``holds``: a request waits at the router for a free slot
+    - ``looks``: it looks at what is cached
+    """
 
     choose: Callable[[Sequence[Machine], Request, int], Machine]
     holds: bool = False
+    looks: bool = False
 
 
 ROUTERS = {
     "round-robin": Router(_next),
     "least-loaded": Router(_least, holds=True),
-    "prefix-aware": Router(_shortest),
+    "prefix-aware": Router(_shortest, looks=True),
 }
 
 

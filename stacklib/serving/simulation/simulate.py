@@ -328,6 +328,12 @@ def _outcome(run: Run, gaps: Counter[int]) -> Outcome:
         raise AssertionError(
             f"requests stayed {stayed} ns in all, the house held {run.area}"
         )
+    for machine in run.machines:
+        if machine.load or machine.pool.free != machine.limits.blocks:
+            free, blocks = machine.pool.free, machine.limits.blocks
+            raise AssertionError(
+                f"machine {machine.index}: {free} of {blocks} blocks free at the end"
+            )
     machines, end = run.machines, run.now
     log = [ran for machine in machines for ran in machine.log or ()]
     return Outcome(

@@ -117,15 +117,15 @@ def test_an_error_of_a_step_is_an_error_of_the_load():
     assert page.safe().si * page.end("high").si == pytest.approx(1)
     assert (1 + page.margin().si) * page.load().si == pytest.approx(1)
     assert math.isinf(page.longest(99)) and page.shortest(99).si < 0.3
-    assert page.said(math.inf) == "without end" and page.said(0.21634) == "0.216"
+    assert page.said(math.inf) == "without end" and page.said(1.2164) == "1,216"
 
 
 def test_the_figure_and_what_can_be_done_otherwise(monkeypatch):
     monkeypatch.setattr(page, "LOADS", (0.5,))
     grammar.check(figures.waits_spec(title="The last tenth costs most."))
     rows = page.loads()
-    assert len(rows) == 2 and rows[1]["p99, longest steps (s)"] == "without end"
-    assert rows[0]["p99, longest steps (s)"] != "without end"
+    assert len(rows) == 2 and rows[1]["p99, longest steps (ms)"] == "without end"
+    assert rows[0]["p99, longest steps (ms)"] != "without end"
     told = {row["way"]: row for row in page.otherwise()}
     assert told["static batches"]["TTFT p99 (ms)"] == "without end"
     usual, large, two = (

@@ -73,6 +73,19 @@ def test_the_best_is_that_of_plain_enumeration(case):
     )
 
 
+def test_a_planted_fault_is_below_plain_enumeration(monkeypatch):
+    case = "llama-3-8b", 6, "l40s", (4096, 512)
+    slo = {"ttft": 2.0, "tpot": 0.05}
+    given = asked_of(*case, slo)
+    asked_ = {"gpus": 6, "on": "l40s", "traffic": case[3], "slo": slo}
+    right = search("llama-3-8b", **asked_).best
+    best = plainly(given, right.device, 96)
+    assert right.kind == "disaggregated"
+    assert right.tokens_per_s == pytest.approx(best, rel=2e-3)
+    monkeypatch.setattr(rows, "numbers", lambda gpus, r, w, *_: (1, (gpus - r) // w))
+    assert search("llama-3-8b", **asked_).best.tokens_per_s < 0.95 * best
+
+
 def test_numbers_of_copies_are_the_best_of_all():
     for gpus, reader, writer in product(range(2, 20), (1, 2, 4), (1, 2, 8)):
         if reader + writer > gpus:

@@ -16,7 +16,11 @@ MACHINES = (
     {"replicas": 2, "failures": [(0.021, 0, 0.03), (0.1, 1, 0.002)]},
     {"replicas": 2, "failures": {"between": 0.2, "down": 0.01}},
     {"replicas": 1, "autoscale": {"most": 3, "waiting": 1, "ready": 0.03}},
+    {"pools": {"prefill": 1, "decode": 2, "crossing": 0.01}, "failures": [(0.1, 1, 0)]},
+    {"pools": {"attention": 1, "mlp": 2}},
+    {"draft": (0.7, 1), "pools": {"prefill": 2, "decode": 1}},
 )
+TIERS = (None, {"host": (3, 50e9), "drive": (20, 5e9)})
 
 
 @st.composite
@@ -34,7 +38,8 @@ def houses(draw):
         "traffic": rows,
         "blocks": longest + draw(st.integers(0, 9)),
         "max_batch": max_batch,
-        "chunk": max_batch + draw(st.integers(0, 60)),
+        "chunk": 2 * max_batch + draw(st.integers(0, 60)),
+        "tiers": draw(st.sampled_from(TIERS)),
         "scheduler": draw(st.sampled_from(sorted(SCHEDULERS))),
         "router": draw(st.sampled_from(sorted(ROUTERS))),
         "step_time": draw(st.sampled_from((None, 0.005))),
@@ -48,7 +53,7 @@ def told(found):
     return out.requests, +out.gaps, out.busy, out.steps, out.preemptions, out.on
 
 
-@settings(max_examples=90, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(houses())
 def test_steps_passed_over_and_made_one_by_one_are_the_same(house):
     far = simulate(*MODEL, **house)

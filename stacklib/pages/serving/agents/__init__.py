@@ -41,6 +41,7 @@ CHAINS, TOKENS = 300, 20.0  # that an engine answers; mean tokens of an answer
 DRAWN = 4000  # chains of a law
 PROMPT = 1000  # tokens of a question that is thought about
 REPLICAS = (2, 4, 8)
+ADDED = 1000  # tokens that a call adds to what it goes on from
 WORDS = {
     "network": "network",
     "prefill": "reading prompts",
@@ -163,7 +164,7 @@ def thinking(new: int) -> Quantity:
 
 def step_in(sessions: int = 1) -> Quantity:
     """A token with the context of the first turn, among so many sessions."""
-    context = int(told()[0].context.si)
+    context = told()[0].context
     return estimate(MODEL, DEVICE, "bf16", CHIPS, sessions, context).tpot
 
 
@@ -214,12 +215,11 @@ def tool_for(share: Quantity, ours: bool = False) -> Quantity:
     return each.to("s").named("a tool's time for that share")
 
 
-def gpu_share(batch: int) -> Quantity:
-    """Of a step of the running case: all but what the engine's host holds up."""
-    found = estimate(MODEL, DEVICE, "bf16", CHIPS, batch, CONTEXT)
+def lost() -> Quantity:
+    """Share of a step of the running case that an engine loses between layers."""
+    found = estimate(MODEL, DEVICE, "bf16", CHIPS, context=CONTEXT)
     host = next(line.time for line in found.parts if line.name == HOST)
-    share = ((found.tpot - host) / found.tpot).to("%")
-    return share.named(f"GPUs' share of a step of {batch}")
+    return (host / found.tpot).to("%").named("lost between layers")
 
 
 def busy(kind: str, sessions: float, cores: float, slots: float, turns: float) -> float:
@@ -255,12 +255,12 @@ def pipeline(user: Quantity) -> CallGraph:
 
 def over(user: Quantity) -> Quantity:
     """Tokens that the pipeline reads over those of the request."""
-    found: Quantity = pipeline(user).over(user)
+    found: Quantity = pipeline(user).prefill / user
     return found.named("read over asked")
 
 
 @cache
-def chained(calls: int = HOPS, models: int = 1, step: int = 1000) -> CallGraph:
+def chained(calls: int = HOPS, models: int = 1, step: int = ADDED) -> CallGraph:
     """Calls of which each goes on from the last, of models that take turns."""
     names = [f"hop {n}" for n in range(calls)]
     own = {name: Call(step, model=f"{n % models}") for n, name in enumerate(names)}
@@ -294,7 +294,9 @@ def routes() -> list[dict[str, Any]]:
 @counting("thousand tokens read, {how}")
 def read(how: str, replicas: int = 4) -> float:
     """Tokens that the chain computes: ``nothing`` found, ``anywhere``, ``aware``."""
-    return float(getattr(routing(chained(), replicas), how)) / 1000
+    found = routing(chained(), replicas)
+    tokens = {"nothing": chained().prefill, "anywhere": found.anywhere}
+    return float(tokens.get(how, found.aware)) / 1000
 
 
 # -- tails -----------------------------------------------------------------------------
@@ -344,10 +346,10 @@ def served(at_once: int) -> Tail:
 def engine_ratio(at_once: int, end: int | None = None) -> float:
     """The same of the engine; or an end of the interval in which it lies."""
     found = served(at_once)
-    held = found.ratio if end is None else found.band[end]
-    if held is None:
+    chain = {None: found.chain, 0: found.high, 1: found.low}[end]
+    if chain is None:
         raise ValueError(f"{CHAINS} chains are too few for an interval")
-    return held
+    return found.summed / chain
 
 
 def hop_p99(hops: float = 1) -> float:

@@ -52,7 +52,7 @@ def way_and_invoice() -> d.Drawing:
         _invoice(),
         gap=7,
     )
-    return d.draw(rows, name="fleet-way", title=title, devices=[page.DEVICE])
+    return d.draw(rows, name="among-way", title=title, devices=[page.DEVICE])
 
 
 def _station(name: str, time: Quantity, lit: set[int], role: str = "layer-2") -> d.Node:

@@ -11,7 +11,6 @@ from stacklib.hardware.errors import error_band
 from stacklib.pages.chain.posts import DEVICE, MODEL
 from stacklib.quantity import Quantity, chosen, counted, quoted, stamp
 from stacklib.serving.layouts import copies, engines
-from stacklib.serving.layouts.asked import Asked
 from stacklib.serving.layouts.layout import AGGREGATED, DISAGGREGATED, Layout
 from stacklib.serving.layouts.search import FAMILY, Search, search
 from stacklib.serving.prices.silicon import decode_silicon
@@ -81,12 +80,7 @@ def of(what: str, kind: str = "", tp: int = 0) -> Quantity:
 
 def copy(tp: int) -> copies.Copy:
     """One copy of the model."""
-    return copies.copy_of(given(), DEVICE, DTYPE, tp, 1)
-
-
-def given() -> Asked:
-    """The question, in its checked form."""
-    return found().asked
+    return copies.copy_of(found().asked, DEVICE, DTYPE, tp, 1)
 
 
 def seconds(what: str, tp: int, batch: int) -> float:
@@ -176,6 +170,19 @@ def rows() -> list[dict[str, Any]]:
             }
         )
     return listed
+
+
+def about() -> dict[str, Any]:
+    """What the guard is told of those rows."""
+    listed = rows()
+    chips = [int(row["chips of each"].si) for row in listed]
+    kinds = {words: kind for kind, words in POOLS.items()}
+    batch = [
+        int(of("batch", kinds[row["layout"]], n).si)
+        for row, n in zip(listed, chips, strict=True)
+    ]
+    told = {"device": DEVICE, "dtype": DTYPE, "model": MODEL, "evidence": "predicted"}
+    return told | {"chips": chips, "batch": batch}
 
 
 # -- which machine ---------------------------------------------------------------------

@@ -10,29 +10,24 @@ from stacklib.cost.spans import Span
 from stacklib.cost.tokens import COOLING, POWER, ROWS, UNIT, BreakEven, TokenBill
 from stacklib.pages import chain
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
-from stacklib.pages.figures_of import claimed
 from stacklib.pages.serving import estimate
+from stacklib.pages.serving.estimate import BENCH
 from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
 from stacklib.serving.prices.contexts import Multiplier, context_multiplier
 from stacklib.serving.prices.explain import YEARS, Region, explain_price
 from stacklib.serving.prices.machine import GPUS, Machine, machine, rented
 from stacklib.serving.prices.trends import over, per_answer, published, yearly
+from stacklib.serving.simulation.results import Simulation
 
 TOGETHER = 64  # readers of the page's case
+CROWD, HALF = 1e4, 1.5  # requests a second: all at once, and about half of its rate
+REQUESTS = 5 * TOGETHER
 PART = 0.3  # share of the hours in which its machine works
 ASKED, TOO_LITTLE = 0.3, 0.01  # prices that are turned inside out
 REST = COOLING, "storage", "network", "people"
+H200 = "h200_sxm"
 LONG, LONGER = 131_072, 1_000_000  # tokens of context
-# The bill that a document prints, by its claims.
-TOLD = {
-    "capital": "token-cost-capital",
-    "power": "token-cost-power",
-    "cooling": "token-cost-cooling",
-    "storage": "token-cost-storage",
-    "network": "token-cost-network",
-    "people": "token-cost-labour",
-}
-THEIRS: dict[str, Any] = {"batch": 64, "used": 0.65, "years": 4.0}
+THEIRS: dict[str, Any] = {"batch": 64, "years": 4.0}  # of the bill that is printed
 NODES = 3, 9  # that read and that write, where LMSYS measured
 RENT = 2.0  # USD an hour and chip, as its authors count
 
@@ -128,6 +123,39 @@ def unplugged(end: str = "low") -> Quantity:
     return ((1 - drawn) / used + drawn).named(f"idle hours without power, {end} end")
 
 
+# -- with prompts, and with a line -----------------------------------------------------
+
+
+@cache
+def run(rate: float, prompt: int = CONTEXT, new: int = BENCH) -> Simulation:
+    """The same machine, request by request, as they come in."""
+    traffic = serving.poisson(rate, REQUESTS, prompt=prompt, new=new)
+    return serving.simulate(MODEL, DEVICE, traffic, tp=TP, max_batch=TOGETHER)
+
+
+def ran(what: str, rate: float, prompt: int = CONTEXT, new: int = BENCH) -> float:
+    """A number of that run: ``tokens_per_s``, ``utilisation`` or ``busy``."""
+    return float(getattr(run(rate, prompt, new), what))
+
+
+def ran_rate(rate: float = CROWD, prompt: int = CONTEXT, new: int = BENCH) -> Quantity:
+    """Tokens a second of it."""
+    label = "tokens a second, simulated"
+    given = rate, prompt, new
+    return counted(ran, "tokens_per_s", *given, unit="token/s", label=label)
+
+
+def ran_share(what: str, rate: float = HALF) -> Quantity:
+    """A share of it: of what it can do, or of the time in which steps are made."""
+    return counted(ran, what, rate, label=f"{what}, simulated").to("%")
+
+
+def ran_price(rate: float = CROWD) -> Quantity:
+    """A million tokens of the run, lowest quotes."""
+    found = owned().bill(ran_rate(rate)).total.low
+    return dollars(found, f"a million, {rate:g} requests a second")
+
+
 # -- rent or buy -----------------------------------------------------------------------
 
 
@@ -146,22 +174,35 @@ def either(batch: int = TOGETHER, utilisation: float = 1.0) -> BreakEven:
 @cache
 def theirs() -> TokenBill:
     """The bill of a document's machine: one H200, FP8, a part of the hours."""
-    found = serving.estimate(
-        MODEL, "h200", "fp8", 1, THEIRS["batch"], CONTEXT, kv_dtype="fp8"
-    )
-    used, years = THEIRS["used"], THEIRS["years"]
-    return machine("h200", 1).bill(found.tokens_per_s, utilisation=used, years=years)
+    batch, used = THEIRS["batch"], quoted("token_bill.utilisation")
+    found = serving.estimate(MODEL, H200, "fp8", 1, batch, CONTEXT, kv_dtype="fp8")
+    rate, years = found.tokens_per_s, THEIRS["years"]
+    return machine(H200, 1).bill(rate, utilisation=used, years=years)
 
 
 def told(row: str) -> Quantity:
     """What the document has in a row."""
-    return claimed(TOLD[row]).named(f"{row}, as printed")
+    return quoted(f"token_bill.{row}", f"{row}, as printed")
+
+
+def printed(unit: str, of: str = "") -> float:
+    """Its rows added up, or its shares where ``of`` is ``"_share"``."""
+    return sum(quoted(f"token_bill.{row}{of}").to(unit).value for row in ROWS)
 
 
 def told_total() -> Quantity:
     """Its rows added up."""
-    first, *rest = (told(row) for row in ROWS)
-    return sum(rest, first).named("the printed rows together")
+    return counted(printed, UNIT, unit=UNIT, label="the printed rows together")
+
+
+def cooled() -> float:
+    """The printed row of power times what the printed PUE adds."""
+    return told("power").to(UNIT).value * (quoted("token_bill.pue").si - 1)
+
+
+def exponent(context: int) -> float:
+    """Of a token's bytes in its context, from 4,096 tokens on."""
+    return longer(context).exponent
 
 
 def told_rows() -> list[dict[str, Any]]:

@@ -1,19 +1,15 @@
 """Claims on what a token costs. Twelve come from one printed bill: counted once."""
 
-from math import log
-
-from stacklib import cost, models
+from stacklib import cost, hardware, models
 from stacklib.cost.spans import Span
 from stacklib.cost.tokens import ROWS, UNIT
 from stacklib.evidence import Finding, claim
-from stacklib.pages.figures_of import claimed
 from stacklib.pages.serving import price as page
-from stacklib.quantity import Quantity, chosen, quoted
+from stacklib.quantity import chosen, counted, quoted
+from stacklib.serving.prices.machine import GPUS
 
 TOTAL = "token-cost-total"
 LINKED = f"The slip is that of {TOTAL}, and counted there."
-SHARES = 35, 28, 10, 8, 6, 13  # percent, as printed beside the rows
-CARD, LIFE, BOARD, HOUR = 40e3, 4, 700, 0.07  # the machine that the rows name
 
 
 def _ends(found: Span) -> str:
@@ -38,16 +34,17 @@ def total() -> Finding:
 
 
 @claim("token-cost-sum")
-def whole() -> Quantity:
+def whole() -> Finding:
     """The six printed rows added up."""
-    return page.told_total()
+    return Finding(page.told_total(), why="Its own arithmetic, whatever the rows are.")
 
 
 @claim("token-cost-shares-sum")
-def shares() -> Quantity:
+def shares() -> Finding:
     """The six printed percentages added up."""
-    first, *rest = (chosen(share, "%", label="as printed") for share in SHARES)
-    return sum(rest, first).named("the printed shares together")
+    label = "the printed shares together"
+    added = counted(page.printed, "%", "_share", unit="%", label=label)
+    return Finding(added, why="Its own arithmetic, and they follow from the rows.")
 
 
 @claim("token-cost-capital", "capital")
@@ -78,10 +75,9 @@ def power_share() -> Finding:
 @claim("token-cost-cooling")
 def cooling() -> Finding:
     """The table's own power row times the PUE beside it, less one."""
-    pue = chosen(1.35, label="PUE, as printed")
     own = page.theirs().rows["cooling"]
     return Finding(
-        (page.told("power") * (pue - 1)).named("cooling of the printed power"),
+        counted(page.cooled, unit=UNIT, label="cooling of the printed power"),
         why="It follows from the row above it, whatever that is worth. From first "
         f"principles cooling is {own.text()}. {LINKED}",
     )
@@ -97,26 +93,28 @@ def production() -> Finding:
 @claim("token-cost-row-consistency")
 def one_machine() -> Finding:
     """Tokens a second that the capital row implies over those of the power row."""
+    quotes = [q.value.across(GPUS) for q in cost.prices(page.H200, "purchase")]
     bill = cost.token(
         1.0,
-        capital=CARD,
-        power=BOARD,
+        capital=max(quotes, key=lambda price: price.si),
+        power=hardware.get(page.H200).tdp.across(GPUS),
         pue=1.0,
         cooling=0,
         storage=0,
         network=0,
         people=0,
         utilisation=1.0,
-        years=LIFE,
-        price_of_power=HOUR,
+        years=page.THEIRS["years"],
+        price_of_power=quoted("eia.industry_2023"),
     )
     capital, power = (
         bill.implied(row, page.told(row)).low for row in ("capital", "power")
     )
     return Finding(
         (capital / power).named("tokens a second by capital over those by power"),
-        why=f"{capital.text(digits=3)} and {power.text(digits=3)} on one GPU: no slip "
-        f"of a unit repairs two rows that are so far apart. Not part of {TOTAL}.",
+        why=f"{capital.text(digits=3)} and {power.text(digits=3)} on eight GPUs: no "
+        "slip of a unit repairs two rows that are so far apart. Not part of "
+        f"{TOTAL}.",
     )
 
 
@@ -141,12 +139,12 @@ def longer(context: int) -> Finding:
 def exponent() -> Finding:
     """The exponent of a token's cost in its context, at the same batch."""
     long, longer = page.longer(page.LONG), page.longer(page.LONGER)
-    power = log(long.bytes.si) / log(long.long / long.short)
     return Finding(
-        chosen(power, label="exponent between the two contexts"),
-        why=f"The bytes are a line in the context: {power:.2} to {long.long:,} tokens, "
-        f"{longer.exponent:.2} to {longer.long:,}, and 1 at the most. A whole answer "
-        "costs more than in proportion; one token does not.",
+        counted(page.exponent, page.LONG, label="exponent between the two contexts"),
+        why="The bytes are a line in the context, so the exponent is "
+        f"{long.exponent:.2} to {long.long:,} tokens, {longer.exponent:.2} to "
+        f"{longer.long:,}, and 1 at the most. A whole answer costs more than in "
+        "proportion; one token does not.",
     )
 
 
@@ -163,14 +161,14 @@ def electricity() -> Finding:
 
 @claim("h100-40k")
 def card() -> Finding:
-    """The middle of what a new H100 is quoted at."""
-    quotes = cost.prices("h100", "purchase")
-    prices = [q.value.across(1) for q in quotes]
-    low, high = (pick(prices, key=lambda q: q.si) for pick in (min, max))
+    """A server of eight, over eight."""
+    found = [quote.value for quote in cost.prices("h100", "purchase")]
+    low, high = (pick(found, key=lambda price: price.si) for pick in (min, max))
+    share = quoted("cluster_sheet.server") / chosen(GPUS, label="GPUs of a server")
     return Finding(
-        cost.span(low, high).middle.named("a new H100, middle of the quotes"),
-        why=f"{low.text()} to {high.text()} in 2026: {claimed('h100-40k').text()} is "
-        "the dearest, with its share of a server in it.",
+        share.named("a server over its GPUs"),
+        why="With its share of a server, in 2024. Cards are quoted from "
+        f"{low.text()} to {high.text()} in 2026.",
     )
 
 
@@ -185,12 +183,10 @@ def used() -> Finding:
 
 @claim("gpt4-175b")
 def smaller() -> Finding:
-    """175 billion over two."""
-    ratio = chosen(175, label="billions, then") / chosen(2, label="billions, now")
-    return Finding(
-        ratio.named("then over now"),
-        why="The division holds; 175 billion is the size that GPT-3 was published "
-        "with, and that of GPT-4 was not.",
+    """175 billion over two, of which the first is another model's."""
+    return Finding.cited(
+        "Source: T. Brown et al., Language Models are Few-Shot Learners, 2020, table "
+        "2.1: 175 billion parameters, of GPT-3. Nobody published those of GPT-4."
     )
 
 

@@ -18,8 +18,8 @@ from stacklib.serving.simulation.traffic import Row
 
 PROMPT, NEW, CHUNK, SLOTS = 1024, 256, 512, 128
 RATE = 10.0  # requests a second that the page asks about
-REQUESTS = 2_500
-MANY = 6_000  # all at once: so many that filling the slots hardly counts
+REQUESTS = 2_000
+MANY = 4_500  # all at once: so many that filling the slots hardly counts
 LOADS = (0.5, 0.8, 0.95)
 FIFTH = 0.2
 WORDS = {"ttft": "TTFT", "itl": "ITL"}
@@ -144,7 +144,7 @@ def standing() -> Quantity:
 
 def left() -> Quantity:
     """Tokens of a full step that those who write leave for prompts."""
-    return (tokens(CHUNK, "tokens of a step") - writing()).named("left for prompts")
+    return (given(CHUNK, "tokens of a step") - writing()).named("left for prompts")
 
 
 def margin() -> Quantity:
@@ -176,29 +176,29 @@ def full_step(decodes: int = 80) -> float:
     return law.mixed(work) / SECOND
 
 
-def tokens(number: int, label: str) -> Quantity:
-    """Tokens of one request or step, of the reader's choice."""
+def given(number: float, label: str) -> Quantity:
+    """A count, or a load, of the reader's choice."""
     return chosen(number, label=label)
 
 
 def by_hand() -> Quantity:
     """Requests a second if every step is full: its tokens over those of a request."""
-    rows = tokens(PROMPT, "tokens of a prompt") + tokens(NEW, "of its answer") - 1
-    most = tokens(CHUNK, "tokens of a step") / (rows * full_step())
+    rows = given(PROMPT, "tokens that are read") + given(NEW, "that are written") - 1
+    most = given(CHUNK, "tokens of a step") / (rows * full_step())
     return most.named("requests a second, by hand")
 
 
 def writing(each: Quantity | None = None) -> Quantity:
     """Requests that write, by Little's law: rate times how long one writes."""
-    answer = tokens(NEW, "tokens of an answer") - 1
+    answer = given(NEW, "tokens that are written") - 1
     found = (each or rate()) * answer * full_step()
     return found.named("requests that write")
 
 
 def reading(each: Quantity | None = None) -> Quantity:
     """How long a prompt is read: in what the others leave of each step."""
-    left = tokens(CHUNK, "tokens of a step") - writing(each)
-    pieces = tokens(PROMPT, "tokens of a prompt") / left
+    left = given(CHUNK, "tokens of a step") - writing(each)
+    pieces = given(PROMPT, "tokens that are read") / left
     return (pieces * full_step()).named("a prompt is read in")
 
 
@@ -220,19 +220,20 @@ def waited(rate: float = RATE) -> float:
     return sum(each.admitted - each.arrival for each in done) / len(done) / SECOND
 
 
-@counting("requests in the house, at {rate:g} a second")
+@counting("requests in slots, at {rate:g} a second")
 def inside(rate: float = RATE) -> float:
-    """Mean of those who wait, read or write between the first arrival and the end."""
+    """Mean of those who read or write between the first arrival and the end."""
     found = run(rate, 0, "").outcome
-    return found.area / (found.end - found.requests[0].arrival)
+    served = sum(each.finished - each.admitted for each in found.requests)
+    return served / (found.end - found.requests[0].arrival)
 
 
 # -- tables ------------------------------------------------------------------------
 
 
 def said(seconds: float) -> str:
-    """A time with three digits, or that it has none."""
-    return "without end" if math.isinf(seconds) else f"{seconds:.3g}"
+    """A time in milliseconds, or that it has no end."""
+    return "without end" if math.isinf(seconds) else f"{1e3 * seconds:,.0f}"
 
 
 def loads() -> list[dict[str, Any]]:
@@ -245,7 +246,7 @@ def loads() -> list[dict[str, Any]]:
             "TTFT p50": percentile(50, rate=each),
             "TTFT p99": percentile(99, rate=each),
             "p99, shortest steps": shortest(99, rate=each),
-            "p99, longest steps (s)": said(longest(99, rate=each)),
+            "p99, longest steps (ms)": said(longest(99, rate=each)),
         }
         for each in rates
     ]
@@ -259,7 +260,7 @@ def otherwise() -> list[dict[str, Any]]:
 def _served(way: str) -> dict[str, str]:
     found = run(RATE, 0, way)
     try:
-        told = {of: f"{1e3 * found.percentiles(of)[99]:,.0f}" for of in WORDS}
+        told = {of: said(found.percentiles(of)[99]) for of in WORDS}
     except OverCapacity:
-        told = dict.fromkeys(WORDS, "without end")
+        told = dict.fromkeys(WORDS, said(math.inf))
     return {f"{WORDS[of]} p99 (ms)": text for of, text in told.items()}

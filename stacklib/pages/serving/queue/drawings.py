@@ -19,20 +19,27 @@ def line_before_slots() -> d.Drawing:
         "slots",
         page.SLOTS,
         (16, 16),
-        (9.0, 9.0),
+        (6.5, 9.0),
         2.0,
         "layer-6",
         lit=frozenset(range(round(held.si))),
         words="those in use on average lit",
     )
     boxes = [
-        d.Box("arrivals", [d.line("arrivals", bold=True), (page.rate(),)], None),
+        d.Box(
+            "arrivals",
+            [
+                d.line("arrivals", bold=True),
+                (page.per_second(page.rate()), " a second"),
+            ],
+            None,
+        ),
         d.Box(
             "line",
             [
                 d.line("the line", bold=True),
-                ("a wait of ", d.Shown(page.waited(), "ms")),
-                "until a step has room",
+                ("wait ", d.Shown(page.waited(), "ms")),
+                "for room in a step",
             ],
             role="layer-5",
             lit=True,
@@ -50,12 +57,12 @@ def line_before_slots() -> d.Drawing:
             "step",
             [
                 d.line("a step", bold=True),
-                (chosen(page.CHUNK, label="tokens of a step"), " tokens at most"),
+                (chosen(page.CHUNK, label="tokens of a step"), " tokens"),
                 (d.Shown(page.full_step(), "ms"), " when full"),
             ],
             role="layer-4",
         ),
-        d.Box("leave", ["done, and leaves"], role="muted"),
+        d.Box("leave", ["done"], role="muted"),
     ]
     nodes: list[d.Node] = [boxes[0]]
     for before, after in pairwise(boxes):
