@@ -3,6 +3,7 @@
 from stacklib import hardware
 from stacklib.pages.serving import pools as page
 from stacklib.plots import drawing as d
+from stacklib.quantity import Quantity
 
 __all__ = ["one_pool_and_two"]
 
@@ -57,7 +58,7 @@ def one_pool_and_two() -> d.Drawing:
     )
 
 
-def _worst(layout: str) -> object:
+def _worst(layout: str) -> Quantity:
     """The 99th percentile of the times between tokens."""
     return page.waited(layout)
 
