@@ -251,14 +251,18 @@ def _rate(outcome: Outcome) -> float:
 
 
 def _capacity(outcome: Outcome) -> float:
-    """Requests a second of a run to which all came at once."""
+    """Requests a second of a run to which all came at once.
+
+    Counted from the first that ends, because before it slots only fill, to the last
+    that is let in, because after it they only empty.
+    """
     requests = outcome.requests
-    first = requests[0].arrival
     last = max(each.admitted for each in requests)
-    done = sum(each.finished <= last for each in requests)
-    if 2 * done < len(requests):  # so few that the end of the run is most of it
-        return len(requests) * SECOND / (outcome.end - first)
-    return done * SECOND / (last - first)
+    opened = min(each.finished for each in requests)
+    done = sum(opened < each.finished <= last for each in requests)
+    if 2 * done < len(requests):  # so few that filling and emptying are most of it
+        return len(requests) * SECOND / (outcome.end - requests[0].arrival)
+    return done * SECOND / (last - opened)
 
 
 def _times(outcome: Outcome, of: str) -> Counter[int]:
