@@ -17,10 +17,11 @@ from stacklib.paged_kv.reserve import (
     serve,
 )
 from stacklib.pages import chain
+from stacklib.pages.serving import fits
 from stacklib.quantity import Quantity, chosen, counted, recorded
-from stacklib.serving.estimates.room import Room, room
+from stacklib.serving.estimates.room import Room
 
-MODEL, DEVICE, CHIPS, CONTEXT = chain.MODEL, chain.DEVICE, chain.TP, chain.CONTEXT
+MODEL, DEVICE, CONTEXT = chain.MODEL, chain.DEVICE, chain.CONTEXT
 BLOCK, LONGEST = 16, 8192  # tokens of a block, and of Llama 3's longest sequence
 # The small memory of the experiment: so many tokens of room, for sequences up to that.
 SLOTS, SMALL, REQUESTS, MEAN = 16_000, 1534, 400, 512
@@ -46,8 +47,8 @@ def table_blocks() -> Quantity:
 
 
 def held(context: int) -> Room:
-    """The eight chips' room for sequences that take so much each."""
-    return room(MODEL, DEVICE, tp=CHIPS, context=context)
+    """The eight chips' room for sequences that take so much each, as in 8.1."""
+    return fits.machine(context)
 
 
 def longest() -> Quantity:
