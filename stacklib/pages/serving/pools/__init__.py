@@ -31,7 +31,6 @@ NODES = 3, 9  # that read and that write, where LMSYS measured
 ASKED = 2000  # tokens of their prompts
 SPARSE = "deepseek-v3"
 CROSSINGS = 5e-6, 10e-6  # s
-LINKS = 18
 TOKENS = 256  # of a micro-batch whose activations cross
 LAYOUTS: dict[str, dict[str, Any]] = {
     "one pool": {"replicas": MACHINES},
@@ -280,8 +279,9 @@ def activations(tokens: int = TOKENS) -> Quantity:
     way = hardware.link("nvlink4")
     width = models.get(SPARSE).size("hidden", "hidden size")
     size = width * chosen(tokens, label="tokens") * chosen(2, "B", label="bytes")
-    port = way.link_bandwidth.across(1) * chosen(LINKS, label="links of a chip")
-    return (size / port + way.latency).named(f"a crossing of {tokens}")
+    port = hardware.get(DEVICE).link
+    assert port is not None  # of this chip it is known
+    return (size / port.across(1) + way.latency).named(f"a crossing of {tokens}")
 
 
 def rows_to_compute() -> Quantity:
