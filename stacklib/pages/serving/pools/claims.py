@@ -3,7 +3,7 @@
 from stacklib.evidence import Finding, claim
 from stacklib.pages.serving import pools as page
 from stacklib.pages.serving.pools import CROSSINGS, FULL, LOOSE, NODES, TOKENS
-from stacklib.quantity import chosen, one_of
+from stacklib.quantity import Quantity, chosen, counted, one_of
 
 MANY = 256  # answers at once
 STRICTER = 0.016  # s a token
@@ -21,6 +21,13 @@ def nodes() -> Finding:
         why=f"A property of their mix: it keeps both full at {page.lmsys_mix().text()} "
         "tokens written per token read, and at no other.",
     )
+
+
+@claim("lmsys-gpu-count")
+def chips() -> Quantity:
+    """The GPUs of both pools, added up."""
+    each = [chosen(count * page.RAILS, label="GPUs of a pool") for count in NODES]
+    return counted(sum, each, label="GPUs of both pools")
 
 
 @claim("pdc-2x", right_if="a token may take 16 ms and prompts are long")
