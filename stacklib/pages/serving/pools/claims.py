@@ -2,32 +2,11 @@
 
 from stacklib.evidence import Finding, claim
 from stacklib.pages.serving import pools as page
-from stacklib.pages.serving.pools import CROSSINGS, FULL, LOOSE, NODES, TOKENS
-from stacklib.quantity import Quantity, chosen, counted, one_of
+from stacklib.pages.serving.pools import CROSSINGS, FULL, LOOSE, TOKENS
+from stacklib.quantity import one_of
 
 MANY = 256  # answers at once
 STRICTER = 0.016  # s a token
-
-
-@claim("decode-prefill-ratio")
-def nodes() -> Finding:
-    """Nodes that write over nodes that read."""
-    first, second = (
-        chosen(count * page.RAILS, label=f"GPUs that {what}")
-        for count, what in zip(NODES, ("read", "write"), strict=True)
-    )
-    return Finding(
-        (second / first).named("nodes that write over those that read"),
-        why=f"A property of their mix: it keeps both full at {page.lmsys_mix().text()} "
-        "tokens written per token read, and at no other.",
-    )
-
-
-@claim("lmsys-gpu-count")
-def chips() -> Quantity:
-    """The GPUs of both pools, added up."""
-    each = [chosen(count * page.RAILS, label="GPUs of a pool") for count in NODES]
-    return counted(sum, each, label="GPUs of both pools")
 
 
 @claim("pdc-2x", right_if="a token may take 16 ms and prompts are long")
@@ -57,8 +36,11 @@ def crossing() -> Finding:
 def crossings() -> Finding:
     """Twice in each of the layers."""
     return Finding(
-        (page.crossed(CROSSINGS[0]) / one_of("token")).to("ms/token"),
-        why=f"At the longer crossing {page.crossed(CROSSINGS[1]).text()}. It can be "
+        (2 * page.layers() * page.activations(MANY // 2) / one_of("token")).to(
+            "ms/token"
+        ),
+        why=f"With crossings of {MANY // 2} tokens over NVLink, as computed above; at "
+        f"ten microseconds each it is {page.crossed(CROSSINGS[1]).text()}. It can be "
         "hidden behind a second micro-batch, which takes the batch apart.",
     )
 
