@@ -9,13 +9,14 @@ from operator import itemgetter
 from typing import Any
 
 from stacklib import hardware, models, serving
+from stacklib.hardware.errors import error_band
 from stacklib.kernels.schedule.pipeline import Timeline
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
 from stacklib.serving.pools import balance, turns
 from stacklib.serving.simulation.pools import Pools, Turns
 from stacklib.serving.simulation.results import Simulation
-from stacklib.serving.simulation.setup import served
+from stacklib.serving.simulation.setup import SERVED, served
 from stacklib.serving.simulation.steps import SECOND, Estimated, Work
 
 MACHINES = 4  # of eight chips
@@ -30,7 +31,6 @@ NODES = 3, 9  # that read and that write, where LMSYS measured
 ASKED = 2000  # tokens of their prompts
 SPARSE = "deepseek-v3"
 CROSSINGS = 5e-6, 10e-6  # s
-LINKS = 18
 TOKENS = 256  # of a micro-batch whose activations cross
 LAYOUTS: dict[str, dict[str, Any]] = {
     "one pool": {"replicas": MACHINES},
@@ -157,11 +157,9 @@ def writing(batch: int = FULL) -> Quantity:
     return counted(write_time, batch, unit="s", label=f"a step of {batch}")
 
 
-def among(load: float = QUIET) -> Quantity:
-    """Time per token of an answer beside which others' prompts are read."""
-    each = chosen(load, "1/s", label="requests") / chosen(MACHINES, label="machines")
-    share = (each * reading()).named("share of the time that reads")
-    return (writing(SEATS) / (1 - share)).named("a token among prompts")
+def far() -> Quantity:
+    """Steps at the far end of the estimate's band, as a factor."""
+    return counted(error_band, SERVED, take="high", label="far end of the band")
 
 
 def one_pool(limit: Any) -> Quantity:
@@ -265,20 +263,25 @@ def taken_in_turns(batch: int) -> Quantity:
     return (mlp / (attention + mlp)).named(f"MLP's share in one machine, {batch}")
 
 
+def layers() -> Quantity:
+    """Layers of the sparse model."""
+    return models.get(SPARSE).size("layers", "layers")
+
+
 def crossed(cross: float = CROSSINGS[0]) -> Quantity:
     """What a token spends on the way between the sides of a sparse model."""
-    layers = models.get(SPARSE).size("layers", "layers")
     each = chosen(cross, "s", label="a crossing")
-    return Quantity.named(turns.crossings(layers, each), "crossings of a token")
+    return Quantity.named(turns.crossings(layers(), each), "crossings of a token")
 
 
 def activations(tokens: int = TOKENS) -> Quantity:
     """One crossing over NVLink: activations of so many tokens, and the latency."""
     way = hardware.link("nvlink4")
-    width = models.get(SPARSE).size("hidden", "hidden width")
+    width = models.get(SPARSE).size("hidden", "hidden size")
     size = width * chosen(tokens, label="tokens") * chosen(2, "B", label="bytes")
-    port = way.link_bandwidth.across(1) * chosen(LINKS, label="links of a chip")
-    return (size / port + way.latency).named(f"a crossing of {tokens}")
+    port = hardware.get(DEVICE).link
+    assert port is not None  # of this chip it is known
+    return (size / port.across(1) + way.latency).named(f"a crossing of {tokens}")
 
 
 def rows_to_compute() -> Quantity:

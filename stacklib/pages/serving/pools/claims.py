@@ -2,29 +2,11 @@
 
 from stacklib.evidence import Finding, claim
 from stacklib.pages.serving import pools as page
-from stacklib.pages.serving.pools import CROSSINGS, FULL, LOOSE, NODES, TOKENS
-from stacklib.quantity import Quantity, chosen
+from stacklib.pages.serving.pools import CROSSINGS, FULL, LOOSE, TOKENS
+from stacklib.quantity import one_of
 
 MANY = 256  # answers at once
 STRICTER = 0.016  # s a token
-
-
-@claim("decode-prefill-ratio")
-def nodes() -> Finding:
-    """Nodes that write over nodes that read."""
-    first, second = (chosen(count, label="nodes") for count in NODES)
-    return Finding(
-        (second / first).named("nodes that write over those that read"),
-        why=f"A property of their mix: it keeps both full at {page.lmsys_mix().text()} "
-        "tokens written per token read, and at no other.",
-    )
-
-
-@claim("lmsys-gpu-count")
-def chips() -> Quantity:
-    """All nodes times eight."""
-    first, second = (chosen(count, label="nodes") for count in NODES)
-    return ((first + second) * chosen(page.RAILS, label="GPUs of a node")).named("GPUs")
 
 
 @claim("pdc-2x", right_if="a token may take 16 ms and prompts are long")
@@ -54,8 +36,11 @@ def crossing() -> Finding:
 def crossings() -> Finding:
     """Twice in each of the layers."""
     return Finding(
-        page.crossed(CROSSINGS[0]),
-        why=f"At the longer crossing {page.crossed(CROSSINGS[1]).text()}. It can be "
+        (2 * page.layers() * page.activations(MANY // 2) / one_of("token")).to(
+            "ms/token"
+        ),
+        why=f"With crossings of {MANY // 2} tokens over NVLink, as computed above; at "
+        f"ten microseconds each it is {page.crossed(CROSSINGS[1]).text()}. It can be "
         "hidden behind a second micro-batch, which takes the batch apart.",
     )
 
@@ -71,12 +56,13 @@ def together() -> Finding:
     )
 
 
-@claim("util-60-70", right_if="256 are answered at once, with 4,096 tokens each")
+@claim("util-60-70")
 def apart() -> Finding:
     """Of two pools in turns, the one that works less."""
     return Finding(
-        page.busy(FULL, "attention").to("%"),
-        then=page.busy(MANY, "attention").to("%"),
-        why="The MLPs' side is full in both. Attention grows with the caches and the "
+        page.busy(MANY, "attention").to("%"),
+        why=f"{MANY} answers at once, 4,096 tokens each; with {FULL} it is "
+        f"{page.busy(FULL, 'attention').text('%', 2)}. The MLPs' side is full in both. "
+        "Attention grows with the caches and the "
         "MLP hardly before its weights are paid for, so that the batch decides.",
     )

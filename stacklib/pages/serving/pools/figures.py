@@ -6,7 +6,7 @@ from stacklib.pages.serving import pools as page
 from stacklib.plots.marks import Mark, Spec, axis, chart, line
 from stacklib.quantity import chosen
 
-LIMITS = (14, 16, 18, 20, 25, 30, 40, 50, 70, 100)  # ms
+LIMITS = (14, 16, 20, 25, 30, 40, 60, 100)  # ms
 TICKS = (15, 20, 30, 50, 100)
 
 
@@ -15,13 +15,21 @@ def goodput_spec(*, title: str) -> Spec:
     limits = [chosen(each, "ms", label="limit") for each in LIMITS]
     told = [page.one_pool(each).to("1/s").value for each in limits]
     marks = [
-        line(LIMITS, [max(0.0, y) for y in told], "1 pool", "predicted", series=0),
+        line(
+            LIMITS,
+            [max(0.0, y) for y in told],
+            "one pool, closed form",
+            "predicted",
+            series=0,
+            device=page.DEVICE,
+        ),
         line(
             LIMITS,
             [page.two_pools().to("1/s").value] * len(LIMITS),
-            "3 readers",
+            "three readers, closed form",
             "predicted",
             series=1,
+            device=page.DEVICE,
         ),
         _simulated(page.ONE, 0),
         _simulated(page.BEST, 1),
@@ -43,4 +51,4 @@ def goodput_spec(*, title: str) -> Spec:
 
 def _simulated(layout: str, series: int) -> Mark:
     rates = [page.goodput(layout, each / 1000) for each in LIMITS]
-    return line(LIMITS, rates, layout, "simulated", series=series)
+    return line(LIMITS, rates, layout, "simulated", series=series, device=page.DEVICE)
