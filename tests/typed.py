@@ -110,6 +110,17 @@ LINES = [
     *tables(f"simulate {TRAFFIC}", forms="json"),
     Typed(f"simulate {HOUSES}"),
     *tables(
+        "search llama-3-8b --on h100-sxm --gpus 2 --prompt 1024 --new 64 --ttft 2000 "
+        "--tpot 50 --e2e 60000 --dtype bf16 --objective tokens_per_gpu "
+        "--software engine",
+        forms="json",
+    ),
+    *tables(
+        "price 3 --model llama-3-8b --on h100-sxm --dtype bf16 --tp 1 --context 1024 "
+        "--years 5 --tpot 50 --bought purchase",
+        forms="json",
+    ),
+    *tables(
         "diagnose vllm.log --model llama-3-8b --on h100-sxm --tp 1 --context 4096 "
         "--dtype bf16 --kv-dtype bf16",
         forms="json",

@@ -5,7 +5,7 @@ level: build
 Llama-3-70B in bf16 is to be served on eight H100s. Every copy of it holds as many
 requests as you allow, and replaces each that ends. Write the search: the number of
 chips that share a copy, and the requests that each copy holds, so that all eight chips
-make the most tokens a second while a token takes no longer than a limit.
+give the most tokens a second while a token takes no longer than a limit.
 
 `times(chips, batch)` gives you two numbers, in seconds: a step of a copy of that many
 chips with that batch, and what one prompt adds to the steps that it rides on.

@@ -32,6 +32,7 @@ def serving_map() -> d.Drawing:
     layout = section("8.10", "which machine, which layout", "layer-5")
     bill = section("8.12", "a million tokens in dollars", "layer-7")
     fleet = group("many of these", "layer-5", d.flow(pools, layout, bill))
+    token = section("8.13", "a token among others, and its cents", "layer-7")
     scene = d.below(
         d.flow(fits, price),
         then("section 8.1", "section 8.11", down=DOWN),
@@ -44,6 +45,8 @@ def serving_map() -> d.Drawing:
         far,
         then("section 8.6", "many of these", down=DOWN),
         fleet,
+        then("many of these", "section 8.13", down=DOWN),
+        token,
         gap=3,
     )
     title = "Chapter eight: requests share one model and its memory."

@@ -253,12 +253,13 @@ def _rate(outcome: Outcome) -> float:
 def _capacity(outcome: Outcome) -> float:
     """Requests a second of a run to which all came at once.
 
-    Counted from the first that ends, because before it slots only fill, to the last
-    that is let in, because after it they only empty.
+    Counted from the first that is let in after one has ended, because before it slots
+    only fill, to the last that is, because after it they only empty.
     """
     requests = outcome.requests
     last = max(each.admitted for each in requests)
-    opened = min(each.finished for each in requests)
+    ended = min(each.finished for each in requests)
+    opened = min((x.admitted for x in requests if x.admitted >= ended), default=last)
     done = sum(opened < each.finished <= last for each in requests)
     if 2 * done < len(requests):  # so few that filling and emptying are most of it
         return len(requests) * SECOND / (outcome.end - requests[0].arrival)

@@ -22,7 +22,7 @@ WORDS = {
 }
 KINDS = {  # of rows: colour, shade
     "recomputed": (3, 0.9),
-    "prompt": (0, 0.55),
+    "prompt": (0, 0.45),
     "decode": (0, 0.2),
 }
 SAID = {"recomputed": "computed again", "prompt": "prompt", "decode": "decode"}

@@ -31,4 +31,6 @@ def _step(batch: int, whole: Quantity) -> d.Node:
         ", caches ",
         d.Shown(cache.named(f"caches, a step of {batch}"), "GB"),
     )
-    return d.Bar(f"a step of {batch}", parts, whole, [head, told], 22.0)
+    bar = d.Bar(f"a step of {batch}", parts, whole, [head, told], 22.0)
+    made = d.Cells(f"tokens out of a step of {batch}", batch, (64, 32), 5.0)
+    return d.below(bar, made, gap=4)
