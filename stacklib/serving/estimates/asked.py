@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from stacklib.hardware import THIS_MACHINE, Accelerator
+from stacklib.hardware import THIS_MACHINE, Accelerator, get
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, resolve
 from stacklib.quantity.bounds import share, whole, whole_floats
@@ -166,6 +166,9 @@ def _fixed(
     listed = () if devices is None else values_of(*devices)
     if devices is not None and len(listed) < 2:
         raise ValueError(f"devices = {list(listed)}: two at least, or none for ``on``")
+    if mode == "calibrated":
+        for device in (on, *listed):
+            _as_published(device)
     if (listed or split == "layers" or host_layers) and ep > 1:
         raise ValueError(f"ep = {ep}: experts are shared out over alike chips alone")
     found = Asked(
@@ -190,6 +193,17 @@ def _fixed(
         False,
     )
     return found._replace(simple=found.alike and found.draft is None)
+
+
+def _as_published(device: Any) -> None:
+    """Raise for a device that was changed: calibrated lines know it by its key."""
+    if not isinstance(device, Accelerator) or device.key == THIS_MACHINE:
+        return
+    if device != get(device.key):
+        raise ValueError(
+            f"on = {device!r}: its fields differ from those of {device.key}, on which "
+            'the calibrated models were fitted; mode="limit" takes it as it is'
+        )
 
 
 def _draft(given: tuple[Any, ...]) -> Draft:

@@ -1,12 +1,13 @@
 """An estimate is an account with an engine's losses, and no second sum."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from stacklib import hardware, models
-from stacklib.hardware import UnknownSpec, efficiency, efficiency_override
+from stacklib.hardware import efficiency, efficiency_override
 from stacklib.quantity import Quantity, UnknownName
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving import account, estimate
@@ -35,6 +36,18 @@ def test_things_are_asked_as_their_names_are():
     assert given[0].tpot.si == given[1].tpot.si and given[0].ttft.si == given[1].ttft.si
     unlike = estimate(model, on, devices=[on, hardware.get("b200")])
     assert unlike.tpot.si == estimate(model, on, devices=["h100-sxm", "b200"]).tpot.si
+
+
+def test_a_changed_device_is_taken_by_a_limit_alone():
+    on = hardware.get("h100-sxm")
+    wide = {**on.fields, "memory_bandwidth": 2 * on.memory_bandwidth}
+    asked = {**CASE, "on": replace(on, fields=wide)}
+    with pytest.raises(ValueError, match="its fields differ from those of h100_sxm"):
+        estimate(**asked)
+    with pytest.raises(ValueError, match="its fields differ"):
+        estimate(**(CASE | {"devices": [on, asked["on"]]}))
+    limits = [estimate(**each, mode="limit").tpot.si for each in (asked, CASE)]
+    assert limits[0] < 0.7 * limits[1]
 
 
 @pytest.mark.parametrize("case", [CASE, MIXED])
@@ -260,7 +273,7 @@ def test_a_moved_factor_is_not_answered_from_what_was_kept():
         ({"ep": 2}, ValueError, "no experts"),
         ({"ep": 2, "split": "layers"}, ValueError, "alike chips"),
         ({"host_layers": -1}, ValueError, "host_layers"),
-        ({"on": "xeon-6980p", "tp": 1}, (ValueError, UnknownSpec), ""),
+        ({"on": "xeon-6980p", "tp": 1}, ValueError, "not counted on a CPU"),
     ],
 )
 def test_bad_input_gives_no_number(changed, error, words):
