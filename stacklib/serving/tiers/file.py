@@ -47,7 +47,7 @@ class FileTier(BlockTier):
         A file to make, which must not be there, or a folder to make one in; without
         it, the system's folder of temporary files.
     policy : str
-        Who leaves a full tier: a row of `memory.cache.replacement.POLICIES`.
+        Who leaves a full tier: a row of ``POLICIES`` in ``memory.cache``.
 
     Raises
     ------

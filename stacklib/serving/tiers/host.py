@@ -18,7 +18,7 @@ class HostTier(BlockTier):
     blocks : int
         Blocks that fit.
     policy : str
-        Who leaves a full tier: a row of `memory.cache.replacement.POLICIES`.
+        Who leaves a full tier: a row of ``POLICIES`` in ``memory.cache``.
 
     Raises
     ------
