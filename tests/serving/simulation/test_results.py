@@ -63,7 +63,7 @@ def test_an_overload_is_refused_whatever_the_number_of_requests(slots, waves):
 
     found = served(3, int(waves * slots) + 1)
     assert found.capacity == pytest.approx(2 * slots, rel=0.02)
-    with pytest.raises(OverCapacity, match="utilisation [2-9]"):
+    with pytest.raises(OverCapacity, match=r"utilisation [2-9]"):
         found.percentiles("ttft")
     if slots > 1:
         assert served(0.5, int(waves * slots)).percentiles("ttft")[50] < 0.2
