@@ -76,7 +76,7 @@ def _double(part: Any, out: Any, mask: Any) -> Any:
         # digits that no rounding needs become one: whether there were any
         kept = np.int64((bits | ((bits & mask) + mask)) & ~mask)
         numbers[i] = F(kept.view(np.float64))
-    if mask >> 48:  # without a digit: what fp32 cannot hold is more than zero
+    if mask >> 49:  # without a digit: what fp32 cannot hold is more than zero
         for i in range(len(part)):
             lost = not out[i] & MAGNITUDE and part[i] << 1
             out[i] = I(out[i] | I(1)) if lost else out[i]

@@ -67,7 +67,7 @@ def plan(name: str, saturate: bool, kept: bool | None = None) -> Plan:
         beyond = form.largest if kept else form.largest + 2.0**form.step_of_largest
         limit = int(np.float32(beyond).view(np.int32))
         excess = ((least >> 23) + cut) << row.significand
-    mask = (1 << 49 - row.significand) - 1 if cut else 0
+    mask = (1 << 50 - row.significand) - 1 if cut else 0
     sign = 1 << form.bits - 1
     numbers = np.array(
         [way, cut, least, limit, excess, form.nan, sign, saturate, mask], np.int64
@@ -95,7 +95,7 @@ def encode_array(
     else:
         x = _drawn(form, x, seed) if rounding == "stochastic" else _cut(form, x)
         return _nearest(form, x, saturate, out)
-    return codes if out is None else _given(out, codes.shape, codes.dtype, codes)
+    return codes if out is None else given(out, codes.shape, codes.dtype, codes)
 
 
 def _nearest(
@@ -104,7 +104,7 @@ def _nearest(
     """Codes in the order in memory that the numbers have, or in ``out``."""
     row = plan(form.name, saturate)
     if out is not None:
-        _given(out, x.shape, row.kind)
+        given(out, x.shape, row.kind)
         alone = not np.may_share_memory(out, x)
         if alone and x.flags.c_contiguous and out.flags.c_contiguous:
             encode_flat(row, x.reshape(-1), out.reshape(-1))
@@ -117,7 +117,7 @@ def _nearest(
     return codes if back is None else codes.transpose(back)
 
 
-def _given(
+def given(
     out: Any, shape: tuple[int, ...], kind: Any, found: NDArray[Any] | None = None
 ) -> NDArray[Any]:
     """``out`` where it can hold the codes, filled with those found already."""
@@ -319,13 +319,13 @@ def decode_array(
     flat = turned.reshape(-1)
     direct = out is not None and back is None and out.flags.c_contiguous
     if out is not None:
-        _given(out, codes.shape, np.float32)
+        given(out, codes.shape, np.float32)
         direct = direct and not np.may_share_memory(out, codes)
     found = out if direct else np.empty(turned.shape, np.float32)
     assert found is not None
     _decode_flat(form, flat, found.reshape(-1))
     found = found if back is None else found.transpose(back)
-    return found if out is None or direct else _given(out, found.shape, "f4", found)
+    return found if out is None or direct else given(out, found.shape, "f4", found)
 
 
 def _inside(form: Format, codes: NDArray[Any]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from .arrays import CHUNK, encode_flat, number_table, plan
 from .compiled import loops
 from .formats import Format
+from .integers import given_scale, whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,16 +32,23 @@ IMPLIED = 64.0  # an MXINT8 code is 64 times its number (OCP MX v1.0, section 5.
 
 
 def encode(
-    row: Scheme, rows: NDArray[Any], rule: str = "floor"
+    row: Scheme,
+    rows: NDArray[Any],
+    rule: str = "floor",
+    scale: Any = None,
+    draw: Any = None,
 ) -> tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]]]:
-    """Codes, scales and other levels of rows whose blocks are full."""
+    """Codes, scales and other levels of rows whose blocks are full.
+
+    ``scale``: of the whole tensor, in NVFP4. ``draw``: of stochastic rounding.
+    """
     flat = rows.reshape(-1)
     codes = np.empty(rows.shape, np.int8 if row.element == "int8" else np.uint8)
     scales = np.empty((*rows.shape[:-1], rows.shape[-1] // row.block), np.uint8)
     if row.family == "mx":
-        _mx(row, flat, codes.reshape(-1), scales.reshape(-1), rule)
+        _mx(row, flat, codes.reshape(-1), scales.reshape(-1), rule, draw)
         return codes, scales, {}
-    tensor = _nvfp4(row, flat, codes.reshape(-1), scales.reshape(-1))
+    tensor = _nvfp4(row, flat, codes.reshape(-1), scales.reshape(-1), scale, draw)
     return codes, scales, {"tensor": np.array(tensor, np.float32)}
 
 
@@ -108,10 +116,16 @@ class _Room:
 
 
 def _mx(
-    row: Scheme, x: NDArray[Any], codes: NDArray[Any], scales: NDArray[Any], rule: str
+    row: Scheme,
+    x: NDArray[Any],
+    codes: NDArray[Any],
+    scales: NDArray[Any],
+    rule: str,
+    draw: Any,
 ) -> None:
     inverse = np.ascontiguousarray(scale_values()[254::-1])  # 2 ** (127 - code)
-    made = loops(len(x)) if rule == "floor" and row.element != "int8" else None
+    plain = rule == "floor" and row.element != "int8" and draw is None
+    made = loops(len(x)) if plain else None
     if made is not None:
         power, numbers = (
             largest_power(row.element),
@@ -136,21 +150,33 @@ def _mx(
         # a block whose scale is 2**-127 is multiplied by 2**127, which fp32 holds
         scaled = room.work[:n].reshape(-1, row.block)
         np.multiply(part.reshape(-1, row.block), inverse[code, None], out=scaled)
-        _elements(row, room.work[:n], codes[start : start + n])
+        _elements(row, room.work[:n], codes[start : start + n], draw)
 
 
-def _elements(row: Scheme, scaled: NDArray[Any], codes: NDArray[Any]) -> None:
+def _elements(
+    row: Scheme, scaled: NDArray[Any], codes: NDArray[Any], draw: Any
+) -> None:
     if row.element == "int8":
         scaled *= np.float32(IMPLIED)
-        codes[:] = np.clip(np.rint(scaled, out=scaled), -127, 127)
+        codes[:] = np.clip(whole(scaled, draw), -127, 127)
         return
-    encode_flat(plan(row.element, True, True), scaled, codes)
+    if draw is None:
+        encode_flat(plan(row.element, True, True), scaled, codes)
+    else:
+        form = Format(row.element)
+        inside = np.clip(scaled, -form.largest, form.largest)
+        codes[:] = form.encode(inside, rounding="stochastic", seed=draw)
     if row.name == "mxfp4":  # ggml writes no negative zero
         codes *= codes != 8
 
 
 def _nvfp4(
-    row: Scheme, x: NDArray[Any], codes: NDArray[Any], scales: NDArray[Any]
+    row: Scheme,
+    x: NDArray[Any],
+    codes: NDArray[Any],
+    scales: NDArray[Any],
+    scale: Any,
+    draw: Any,
 ) -> float:
     """Two levels: an e4m3fn scale for 16 numbers, and one in fp32 for all."""
     room = _Room(len(x), row.block)
@@ -159,6 +185,8 @@ def _nvfp4(
     tensor = np.float32(largest) / np.float32(element.largest * form.largest)
     # numbers too small for any scale are zeros under any other
     tensor = tensor if tensor > 2.0**-120 else np.float32(1)
+    if scale is not None:
+        tensor = given_scale(scale, ())[()]
     for start in range(0, len(x), CHUNK):
         part = x[start : start + CHUNK]
         n, many = len(part), len(part) // row.block
@@ -172,9 +200,7 @@ def _nvfp4(
         factor = np.float32(1) / tensor / form.decode(code)
         scaled = room.work[:n].reshape(-1, row.block)
         np.multiply(part.reshape(-1, row.block), factor[:, None], out=scaled)
-        encode_flat(
-            plan(row.element, True, True), room.work[:n], codes[start : start + n]
-        )
+        _elements(row, room.work[:n], codes[start : start + n], draw)
     return float(tensor)
 
 

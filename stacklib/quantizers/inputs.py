@@ -51,7 +51,7 @@ def single(x: NDArray[Any], mask: int) -> NDArray[np.float32]:
         return x
     with np.errstate(over="ignore"):
         found = x.astype(np.float32)
-    if mask >> 48:  # without a digit: what fp32 cannot hold is more than zero
+    if mask >> 49:  # without a digit: what fp32 cannot hold is more than zero
         lost = (found == 0) & (x != 0)
         found[lost] = np.copysign(np.float32(2.0**-149), x[lost])
     return found
