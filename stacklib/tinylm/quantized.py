@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stacklib.quantity.bounds import above_zero
 from stacklib.quantizers import Quantized, awq, dequantize, gptq, hessian, quantize
+from stacklib.quantizers.checkpoint_gguf import FALLBACK
 from stacklib.quantizers.scheme import scheme_row
 
 from .config import DATA
@@ -26,14 +27,6 @@ from .corpus import own_prose
 from .model import TinyLM
 from .perplexity import Interval
 
-# llama.cpp, llama-quant.cpp: for rows that 256 does not divide
-FALLBACK = {
-    "q2_k": "iq4_nl",
-    "q3_k": "iq4_nl",
-    "q4_k": "q5_0",
-    "q5_k": "q5_1",
-    "q6_k": "q8_0",
-}
 METHODS = ("round", "gptq", "awq")
 STORE = DATA / "low_precision" / "schemes.json"
 FILE = "stacklib/tinylm/data/low_precision/schemes.json"  # as a leaf names it
