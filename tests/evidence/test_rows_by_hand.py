@@ -189,17 +189,6 @@ def test_models_of_a_training_row():
         named.model_of(row(subject="Foo 30B A3B"))
 
 
-def test_a_long_loop_follows_from_two_shorter_ones(monkeypatch):
-    def estimated(port, shape, device, repeated=True):
-        return 2.0 + 3.0 * shape[1], "bytes"
-
-    monkeypatch.setattr(kernel_series, "estimated", estimated)
-    port = SimpleNamespace(grows=(1, 4, 8))
-    for length in (8, 100):
-        told = kernel_series.launched(port, (7, length), "h100_sxm")
-        assert told == (2.0 + 3.0 * length, "bytes")
-
-
 def test_a_latency_in_nanoseconds_is_held_to_the_nearest_cache():
     card = hardware.get("h100_sxm")
     near = hardware.level(card, "l1").known("latency").si
