@@ -1,11 +1,8 @@
 """What a row says, read by hand: sizes, levels, layouts, batches, models."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from stacklib import hardware
-from stacklib.evidence import kernel_series
 from stacklib.evidence.measurements import Measurement, Refusal
 from stacklib.evidence.predict import PREDICTORS, memory, training_layouts
 from stacklib.evidence.predict import training_models as named
