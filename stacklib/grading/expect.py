@@ -182,8 +182,8 @@ def function_matches(
         again = {"unit": unit, "rel": rel, "mistakes": mistakes}
         function_matches(mistake, reference, cases, **again)  # type: ignore[arg-type]
 
-    for text, mistake in (mistakes or {}).items():
-        prove(text, hold, mistake)
+    for text, given in (mistakes or {}).items():
+        prove(text, hold, given)
 
 
 def explaining(
