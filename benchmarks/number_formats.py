@@ -1,8 +1,8 @@
-"""Encoders and quantizers against the libraries they are equal to, one core, one run.
+"""Quantizers against the libraries they are equal to, one core, one run.
 
     pip install torchao bitsandbytes llama-cpp-python   # not pinned; extra `bench`
-    python benchmarks/number_formats.py                 # -> results/encode.json,
-                                                        #    quantize.json, q4_k.json
+    python benchmarks/number_formats.py                 # -> results/quantize.json,
+                                                        #    q4_k.json
 
 64 MiB of bell-shaped fp32 numbers. Both sides were called before the clock runs, get
 memory that was touched before, and are called in turn, so that other work meets both.
@@ -23,18 +23,10 @@ from typing import Any
 import host_common
 import numpy as np
 
-from stacklib.quantizers import Format, dequantize, pack, quantize
-from stacklib.quantizers.arrays import encode_into
+from stacklib.quantizers import dequantize, pack, quantize
 from stacklib.roofline.host import measure as host
 
 ROWS, ROW, ROUNDS = 4096, 4096, 7
-THEIRS = {
-    "e4m3fn": ("float8_e4m3fn", 3.0),
-    "e5m2": ("float8_e5m2", 3.0),
-    "e3m2": ("float6_e3m2fn", 2.0),
-    "e2m3": ("float6_e2m3fn", 2.0),
-    "e2m1": ("float4_e2m1fn", 2.0),
-}
 RMSE = 0.0714  # of ggml's own Q4_K on these numbers
 
 Case = dict[str, Any]
@@ -82,28 +74,6 @@ def same(name: str, *pairs: tuple[Any, Any], most: int = 0) -> str:
     if apart > most:
         raise SystemExit(f"{name}: {apart} differences")
     return f"{apart} of {sum(a.size for a, _ in pairs)} differ"
-
-
-def encode_rows(x: Any) -> list[Case]:
-    """One number at a time: FP8, FP6 and FP4 against ml_dtypes."""
-    import ml_dtypes
-
-    rows = []
-    for name, (theirs, bar) in THEIRS.items():
-        form, kind = Format(name), getattr(ml_dtypes, theirs)
-        out, other = np.empty(x.size, np.uint8), np.empty(x.size, kind)
-        clamp = form.row.special == "finite"
-
-        def ours(form: Any = form, out: Any = out, clamp: bool = clamp) -> None:
-            encode_into(form, x.reshape(-1), out, clamp)
-
-        def peer(other: Any = other) -> None:
-            np.copyto(other, x.reshape(-1), casting="unsafe")
-
-        ours(), peer()
-        note = same(name, (out, other.view(np.uint8)))
-        rows.append(timed(name, bar, {"stacklib": ours, "ml_dtypes": peer}, note))
-    return rows
 
 
 def quantize_rows(x: Any) -> list[Case]:
@@ -242,6 +212,5 @@ def touched() -> None:
 
 if __name__ == "__main__":
     touched()
-    measure("encode", encode_rows, ("ml_dtypes",))
     measure("quantize", quantize_rows, ("torch", "torchao", "gguf", "bitsandbytes"))
     measure("q4_k", q4_k_rows, ("gguf", "llama-cpp-python"))

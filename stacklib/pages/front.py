@@ -136,10 +136,11 @@ def _of(result: str, rows: Iterable[str], field: str) -> list[Quantity]:
 
 def peers() -> Saying:
     """What was measured beside named peers, for the readme's table."""
-    fp8, short = ("e4m3fn", "e5m2"), ("e3m2", "e2m3", "e2m1")
+    grid, large = "benchmarks/results/codec_grid.json", "from 64 k on"
     found = {
-        "fp8": (ratio("encode", *fp8), "FP8 encode in NumPy over ml_dtypes"),
-        "fp6": (ratio("encode", *short), "FP6 and FP4 encode in NumPy over ml_dtypes"),
+        "codec": (recorded(grid, large, "least"), "Encode, decode: the least cell"),
+        "codec_median": (recorded(grid, large, "median"), "Encode, decode: the median"),
+        "codec_cells": (recorded(grid, large, "cells"), "Cells of 64 k and more"),
         "mxfp8": (ratio("quantize", "mxfp8_e4m3"), "MXFP8 over torchao"),
         "mxfp4": (ratio("quantize", "mxfp4"), "MXFP4 over gguf"),
         "nvfp4": (ratio("quantize", "nvfp4"), "NVFP4 over torchao"),

@@ -105,31 +105,32 @@ def _half_bits(half: Any) -> Any:
 
 
 @jit
-def _code(bits: Any, cut: Any, least: Any, limit: Any, excess: Any, nan: Any) -> Any:
+def _code(bits: Any, cut: Any, least: Any, limit: Any, excess: Any) -> Any:
     """A code without its sign, by one addition (see ``arrays``)."""
-    size = I(bits & MAGNITUDE)
-    capped = I(min(size, limit))
+    capped = I(min(I(bits & MAGNITUDE), limit))
     magic = I(max(I(capped & INFINITE), least) + I(cut << I(23)))
     added = F(capped.view(np.float32) + magic.view(np.float32))
-    code = I(added.view(np.int32) - magic + (magic >> cut) - excess)
-    return nan if size > INFINITE else code
+    return I(added.view(np.int32) - magic + (magic >> cut) - excess)
 
 
 @jit
 def _biased(bits: Any, out: Any, p: Any) -> None:
-    cut, least, limit, excess, nan = I(p[1]), I(p[2]), I(p[3]), I(p[4]), I(p[5])
-    sign = I(p[6])
+    cut, least, limit, excess = I(p[1]), I(p[2]), I(p[3]), I(p[4])
+    sign, top = I(p[6]), I(0)
     for i in range(len(bits)):
-        code = _code(bits[i], cut, least, limit, excess, nan)
-        out[i] = code ^ ((bits[i] >> I(31)) & sign)
+        top = max(top, I(bits[i] & MAGNITUDE))
+        code = _code(bits[i], cut, least, limit, excess)
+        out[i] = code | ((bits[i] >> I(31)) & sign)
+    if top > INFINITE:
+        _marked(bits, out, p)
 
 
 @jit
 def _unsigned_zero(bits: Any, out: Any, p: Any) -> None:
-    cut, least, limit, excess, nan = I(p[1]), I(p[2]), I(p[3]), I(p[4]), I(p[5])
+    cut, least, limit, excess = I(p[1]), I(p[2]), I(p[3]), I(p[4])
     sign = I(p[6])
-    for i in range(len(bits)):
-        code = _code(bits[i], cut, least, limit, excess, nan)
+    for i in range(len(bits)):  # NaN is the code behind the largest number
+        code = _code(bits[i], cut, least, limit, excess)
         turned = I(code | ((bits[i] >> I(31)) & sign))
         out[i] = turned if code & I(sign - I(1)) else code
 
@@ -156,7 +157,7 @@ def _marked(bits: Any, out: Any, p: Any) -> None:
     nan, sign, kept = I(p[5]), I(p[6]), I(p[6] * 2 - 1)
     for i in range(len(bits)):
         unknown = I(bits[i] & MAGNITUDE) > INFINITE
-        out[i] = I(nan | ((bits[i] >> I(31)) & sign)) if unknown else out[i] & kept
+        out[i] = I(nan ^ ((bits[i] >> I(31)) & sign)) if unknown else out[i] & kept
 
 
 @intrinsic
@@ -200,7 +201,7 @@ def encode_mx(
 ) -> bool:
     """Codes and scales of rows, a block each, by the rule ``floor``."""
     finite, power = True, I(power)
-    cut, least, limit, excess, nan = I(p[1]), I(p[2]), I(p[3]), I(p[4]), I(p[5])
+    cut, least, limit, excess = I(p[1]), I(p[2]), I(p[3]), I(p[4])
     sign = I(p[6])
     for which in range(len(x)):
         row, out = x[which], codes[which]
@@ -215,7 +216,7 @@ def encode_mx(
         factor = inverse[scale]
         for i in range(len(row)):
             size = I(F(row[i] * factor).view(np.int32))
-            code = _code(size, cut, least, limit, excess, nan)
+            code = _code(size, cut, least, limit, excess)
             out[i] = np.uint8(code | ((bits[i] >> I(31)) & sign))
     return finite
 

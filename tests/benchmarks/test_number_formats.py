@@ -22,7 +22,7 @@ def stored(name: str) -> dict:
 
 @pytest.mark.rows(
     ("name", "missed"),
-    [("encode", set()), ("quantize", set()), ("q4_k", set())],
+    [("quantize", set()), ("q4_k", set())],
 )
 def test_ratios_are_those_of_the_medians_and_misses_are_named(name, missed):
     for row in stored(name)["rows"]:
@@ -30,6 +30,19 @@ def test_ratios_are_those_of_the_medians_and_misses_are_named(name, missed):
         assert row["ratio"] == pytest.approx(ratio, abs=6e-4)
         assert row["equal"].startswith(("0 of", "RMSE"))
         assert (row["ratio"] < row["bar"]) == (row["id"] in missed), row["id"]
+
+
+def test_the_grid_names_the_best_peer_of_every_cell():
+    *cells, total = stored("codec_grid")["rows"]
+    for row in cells:
+        ratio = min(row["peer_times_s"]) / min(row["times_s"])
+        assert row["ratio"] == pytest.approx(ratio, abs=6e-4)
+        assert row["bar"] == (0.5 if row["numbers"] == 1 << 10 else 1)
+    large = [row["ratio"] for row in cells if row["numbers"] >= 1 << 16]
+    assert (total["least"], total["cells"]) == (min(large), len(large))
+    assert total["median"] == pytest.approx(np.median(large))
+    sizes = {row["numbers"] for row in cells}
+    assert sizes == {1 << 10, 1 << 16, 1 << 20, 1 << 24} and len(cells) == 4 * 80
 
 
 def test_every_number_of_fp32_has_the_code_of_the_libraries():
