@@ -90,7 +90,7 @@ class Engine(Turns[Request, Chosen]):
             clock=clock,
             pool=self._pool,
             tiers=Chain(tiers),
-            whose=_name(model) if tiers else b"",
+            whose=fingerprint(model) if tiers else b"",
             drafts=self._drafting.length,
         )
 
@@ -246,7 +246,7 @@ class Engine(Turns[Request, Chosen]):
         super()._end(request, reason, now)
 
 
-def _name(model: TinyLM) -> bytes:
+def fingerprint(model: TinyLM) -> bytes:
     """Of a model by its numbers: one of other weights keeps other keys and values."""
     found = hashlib.sha256(repr(model.config).encode())
     for name, weight in sorted(model.weights.items()):

@@ -12,8 +12,10 @@ from contextlib import contextmanager
 import uvicorn
 
 from stacklib.serving.engine.engine import Engine
+from stacklib.serving.pools.exchange import Writer
 
 from .app import application
+from .peer import Peer
 from .worker import Worker
 
 BACKLOG = 1024  # connections that may wait to be accepted
@@ -40,6 +42,25 @@ def bound(host: str, port: int, expose: bool) -> socket.socket:
         raise ValueError(f"--host {host} --port {port}: {why.strerror}") from None
 
 
+def peer_at(where: str, engine: Writer, expose: bool) -> Peer:
+    """The peer at ``HOST:PORT``, looked at once.
+
+    ``ValueError`` where it is not there, is of another model or has other blocks, and
+    where it is not this machine's, unless ``expose`` says that this is meant.
+    """
+    host, _, port = where.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise ValueError(f"--peer {where}: HOST:PORT of a server with --role prefill")
+    if not expose and not is_loopback(host.strip("[]")):
+        raise ValueError(
+            f"--peer {where}: prompts leave this machine as they are; add --expose if "
+            "that is meant"
+        )
+    found = Peer(host.strip("[]"), int(port), engine.head)
+    found.check()
+    return found
+
+
 def is_loopback(host: str) -> bool:
     """Whether an address is this machine's own, by what is written."""
     if host == "localhost":
@@ -56,17 +77,19 @@ def serve(
     most: int,
     said: Callable[[str], None],
     ready: Callable[[], None],
+    peer: Peer | None = None,
 ) -> None:
     """Serve on a socket until SIGINT or SIGTERM; ``ready`` is called when it does.
 
     - ``most``: answers alive at a time.
     - ``said``: is told in a sentence what went wrong.
+    - ``peer``: who reads prompts for this one
     """
 
     async def run() -> None:
         worker = Worker(engine, most, said)
         config = uvicorn.Config(
-            application(worker),
+            application(worker, peer),
             lifespan="off",
             ws="none",
             access_log=False,

@@ -181,7 +181,7 @@ class Simulation:
         self._refuse(self.outcome)
         times = _times(self.outcome, of)
         counted = sum(times.values())
-        found = _ranked(times, percents)
+        found = ranked(times, percents)
         words = f"{counted:,} times of a drained run, {self.words}"
         if math.isinf(self.rate):
             words += "; a finished window: all came at once, which is no rate"
@@ -205,7 +205,7 @@ class Simulation:
             self._refuse(outcome, factor)
         except OverCapacity:
             return dict.fromkeys(percents, math.inf)
-        return _ranked(_times(outcome, of), percents)
+        return ranked(_times(outcome, of), percents)
 
     def _refuse(self, outcome: Outcome, factor: float = 1.0) -> None:
         """No percentile of a line that grows: it is as long as the traffic lasts."""
@@ -283,7 +283,7 @@ def _times(outcome: Outcome, of: str) -> Counter[int]:
     return Counter(getattr(each, of) for each in outcome.requests)
 
 
-def _ranked(times: Counter[int], percents: Sequence[float]) -> dict[float, float]:
+def ranked(times: Counter[int], percents: Sequence[float]) -> dict[float, float]:
     """By the nearest rank: the least time that so many in a hundred do not exceed."""
     counted = sum(times.values())
     found = dict.fromkeys(percents, math.nan)
