@@ -53,6 +53,11 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--peer", metavar="HOST:PORT", help="the other one, for --role decode"
     )
+    parser.add_argument(
+        "--shadow",
+        action="store_true",
+        help="simulate the same requests beside the engine; /shadow has both",
+    )
     add_json(parser)
     parser.set_defaults(func=run)
 
@@ -70,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
     from stacklib.serving import Engine
     from stacklib.serving.pools.exchange import Reader, Writer
     from stacklib.serving.server.run import bound, peer_at, serve
+    from stacklib.serving.server.shadow import Shadow, timed_pace
+    from stacklib.serving.simulation.setup import BLOCK
 
     whole(0, waiting=args.waiting)
     if (args.role == "decode") != (args.peer is not None):
@@ -78,22 +85,34 @@ def run(args: argparse.Namespace) -> int:
             "with --role decode needs the HOST:PORT of one with --role prefill, and "
             "no other has a peer"
         )
+    if args.shadow and args.role is not None:
+        raise ValueError(f"--shadow --role {args.role}: of a server that does both")
+    if args.shadow and args.block_size != BLOCK:
+        raise ValueError(
+            f"--shadow --block-size {args.block_size}: the simulator's have {BLOCK}"
+        )
     kinds: dict[str | None, Callable[..., Engine]] = {
         None: Engine,
         "prefill": Reader,
         "decode": partial(Writer, held=args.blocks),
     }
+    sizes = {
+        "blocks": args.blocks,
+        "max_batch": args.max_batch,
+        "chunk": args.chunk,
+    }
     engine = kinds[args.role](
         tinylm.load(args.model),
-        blocks=args.blocks,
         block_size=args.block_size,
-        max_batch=args.max_batch,
-        chunk=args.chunk,
         clock=time.perf_counter,
+        **sizes,
     )
     peer = None
     if isinstance(engine, Writer):
         peer = peer_at(args.peer, engine, args.expose)
+    beside = None
+    if args.shadow:
+        beside = partial(Shadow, pace=timed_pace(engine.model, sizes), sizes=sizes)
     with bound(args.host, args.port, args.expose) as held:
         host, port = held.getsockname()[:2]
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
@@ -106,5 +125,6 @@ def run(args: argparse.Namespace) -> int:
             lambda said: print(f"stacklib serve: {said}", file=sys.stderr, flush=True),
             lambda: print(line, flush=True),
             peer,
+            beside,
         )
     return 0

@@ -113,6 +113,7 @@ class Request(Place):
     ) -> None:
         super().__init__(id, asked.tokens, asked.most, ledger)
         self.asked = asked
+        self.arrived = ledger.submitted  # earlier where a step was under way
         self.pieces: list[Piece] = []
         self.stream = TextStream(spell, asked.stop)
         # Nobody else draws from it: the batch's company changes no answer.

@@ -11,28 +11,38 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    Response,
+)
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from ..pools.exchange import Reader, Writer
+from . import shadow_page
 from .answers import Shape
 from .asked import Asked, asked
 from .metrics import page
 from .peer import PATH, Peer
 from .refused import Refused
+from .shadow import Shadow
 from .worker import Answer, Worker
 
 MOST_BODY = 1 << 20  # bytes
 READ = 16  # times as much is read and dropped: who is still sending reads no answer
 
 
-def application(worker: Worker, peer: Peer | None = None) -> Starlette:
+def application(
+    worker: Worker, peer: Peer | None = None, shadow: Shadow | None = None
+) -> Starlette:
     """The server's application around an engine's thread.
 
     An engine whose blocks can be had reads prompts for others, and answers nobody else.
 
     - ``peer``: who reads prompts for this one
+    - ``shadow``: the simulator beside the engine
     """
     model = worker.engine.model
     reader = worker.engine if isinstance(worker.engine, Reader) else None
@@ -68,6 +78,13 @@ def application(worker: Worker, peer: Peer | None = None) -> Starlette:
         text = page(model.name, found, worker.latencies, worker.slow, worker.refused)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
+    async def shadowed(request: Request) -> Response:
+        assert shadow is not None
+        told = await shadow.told()
+        if request.url.path.endswith(".json"):
+            return JSONResponse(told)
+        return HTMLResponse(shadow_page.page(told))
+
     async def broken(request: Request, why: Exception) -> Response:
         worker.said("".join(traceback.format_exception(why)))
         return JSONResponse(Refused(500, f"the server failed: {why!r}").body, 500)
@@ -78,6 +95,8 @@ def application(worker: Worker, peer: Peer | None = None) -> Starlette:
             Route("/v1/completions", completions, methods=["POST"]),
             Route("/v1/chat/completions", chat, methods=["POST"]),
         ]
+    if shadow is not None:
+        served += [Route("/shadow", shadowed), Route("/shadow.json", shadowed)]
     return Starlette(
         routes=[
             Route("/v1/models", models),

@@ -16,6 +16,7 @@ from stacklib.serving.pools.exchange import Writer
 
 from .app import application
 from .peer import Peer
+from .shadow import Shadow
 from .worker import Worker
 
 BACKLOG = 1024  # connections that may wait to be accepted
@@ -78,18 +79,21 @@ def serve(
     said: Callable[[str], None],
     ready: Callable[[], None],
     peer: Peer | None = None,
+    beside: Callable[[Worker], Shadow] | None = None,
 ) -> None:
     """Serve on a socket until SIGINT or SIGTERM; ``ready`` is called when it does.
 
     - ``most``: answers alive at a time.
     - ``said``: is told in a sentence what went wrong.
     - ``peer``: who reads prompts for this one
+    - ``beside``: makes the simulator that answers the same requests
     """
 
     async def run() -> None:
         worker = Worker(engine, most, said)
+        shadow = None if beside is None else beside(worker)
         config = uvicorn.Config(
-            application(worker, peer),
+            application(worker, peer, shadow),
             lifespan="off",
             ws="none",
             access_log=False,
@@ -101,6 +105,8 @@ def serve(
             await Server(config, ready).serve(sockets=[held])
         finally:
             await asyncio.to_thread(worker.close)
+            if shadow is not None:
+                await asyncio.to_thread(shadow.close)
 
     asyncio.run(run())
 
