@@ -47,6 +47,7 @@ SIZES = {"blocks": 512, "block_size": 16, "max_batch": 16, "chunk": 64}
 TIMES, PERCENTS = ("ttft", "itl", "e2e"), (50, 90, 95, 99)
 BAR_ERROR, UP_TO, BAR_INSIDE = 0.2, 0.8, 0.8
 SECOND = 1_000_000_000
+CLOCK = "CPU time of the engine's thread, with idle time passed over"
 
 
 # -- before ----------------------------------------------------------------------------
@@ -119,7 +120,7 @@ def predict(folder: Path, requests: int = REQUESTS, rounds: int = ROUNDS) -> Non
         None,
         watch,
         why_no_prediction="what predictions of waiting start from",
-        clock="CPU time of the engine's thread",
+        clock=CLOCK,
         model=MODEL,
         sizes=SIZES,
         costs_s=dict(zip(PARTS, pace.costs, strict=True)),
@@ -219,9 +220,9 @@ def measure(forecast: dict[str, Any]) -> dict[str, Any]:
         assert again.outcome.steps == told["steps"], "another pace than foretold"
         wall = time.perf_counter()
         rows.append({"id": told["id"], **run(asked)})
-        rows[-1]["wall_s"] = time.perf_counter() - wall
+        rows[-1] |= {"wall_s": time.perf_counter() - wall, **judged(told, rows[-1])}
         print(*compared(told, rows[-1]), sep="\n")
-    return {"bars": bars(forecast["rows"], rows), "rows": rows}
+    return {"clock": CLOCK, "rows": rows}
 
 
 # -- beside one another ----------------------------------------------------------------
@@ -238,31 +239,21 @@ def inside(told: Sequence[Any], seen: float) -> bool:
     return (low or 0) <= seen <= (math.inf if high is None else high)
 
 
-def bars(foretold: Sequence[Any], rows: Sequence[Any]) -> list[dict[str, Any]]:
-    """Median error, share inside, and steps over foretold, of each load."""
-    found = []
-    for told, seen in zip(foretold, rows, strict=True):
-        pairs = [(told["seconds"][k], v) for k, v in seen["seconds"].items()]
-        found.append(
-            {
-                "load": told["load"],
-                "median_error": median(error(*pair) for pair in pairs),
-                "inside": sum(inside(*pair) for pair in pairs) / len(pairs),
-                "step_ratio": seen["busy_s"]
-                / seen["steps"]
-                / (told["busy_s"] / told["steps"]),
-                "busy_ratio": seen["busy_s"] / told["busy_s"],
-            }
-        )
-    return found
+def judged(told: dict[str, Any], seen: dict[str, Any]) -> dict[str, float]:
+    """Median error, share inside, and the engine's steps over those foretold."""
+    pairs = [(told["seconds"][k], v) for k, v in seen["seconds"].items()]
+    return {
+        "median_error": median(error(*pair) for pair in pairs),
+        "inside": sum(inside(*pair) for pair in pairs) / len(pairs),
+        "busy_ratio": seen["busy_s"] / told["busy_s"],
+    }
 
 
 def compared(told: dict[str, Any], seen: dict[str, Any]) -> list[str]:
     """Lines of a load: foretold, its interval, measured, and the cause."""
-    bar = bars([told], [seen])[0]
     lines = [
-        f"load {told['load']}: median error {bar['median_error']:.0%}, inside "
-        f"{bar['inside']:.0%}; steps {seen['steps']} for {told['steps']}, busy "
+        f"load {told['load']}: median error {seen['median_error']:.0%}, inside "
+        f"{seen['inside']:.0%}; steps {seen['steps']} for {told['steps']}, busy "
         f"{seen['busy_s']:.2f} s for {told['busy_s']:.2f} s"
     ]
     for name, value in seen["seconds"].items():

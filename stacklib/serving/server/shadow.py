@@ -47,11 +47,13 @@ class Window:
 
     - ``times``: nanoseconds, each with how often
     - ``busy``: seconds of its steps; None where its log does not reach back so far
+    - ``between``: share of the requests' time in which nobody stepped it
     """
 
     rows: tuple[Row, ...]
     times: dict[str, Counter[int]]
     busy: float | None
+    between: float
 
 
 def window(engine: Engine) -> Window:
@@ -73,7 +75,9 @@ def window(engine: Engine) -> Window:
         Row(each.id, _ns(each.arrived), len(each.tokens), _written(each), prefix)
         for each, prefix in zip(held, prefixes, strict=True)
     )
-    return Window(rows, times, _busy(engine, held))
+    lost = sum(each.ledger.parts["between"] for each in held)
+    stayed = sum((each.finished or 0.0) - each.submitted for each in held)
+    return Window(rows, times, _busy(engine, held), lost / stayed if stayed else 0.0)
 
 
 def _ns(seconds: float) -> int:
@@ -183,6 +187,7 @@ class Shadow:
             "why": told["why"],
             "busy_s": seen.busy,
             "busy_over_foretold": busy,
+            "between_share": seen.between,
         }
         for of in TIMES:
             for percent, value in ranked(seen.times[of], PERCENTS).items():

@@ -65,7 +65,9 @@ def _words(told: dict[str, Any]) -> str:
     if told["busy_over_foretold"] is not None:
         said.append(
             f"By the engine's log its steps took {told['busy_s']:.2f} s, "
-            f"{told['busy_over_foretold']:.2f} times what was foretold."
+            f"{told['busy_over_foretold']:.2f} times what was foretold; in "
+            f"{told['between_share']:.1%} of the requests' time nobody stepped it, "
+            "which is not foretold."
         )
     return "".join(f"<p>{escape(each)}</p>" for each in said)
 
