@@ -238,5 +238,10 @@ class Worker:
                 ids = [request.id for request in answer.requests]
                 self.said(f"requests {ids}: their reader is too slow, cancelled")
                 self.abandon(answer)
+            elif moved.reason == "failed":
+                why = answer.requests[moved.choice].failed
+                self.said(f"request {answer.requests[moved.choice].id}: {why!r}")
+                self.abandon(answer)
+                answer.fail(f"the request failed: {why!r}")
             elif not answer.alive:
                 self._alive.pop(answer, None)
