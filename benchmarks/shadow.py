@@ -131,7 +131,7 @@ def predict(folder: Path, requests: int = REQUESTS, rounds: int = ROUNDS) -> Non
             {
                 "id": f"round {turn}, {decodes} decode",
                 "steps": len(some),
-                "seconds": sum(each.seconds for each in some),
+                "times_s": [sum(each.seconds for each in some)],
                 "law_s": sum(law.seconds(each.work) for each in some),
             }
             for (turn, decodes), some in sorted(kept.items())
@@ -205,7 +205,7 @@ def run(rows: Sequence[Row]) -> dict[str, Any]:
         "steps": counts.steps,
         "stopped": len(rows) - sum(len(r.output) == r.most for r in requests),
         "busy_s": busy,
-        "whole_s": clock() - began,
+        "times_s": [clock() - began],
     }
 
 

@@ -87,7 +87,7 @@ def measure(count: int = COUNT) -> dict[str, Any]:
             {
                 "id": name,
                 "cases": len(cases),
-                "time_s": seconds,
+                "times_s": [seconds],
                 "times_faster": alone_s / seconds,
                 "equal": found == alone,
             }
@@ -101,7 +101,7 @@ def main() -> int:
     result = measure()
     for row in result["rows"]:
         print(
-            f"{row['id']:25} {row['cases']:,} cases in {row['time_s']:.1f} s, "
+            f"{row['id']:25} {row['cases']:,} cases in {row['times_s'][0]:.1f} s, "
             f"{row['times_faster']:.2f} times as fast, equal: {row['equal']}"
         )
     host_common.save(host_common.HERE, STEM, result)
