@@ -122,7 +122,7 @@ def shared(prompts: Sequence[Sequence[int]], block: int = BLOCK) -> list[Any]:
     return found
 
 
-def foretell(model: str, rows: Sequence[Row], gap: Pace, sizes: Any) -> dict[str, Any]:
+def predict(model: str, rows: Sequence[Row], gap: Pace, sizes: Any) -> dict[str, Any]:
     """What the simulator says of requests: seconds with both ends of their interval."""
     found = simulate(
         model, "this-machine", rows, dtype=None, scheduler="chunked", gap=gap, **sizes
@@ -160,7 +160,7 @@ class Shadow:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     async def told(self) -> dict[str, Any]:
-        """Foretold beside measured, of all requests until the first that still runs."""
+        """Predicted beside measured, until the first request that still runs."""
         engine = self.worker.engine
         async with self._lock:  # who asks meanwhile gets the same
             seen = await self.worker.call(lambda: window(engine))
@@ -180,13 +180,13 @@ class Shadow:
             return found
         asked = self.worker.engine.model.name, seen.rows, self.pace, self.sizes
         loop = asyncio.get_running_loop()
-        told = await loop.run_in_executor(self._pool, foretell, *asked)
+        told = await loop.run_in_executor(self._pool, predict, *asked)
         busy = None if seen.busy is None else seen.busy / told["busy_s"]
         found |= {
             "utilisation": told["utilisation"],
             "why": told["why"],
             "busy_s": seen.busy,
-            "busy_over_foretold": busy,
+            "busy_over_predicted": busy,
             "between_share": seen.between,
         }
         for of in TIMES:
@@ -201,6 +201,6 @@ def _row(of: str, percent: float, measured: float, told: Any) -> dict[str, Any]:
     if told is not None:
         value, low, high = (told[of][n][percent] for n in ("values", "low", "high"))
         inside = bool(low <= measured <= high) if math.isfinite(value) else None
-    found = {"foretold_s": value, "low_s": low, "high_s": high, "measured_s": measured}
+    found = {"predicted_s": value, "low_s": low, "high_s": high, "measured_s": measured}
     numbers = {k: v if v and math.isfinite(v) else None for k, v in found.items()}
     return {"of": of, "percent": percent, **numbers, "inside": inside}

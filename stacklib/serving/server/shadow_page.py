@@ -38,7 +38,7 @@ def page(told: dict[str, Any]) -> str:
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>Shadow of {escape(told['model'])}</title><style>{STYLE}</style>"
-        f"<main><h1>What they wait, foretold and measured</h1>{_words(told)}"
+        f"<main><h1>What they wait, predicted and measured</h1>{_words(told)}"
         f"{_drawn(told['times'])}</main><script>{SCRIPT}</script></html>\n"
     )
 
@@ -57,27 +57,27 @@ def _words(told: dict[str, Any]) -> str:
         f"{low:.2f} to {high:.2f} times what it says.",
     ]
     if told["why"]:
-        said.append(f"No percentile is foretold: {told['why']}.")
+        said.append(f"No percentile is predicted: {told['why']}.")
     rows = [row for row in told["times"] if row["inside"] is not None]
     if rows:
         inside = sum(row["inside"] for row in rows)
         said.append(f"{inside} of {len(rows)} percentiles lie in their interval.")
-    if told["busy_over_foretold"] is not None:
+    if told["busy_over_predicted"] is not None:
         said.append(
             f"By the engine's log its steps took {told['busy_s']:.2f} s, "
-            f"{told['busy_over_foretold']:.2f} times what was foretold; in "
+            f"{told['busy_over_predicted']:.2f} times what was predicted; in "
             f"{told['between_share']:.1%} of the requests' time nobody stepped it, "
-            "which is not foretold."
+            "which is not predicted."
         )
     return "".join(f"<p>{escape(each)}</p>" for each in said)
 
 
 def _drawn(rows: Sequence[dict[str, Any]]) -> str:
-    """Intervals as bars, what was foretold as lines, what was measured as dots."""
+    """Intervals as bars, what was predicted as lines, what was measured as dots."""
     values = [
         value
         for row in rows
-        for name in ("measured_s", "foretold_s", "low_s", "high_s")
+        for name in ("measured_s", "predicted_s", "low_s", "high_s")
         if (value := row[name])
     ]
     if not values:
@@ -103,11 +103,11 @@ def _drawn(rows: Sequence[dict[str, Any]]) -> str:
                 f'<rect class="interval" x="{begin:.1f}" y="{y - 7}" height="14" '
                 f'width="{max(1.0, end - begin):.1f}"/>'
             )
-        if row["foretold_s"] is not None:
-            at_ = x(row["foretold_s"])
+        if row["predicted_s"] is not None:
+            at_ = x(row["predicted_s"])
             parts.append(
                 f'<path class="told" d="M{at_:.1f} {y - 9}V{y + 9}">'
-                f"<title>{row['foretold_s']:.4g} s foretold</title></path>"
+                f"<title>{row['predicted_s']:.4g} s predicted</title></path>"
             )
         if row["measured_s"] is not None:
             parts.append(
@@ -124,9 +124,9 @@ def _drawn(rows: Sequence[dict[str, Any]]) -> str:
         )
     return (
         f'<svg viewBox="0 0 {LEFT + WIDE + 40} {bottom + 12}" role="img" '
-        'aria-label="Percentiles foretold with their intervals, and measured">'
+        'aria-label="Percentiles predicted with their intervals, and measured">'
         f"{''.join(parts)}</svg><p>Bar: interval, open to the right where the line "
-        "grows without end. Line: foretold. Dot: measured. Seconds, by powers of "
+        "grows without end. Line: predicted. Dot: measured. Seconds, by powers of "
         "ten.</p>"
     )
 

@@ -62,8 +62,8 @@ def test_a_server_shows_both():
     assert found["busy_s"] > 0 and found["steps_timed"] >= 128
     for row in found["times"]:
         assert row["measured_s"] > 0
-        if row["foretold_s"]:
-            assert row["low_s"] <= row["foretold_s"]
+        if row["predicted_s"]:
+            assert row["low_s"] <= row["predicted_s"]
     svg = page[page.index("<svg") : page.index("</svg>") + 6]
     drawn = ElementTree.fromstring(svg)
     assert sum(each.get("class") == "seen" for each in drawn.iter("circle")) == 12
@@ -122,19 +122,19 @@ def test_texts_in_common_are_told_to_the_simulator():
 
 def test_an_overload_is_said_and_no_percentile():
     rows = [(n, n * 10**9, 4, 40) for n in range(40)]
-    found = shadow.foretell("draft", rows, PACE, SIZES)
+    found = shadow.predict("draft", rows, PACE, SIZES)
     assert found["seconds"] is None and "utilisation" in found["why"]
     told = {
         "model": "<draft>",
         "requests": 40,
         "band": [0.8, 1.25],
         "steps_timed": 256,
-        "busy_over_foretold": None,
+        "busy_over_predicted": None,
         "times": [shadow._row("ttft", 50, 2.0, None)],
         **found,
     }
     page = shadow_page.page(told)
-    assert "No percentile is foretold" in page and "<draft>" not in page
+    assert "No percentile is predicted" in page and "<draft>" not in page
     assert page.count('class="seen"') == 1 and 'class="interval"' not in page
 
 

@@ -1,4 +1,4 @@
-"""Section 8.8: what was foretold of this machine's engine, and what it then did."""
+"""Section 8.8: what was predicted of this machine's engine, and what it then did."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def row_of(load: float) -> str:
     return f"load {load}"
 
 
-def foretold(load: float) -> Quantity:
+def predicted(load: float) -> Quantity:
     """The p99 of TTFT as it was committed."""
-    label = f"p99 of TTFT at {load}, foretold"
+    label = f"p99 of TTFT at {load}, predicted"
     return promised(NAME, row_of(load), f"seconds/{SHOWN}/0", "s", label)
 
 
@@ -50,14 +50,14 @@ def inside() -> int:
     return sum(round(row["inside"] * len(row["seconds"])) for row in rows)
 
 
-@counting("percentiles that were foretold")
+@counting("percentiles that were predicted")
 def all_told() -> int:
     """Over all loads."""
     return sum(len(row["seconds"]) for row in beside(NAME).values())
 
 
 def runs() -> list[dict[str, Any]]:
-    """A row a load: foretold, its interval, measured, how far off, and how often in."""
+    """A row a load: predicted, its interval, measured, how far off, how often in."""
     return [_run(row["told"]) for row in beside(NAME).values()]
 
 
@@ -66,7 +66,7 @@ def _run(told: dict[str, Any]) -> dict[str, Any]:
     ends = [said(float("inf") if end is None else end) for end in (low, high)]
     return {
         "load": chosen(load, "", label="load"),
-        "TTFT p99, foretold": foretold(load),
+        "TTFT p99, predicted": predicted(load),
         "interval (ms)": f"{ends[0]} to {ends[1]}",
         "TTFT p99, measured": seen(load),
         "median error of 12": seen(load, "median_error", ""),
