@@ -169,6 +169,8 @@ def test_this_machine_serves_the_books_own_model():
     found = simulate("draft", "this-machine", rows, **asked)
     told = found.percentiles("itl", band=True)
     assert told.low is None and "no band" in told.words  # of tiny alone steps are timed
+    tiny = simulate("tiny", "this-machine", rows, **asked).percentiles("itl", band=True)
+    assert tiny.low[50] < tiny[50] < tiny.high[50] and tiny[50] > told[50]
     assert 1e-5 < told[50] < 1e-2
     gap = Pace((1e-3, 1e-4, 0, 0, 0, 0), 0.8, 1.5, 128)
     paced = simulate("draft", "this-machine", rows, gap=gap, **asked)
