@@ -161,7 +161,8 @@ async def fetch(wanted: Asked, worker: Worker, peer: Peer) -> None:
     for prompt in dict.fromkeys(wanted.prompts):
         if len(prompt) <= peer.head["block_size"]:  # no full block before the last
             continue
-        data = await asyncio.to_thread(peer.blocks, wanted.model, prompt)
+        waits = asyncio.get_running_loop().run_in_executor
+        data = await waits(peer.pool, peer.blocks, wanted.model, prompt)
         try:
             await worker.call(partial(engine.take, data, prompt))
         except ValueError as why:

@@ -11,14 +11,16 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..pools.wire import same
 from .refused import Refused
 
 PATH = "/blocks"
-PATIENCE = 60.0  # seconds without a byte
+PATIENCE = 20.0  # seconds without a byte
+AT_ONCE = 32  # prompts that the peer is asked for
 BROKEN = (OSError, http.client.HTTPException)
 
 
@@ -27,11 +29,15 @@ class Peer:
     """Where prompts are read.
 
     - ``head``: what its blocks must be
+    - ``pool``: threads that wait for it: others of the server do not
     """
 
     host: str
     port: int
     head: dict[str, Any]
+    pool: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(AT_ONCE, "peer"), repr=False
+    )
 
     def __str__(self) -> str:
         return f"peer {self.host}:{self.port}"
