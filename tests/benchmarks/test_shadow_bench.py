@@ -11,7 +11,7 @@ import record
 from stacklib.serving.simulation.pace import Pace
 
 FOLDER = Path(record.__file__).parent
-PACE = Pace((1.5e-3, 6e-5, 2e-4, 5e-4, 1e-7, 1e-7), 0.9, 1.1, 256)
+PACE = Pace((1.5e-3, 3e-4, 6e-5, 2e-4, 5e-4, 1e-7, 1e-7), 0.9, 1.1, 256)
 
 
 @pytest.fixture

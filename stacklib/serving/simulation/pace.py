@@ -2,7 +2,8 @@
 
 The account knows the products and the calls of one sequence. Between them Python runs:
 once a step, for every row, token and piece of a prompt, and for what attention gathers
-of the cache, sequence by sequence. What each costs is fitted to timed steps of an
+of the cache, sequence by sequence. With a second row every product is one of matrices,
+which BLAS begins more slowly than one with a vector. What each costs is fitted to timed steps of an
 engine that serves other requests than those that are predicted.
 """
 
@@ -21,7 +22,7 @@ from stacklib.quantity.bounds import above_zero
 from .steps import Work
 
 Law = Callable[[Work], float]
-PARTS = ("step", "row", "token", "piece", "cached", "score")
+PARTS = ("step", "matrix", "row", "token", "piece", "cached", "score")
 WINDOW = 64  # steps that are held against the law together
 INSIDE = 0.95  # of windows of rounds that the law had not seen
 STORED = "host_steps.json"  # beside the roofline of this machine
@@ -61,6 +62,7 @@ def counts(work: Work) -> tuple[int, ...]:
     ends = [end for _, end in work.pieces]
     return (
         1,
+        int(work.rows > 1),
         work.rows,
         work.decodes + work.ends,
         len(work.pieces),

@@ -10,7 +10,7 @@ from stacklib.serving.simulation.pace import PARTS, Timed, counts, pace_of
 from stacklib.serving.simulation.steps import Work
 
 MODEL = tinylm.load("draft")
-COSTS = (1e-3, 6e-5, 2e-4, 5e-4, 1e-7, 8e-8)
+COSTS = (1e-3, 3e-4, 6e-5, 2e-4, 5e-4, 1e-7, 8e-8)
 
 
 def account(work):

@@ -17,7 +17,7 @@ from stacklib.serving.server import shadow, shadow_page
 from stacklib.serving.simulation.pace import Pace
 
 MODEL = tinylm.load("draft")
-PACE = Pace((5.0, 0, 0, 0, 0, 0), 0.8, 1.25, 256)
+PACE = Pace((5.0, 0, 0, 0, 0, 0, 0), 0.8, 1.25, 256)
 SIZES = {"blocks": 32, "max_batch": 2, "chunk": 16}
 
 

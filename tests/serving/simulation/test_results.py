@@ -172,7 +172,7 @@ def test_this_machine_serves_the_books_own_model():
     tiny = simulate("tiny", "this-machine", rows, **asked).percentiles("itl", band=True)
     assert tiny.low[50] < tiny[50] < tiny.high[50] and tiny[50] > told[50]
     assert 1e-5 < told[50] < 1e-2
-    gap = Pace((1e-3, 1e-4, 0, 0, 0, 0), 0.8, 1.5, 128)
+    gap = Pace((1e-3, 0, 1e-4, 0, 0, 0, 0), 0.8, 1.5, 128)
     paced = simulate("draft", "this-machine", rows, gap=gap, **asked)
     ends = paced.percentiles("e2e", band=True)
     assert ends.low[50] < ends[50] < ends.high[50] and "0.80 to 1.50" in ends.words
