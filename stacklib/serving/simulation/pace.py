@@ -3,8 +3,8 @@
 The account knows the products and the calls of one sequence. Between them Python runs:
 once a step, for every row, token and piece of a prompt, and for what attention gathers
 of the cache, sequence by sequence. With a second row every product is one of matrices,
-which BLAS begins more slowly than one with a vector. What each costs is fitted to timed steps of an
-engine that serves other requests than those that are predicted.
+which BLAS begins more slowly than one with a vector. What each costs is fitted to timed
+steps of an engine that serves other requests than those that are predicted.
 """
 
 from __future__ import annotations
