@@ -26,8 +26,8 @@ import record
 
 from stacklib import tinylm
 from stacklib.roofline.host import measure as host
-from stacklib.serving import Engine, poisson, simulate
-from stacklib.serving.engine.timed import timed_steps
+from stacklib.serving import poisson, simulate
+from stacklib.serving.engine.timed import Noted, timed_steps
 from stacklib.serving.simulation.here import Here
 from stacklib.serving.simulation.pace import (
     PARTS,
@@ -168,17 +168,21 @@ class Clock:
         self.passed += max(0.0, until - self())
 
 
-def run(rows: Sequence[Row]) -> dict[str, Any]:
-    """An engine serves the rows as they come; what everybody waited."""
+def run(rows: Sequence[Row], gap: Pace) -> dict[str, Any]:
+    """An engine serves the rows as they come; what everybody waited.
+
+    The same steps by the law (``law_s``) beside what they took (``busy_s``) say how
+    much of a miss is the law's.
+    """
     model, draw, clock = tinylm.load(MODEL), Random("words"), Clock()
     words = range(model.config.vocab_size)
-    engine = Engine(model, clock=clock, **SIZES)
+    engine = Noted(model, clock=clock, **SIZES)
     due = deque(
         (row.arrival / SECOND, draw.choices(words, k=row.prompt), row.new)
         for row in rows
     )
     clock.wait(due[0][0])
-    began, arrivals, requests, busy = clock(), [], [], 0.0
+    began, arrivals, requests = clock(), [], []
     while due or engine.busy:
         if not engine.busy:
             clock.wait(due[0][0])
@@ -186,9 +190,8 @@ def run(rows: Sequence[Row]) -> dict[str, Any]:
             at, prompt, most = due.popleft()
             arrivals.append(at)
             requests.append(engine.submit(prompt, tinylm.Sampling(0), most=most))
-        start = clock()
         engine.step()
-        busy += clock() - start
+    whole, law = clock() - began, Here(MODEL, gap)
     times: dict[str, Counter[int]] = {of: Counter() for of in TIMES}
     for at, request in zip(arrivals, requests, strict=True):
         seen = [round(each * SECOND) for each in request.times]
@@ -204,8 +207,9 @@ def run(rows: Sequence[Row]) -> dict[str, Any]:
         },
         "steps": counts.steps,
         "stopped": len(rows) - sum(len(r.output) == r.most for r in requests),
-        "busy_s": busy,
-        "times_s": [clock() - began],
+        "busy_s": sum(seconds for _, _, seconds in engine.made),
+        "law_s": sum(law.seconds(work) for _, work, _ in engine.made),
+        "times_s": [whole],
     }
 
 
@@ -213,13 +217,13 @@ def run(rows: Sequence[Row]) -> dict[str, Any]:
 def measure(forecast: dict[str, Any]) -> dict[str, Any]:
     """Serve every load; the arrivals are those of the prediction, made again."""
     pace = read_pace(common.HERE / "results" / STORED)[MODEL]
-    run(traffic(LOADS[0], WARM, pace)[0])
+    run(traffic(LOADS[0], WARM, pace)[0], pace)
     rows = []
     for told in forecast["rows"]:
         asked, again = traffic(told["load"], told["requests"], pace)
         assert again.outcome.steps == told["steps"], "another pace than foretold"
         wall = time.perf_counter()
-        rows.append({"id": told["id"], **run(asked)})
+        rows.append({"id": told["id"], **run(asked, pace)})
         rows[-1] |= {"wall_s": time.perf_counter() - wall, **judged(told, rows[-1])}
         print(*compared(told, rows[-1]), sep="\n")
     return {"clock": CLOCK, "rows": rows}
@@ -245,7 +249,7 @@ def judged(told: dict[str, Any], seen: dict[str, Any]) -> dict[str, float]:
     return {
         "median_error": median(error(*pair) for pair in pairs),
         "inside": sum(inside(*pair) for pair in pairs) / len(pairs),
-        "busy_ratio": seen["busy_s"] / told["busy_s"],
+        "step_ratio": seen["busy_s"] / seen["law_s"],
     }
 
 
@@ -253,8 +257,7 @@ def compared(told: dict[str, Any], seen: dict[str, Any]) -> list[str]:
     """Lines of a load: foretold, its interval, measured, and the cause."""
     lines = [
         f"load {told['load']}: median error {seen['median_error']:.0%}, inside "
-        f"{seen['inside']:.0%}; steps {seen['steps']} for {told['steps']}, busy "
-        f"{seen['busy_s']:.2f} s for {told['busy_s']:.2f} s"
+        f"{seen['inside']:.0%}; steps took {seen['step_ratio']:.3f} of the law"
     ]
     for name, value in seen["seconds"].items():
         middle, low, high = told["seconds"][name]

@@ -5,6 +5,7 @@ import json
 import math
 from pathlib import Path
 
+import host_common
 import pytest
 import record
 
@@ -32,23 +33,23 @@ def test_the_requests_are_the_share_of_what_the_machine_can_do(bench):
 
 def test_an_engine_serves_all_of_them(bench):
     rows = bench.traffic(0.8, 20, PACE)[0]
-    found = bench.run(rows)
+    found = bench.run(rows, PACE)
     assert set(found["seconds"]) == set(bench.foretold(0.8, 20, PACE)["seconds"])
     assert 0 < found["busy_s"] <= found["times_s"][0]
     assert found["seconds"]["ttft p50"] < found["seconds"]["e2e p50"]
 
 
 def test_bars_count_errors_and_what_lies_inside(bench):
-    told = {"load": 0.5, "steps": 10, "busy_s": 1.0}
+    told = {"load": 0.5}
     told["seconds"] = {
         "a": [1.0, 0.5, 2.0],
         "b": [2.0, 1.0, None],
         "c": [1.0, 0.9, 1.1],
     }
-    seen = {"steps": 20, "busy_s": 3.0, "seconds": {"a": 1.25, "b": 9.0, "c": 1.0}}
+    seen = {"busy_s": 3.0, "law_s": 2.0, "seconds": {"a": 1.25, "b": 9.0, "c": 1.0}}
     found = bench.judged(told, seen)
     assert found["median_error"] == pytest.approx(0.2) and found["inside"] == 1
-    assert found["busy_ratio"] == 3
+    assert found["step_ratio"] == 1.5
     seen["seconds"]["a"] = 2.1
     assert bench.judged(told, seen)["inside"] == pytest.approx(2 / 3)
 
@@ -56,13 +57,13 @@ def test_bars_count_errors_and_what_lies_inside(bench):
 def test_the_stored_run_meets_its_bars(bench):
     forecast = json.loads((FOLDER / "predictions" / "shadow.json").read_text())
     stored = json.loads((FOLDER / "results" / "shadow.json").read_text())
-    loads = []
+    quiet, loads = stored["others"] <= host_common.DISTURBED, []
     for told, seen in zip(forecast["rows"], stored["rows"], strict=True):
         assert {k: seen[k] for k in bench.judged(told, seen)} == bench.judged(
             told, seen
         )
         assert seen["inside"] >= bench.BAR_INSIDE
-        if told["load"] <= bench.UP_TO:
+        if quiet and told["load"] <= bench.UP_TO:
             assert seen["median_error"] < bench.BAR_ERROR
         loads.append(told["load"])
     assert tuple(loads) == bench.LOADS

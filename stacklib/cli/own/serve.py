@@ -73,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
         os.environ.setdefault(name, "1")
     from stacklib import tinylm
     from stacklib.serving import Engine
+    from stacklib.serving.engine.timed import Noted
     from stacklib.serving.pools.exchange import Reader, Writer
     from stacklib.serving.server.run import bound, peer_at, serve
     from stacklib.serving.server.shadow import Shadow, timed_pace
@@ -92,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
             f"--shadow --block-size {args.block_size}: the simulator's have {BLOCK}"
         )
     kinds: dict[str | None, Callable[..., Engine]] = {
-        None: Engine,
+        None: Noted if args.shadow else Engine,
         "prefill": Reader,
         "decode": partial(Writer, held=args.blocks),
     }

@@ -7,6 +7,7 @@ request of it is one that somebody asks later.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
@@ -21,12 +22,28 @@ from .request import Request
 
 LONGEST, MOST = 192, 48  # tokens of a prompt, and of an answer
 ROUNDS, STEPS = 4, 64  # of each number of requests at once
+KEPT = 1 << 14  # steps
 
 
 class Noted(Engine):
-    """An engine that keeps what its last step had in it."""
+    """An engine that keeps what its newest steps had in them and how long they took.
 
-    work = Work(0, 0)
+    - ``made``: with each the time at its end
+    """
+
+    def __init__(self, model: TinyLM, **sizes: Any) -> None:
+        super().__init__(model, **sizes)
+        self.work = Work(0, 0)
+        self.made: deque[tuple[float, Work, float]] = deque(maxlen=KEPT)
+
+    def step(self) -> tuple[Request, ...]:
+        """As of `Engine`."""
+        if not self.busy:
+            return ()
+        began = self.now()
+        moved = super().step()
+        self.made.append((self.now(), self.work, self.now() - began))
+        return moved
 
     def _computed(self, given: dict[Request, int]) -> dict[Request, list[Chosen]]:
         self.work = work_of(given)

@@ -19,15 +19,14 @@ from typing import Any
 
 from stacklib.tinylm import TinyLM
 
-from ..engine.engine import Engine
 from ..engine.request import Request
-from ..engine.timed import timed_steps
+from ..engine.timed import Noted, timed_steps
 from ..simulation.here import Here
 from ..simulation.pace import Pace, pace_of
 from ..simulation.results import TIMES, OverCapacity, ranked
 from ..simulation.setup import BLOCK
 from ..simulation.simulate import simulate
-from ..simulation.steps import SECOND
+from ..simulation.steps import SECOND, Work
 from ..simulation.traffic import Row
 from .worker import Worker
 
@@ -46,17 +45,17 @@ class Window:
     """Requests up to the first that still runs, and what an engine took for them.
 
     - ``times``: nanoseconds, each with how often
-    - ``busy``: seconds of its steps; None where its log does not reach back so far
+    - ``steps``: what they had in them, and seconds
     - ``between``: share of the requests' time in which nobody stepped it
     """
 
     rows: tuple[Row, ...]
     times: dict[str, Counter[int]]
-    busy: float | None
+    steps: tuple[tuple[Work, float], ...]
     between: float
 
 
-def window(engine: Engine) -> Window:
+def window(engine: Noted) -> Window:
     """Of an engine, between two steps."""
     alive = [each.id for each in engine.requests.values() if not each.done]
     first = min(alive, default=math.inf)
@@ -77,7 +76,7 @@ def window(engine: Engine) -> Window:
     )
     lost = sum(each.ledger.parts["between"] for each in held)
     stayed = sum((each.finished or 0.0) - each.submitted for each in held)
-    return Window(rows, times, _busy(engine, held), lost / stayed if stayed else 0.0)
+    return Window(rows, times, _steps(engine, held), lost / stayed if stayed else 0.0)
 
 
 def _ns(seconds: float) -> int:
@@ -90,19 +89,15 @@ def _written(request: Request) -> int:
     return max(1, len(request.output) + ended)
 
 
-def _busy(engine: Engine, held: Sequence[Request]) -> float | None:
-    """Seconds of the steps from the first request's arrival to the last one's end."""
-    log = engine.log
-    if not held or (len(log) == log.maxlen and log[0].time > held[0].arrived):
-        return None
-    last = max(held, key=lambda each: each.finished or 0.0)
-    busy = 0.0
-    for event in log:
-        if event.what == "step" and event.time > held[0].arrived:
-            busy += event.detail["seconds"]
-        if event.what == "finished" and event.request == last.id:
-            break
-    return busy
+def _steps(engine: Noted, held: Sequence[Request]) -> tuple[tuple[Work, float], ...]:
+    """Of the newest, those from the first request's arrival to the last one's end."""
+    first = min((each.arrived for each in held), default=math.inf)
+    last = max((each.finished or 0.0 for each in held), default=0.0)
+    return tuple(
+        (work, seconds)
+        for end, work, seconds in engine.made
+        if first < end and end - seconds < last
+    )
 
 
 def shared(prompts: Sequence[Sequence[int]], block: int = BLOCK) -> list[Any]:
@@ -122,15 +117,20 @@ def shared(prompts: Sequence[Sequence[int]], block: int = BLOCK) -> list[Any]:
     return found
 
 
-def predict(model: str, rows: Sequence[Row], gap: Pace, sizes: Any) -> dict[str, Any]:
-    """What the simulator says of requests: seconds with both ends of their interval."""
+def predict(model: str, seen: Window, gap: Pace, sizes: Any) -> dict[str, Any]:
+    """What the simulator says of requests: seconds with both ends of their interval.
+
+    Beside it how the steps that were made compare with the law of steps.
+    """
+    law, rows = Here(model, gap), seen.rows
     found = simulate(
         model, "this-machine", rows, dtype=None, scheduler="chunked", gap=gap, **sizes
     )
     load = found.utilisation
     told: dict[str, Any] = {
         "utilisation": load if math.isfinite(load) else None,
-        "busy_s": sum(found.outcome.busy) / SECOND,
+        "steps_s": sum(seconds for _, seconds in seen.steps),
+        "law_s": sum(law.seconds(work) for work, _ in seen.steps),
         "seconds": None,
         "why": "",
     }
@@ -162,6 +162,7 @@ class Shadow:
     async def told(self) -> dict[str, Any]:
         """Predicted beside measured, until the first request that still runs."""
         engine = self.worker.engine
+        assert isinstance(engine, Noted)
         async with self._lock:  # who asks meanwhile gets the same
             seen = await self.worker.call(lambda: window(engine))
             if self._last is None or self._last[0] != seen.rows:
@@ -178,15 +179,14 @@ class Shadow:
         }
         if not seen.rows:
             return found
-        asked = self.worker.engine.model.name, seen.rows, self.pace, self.sizes
+        asked = self.worker.engine.model.name, seen, self.pace, self.sizes
         loop = asyncio.get_running_loop()
         told = await loop.run_in_executor(self._pool, predict, *asked)
-        busy = None if seen.busy is None else seen.busy / told["busy_s"]
         found |= {
             "utilisation": told["utilisation"],
             "why": told["why"],
-            "busy_s": seen.busy,
-            "busy_over_predicted": busy,
+            "steps_s": told["steps_s"],
+            "steps_over_law": told["steps_s"] / told["law_s"],
             "between_share": seen.between,
         }
         for of in TIMES:

@@ -62,13 +62,12 @@ def _words(told: dict[str, Any]) -> str:
     if rows:
         inside = sum(row["inside"] for row in rows)
         said.append(f"{inside} of {len(rows)} percentiles lie in their interval.")
-    if told["busy_over_predicted"] is not None:
-        said.append(
-            f"By the engine's log its steps took {told['busy_s']:.2f} s, "
-            f"{told['busy_over_predicted']:.2f} times what was predicted; in "
-            f"{told['between_share']:.1%} of the requests' time nobody stepped it, "
-            "which is not predicted."
-        )
+    said.append(
+        f"The engine's steps took {told['steps_s']:.2f} s, "
+        f"{told['steps_over_law']:.2f} times the law of steps; in "
+        f"{told['between_share']:.1%} of the requests' time nobody stepped it, which is "
+        "not predicted."
+    )
     return "".join(f"<p>{escape(each)}</p>" for each in said)
 
 

@@ -12,9 +12,12 @@ import pytest
 
 from stacklib import tinylm
 from stacklib.cli import main
-from stacklib.serving import Engine, simulate
+from stacklib.serving import simulate
+from stacklib.serving.engine.timed import Noted
 from stacklib.serving.server import shadow, shadow_page
 from stacklib.serving.simulation.pace import Pace
+from stacklib.serving.simulation.steps import Work
+from stacklib.serving.simulation.traffic import Row
 
 MODEL = tinylm.load("draft")
 PACE = Pace((5.0, 0, 0, 0, 0, 0, 0), 0.8, 1.25, 256)
@@ -59,7 +62,11 @@ def test_a_server_shows_both():
         assert process.wait(20) == 0
         process.stdout.close()
     assert found["requests"] == 5 and len(found["times"]) == 12
-    assert found["busy_s"] > 0 and found["steps_timed"] >= 128
+    assert (
+        found["steps_s"] > 0
+        and 0.01 < found["steps_over_law"] < 100
+        and found["steps_timed"] >= 128
+    )
     for row in found["times"]:
         assert row["measured_s"] > 0
         if row["predicted_s"]:
@@ -73,7 +80,7 @@ def test_a_server_shows_both():
 def served(prompts, new):
     """An engine whose steps take five seconds each, and its window."""
     ticks = iter(range(10_000))
-    engine = Engine(MODEL, block_size=16, clock=lambda: 1.0 * next(ticks), **SIZES)
+    engine = Noted(MODEL, block_size=16, clock=lambda: 1.0 * next(ticks), **SIZES)
     for prompt in prompts:
         engine.submit(prompt, tinylm.Sampling(0), most=new)
     while engine.busy:
@@ -88,7 +95,8 @@ def test_what_was_measured_is_what_the_engine_says():
     assert seen.times["itl"].total() == 3 * 5
     whole = {round(r.finished - r.arrived) for r in engine.requests.values()}
     assert {each // 10**9 for each in seen.times["e2e"]} == whole
-    assert seen.busy == sum(e.detail["seconds"] for e in engine.log if e.what == "step")
+    assert len(seen.steps) == engine.metrics().counts.steps == len(engine.made)
+    assert sum(work.rows for work, _ in seen.steps) == engine.metrics().counts.rows
 
 
 def test_who_still_runs_hides_those_who_came_later():
@@ -122,14 +130,18 @@ def test_texts_in_common_are_told_to_the_simulator():
 
 def test_an_overload_is_said_and_no_percentile():
     rows = [(n, n * 10**9, 4, 40) for n in range(40)]
-    found = shadow.predict("draft", rows, PACE, SIZES)
+    seen = shadow.Window(
+        tuple(Row(*row) for row in rows), {}, ((Work(1, 9), 5.0),), 0.0
+    )
+    found = shadow.predict("draft", seen, PACE, SIZES)
     assert found["seconds"] is None and "utilisation" in found["why"]
     told = {
         "model": "<draft>",
         "requests": 40,
         "band": [0.8, 1.25],
         "steps_timed": 256,
-        "busy_over_predicted": None,
+        "steps_over_law": 1.0,
+        "between_share": 0.0,
         "times": [shadow._row("ttft", 50, 2.0, None)],
         **found,
     }
