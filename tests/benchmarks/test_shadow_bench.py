@@ -57,13 +57,14 @@ def test_bars_count_errors_and_what_lies_inside(bench):
 def test_the_stored_run_meets_its_bars(bench):
     forecast = json.loads((FOLDER / "predictions" / "shadow.json").read_text())
     stored = json.loads((FOLDER / "results" / "shadow.json").read_text())
-    quiet, loads = stored["others"] <= host_common.DISTURBED, []
+    loads = [told["load"] for told in forecast["rows"]]
+    assert tuple(loads) == bench.LOADS
+    if stored["others"] > host_common.DISTURBED:
+        pytest.skip("others had the cores: run benchmarks/shadow.py once more")
     for told, seen in zip(forecast["rows"], stored["rows"], strict=True):
         assert {k: seen[k] for k in bench.judged(told, seen)} == bench.judged(
             told, seen
         )
         assert seen["inside"] >= bench.BAR_INSIDE
-        if quiet and told["load"] <= bench.UP_TO:
+        if told["load"] <= bench.UP_TO:
             assert seen["median_error"] < bench.BAR_ERROR
-        loads.append(told["load"])
-    assert tuple(loads) == bench.LOADS

@@ -65,8 +65,8 @@ def _words(told: dict[str, Any]) -> str:
     said.append(
         f"The engine's steps took {told['steps_s']:.2f} s, "
         f"{told['steps_over_law']:.2f} times the law of steps; in "
-        f"{told['between_share']:.1%} of the requests' time nobody stepped it, which is "
-        "not predicted."
+        f"{told['between_share']:.1%} of the requests' time nobody stepped it, which "
+        "is not predicted."
     )
     return "".join(f"<p>{escape(each)}</p>" for each in said)
 
