@@ -70,5 +70,5 @@ def _run(told: dict[str, Any]) -> dict[str, Any]:
         "interval (ms)": f"{ends[0]} to {ends[1]}",
         "TTFT p99, measured": seen(load),
         "median error of 12": seen(load, "median_error", ""),
-        "of 12 inside": seen(load, "inside", ""),
+        "share inside": seen(load, "inside", ""),
     }
