@@ -1,7 +1,8 @@
 """Grids of cases over several processes, with a progress bar.
 
-Goes through joblib, so that the same call runs on a cluster by choosing its
-backend (``joblib.parallel_config``). Without joblib the cases run one by one.
+Goes through joblib, so that the same call runs on a cluster by choosing its backend:
+``joblib.parallel_config(backend="dask")`` with the extra ``cluster``. Without joblib
+the cases run one by one.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 __all__ = ["grid", "progress", "run"]
+NOTE = "in the case"
 
 
 def grid(**axes: Iterable[Any]) -> Iterator[dict[str, Any]]:
@@ -85,15 +89,52 @@ def run(
     ------
     ValueError
         When ``workers`` is below one.
+    RuntimeError
+        When a worker dies, with the cases that ran then; what the function raises comes
+        as it is, with a note of its case.
     """
     if workers < 1:
         raise ValueError(f"workers = {workers}: at least 1 is needed")
     todo = list(cases)
     if workers == 1:
-        results: Iterable[Any] = (function(**case) for case in todo)
-    else:
-        from joblib import Parallel, delayed
+        results: Iterable[Any] = (_answer(function, case) for case in todo)
+        return list(progress(results, len(todo), what))
+    from joblib import Parallel, delayed
 
+    with TemporaryDirectory() as folder:
+        marked = (Path(folder, str(place)) for place in range(len(todo)))
         pool = Parallel(n_jobs=workers, return_as="generator")
-        results = pool(delayed(function)(**case) for case in todo)
-    return list(progress(results, len(todo), what))
+        try:
+            results = pool(
+                delayed(_answer)(function, case, mark)
+                for case, mark in zip(todo, marked, strict=True)
+            )
+            return list(progress(results, len(todo), what))
+        except Exception as why:
+            running = sorted(int(each.name) for each in Path(folder).iterdir())
+            if not running or NOTE in "".join(getattr(why, "__notes__", ())):
+                raise
+            held = ", ".join(f"{place} {todo[place]!r:.200}" for place in running)
+            raise RuntimeError(f"a worker died while these cases ran: {held}") from why
+
+
+def _answer(
+    function: Callable[..., Any], case: Mapping[str, Any], mark: Path | None = None
+) -> Any:
+    """One case; a file that stays behind says that its worker died of it.
+
+    Where a cluster tries a case again whose worker died, it would die again, and joblib
+    would wait for it for ever.
+    """
+    try:
+        if mark is not None and mark.parent.exists():  # not on another machine
+            if mark.exists():
+                raise RuntimeError(f"a worker died while this case ran: {case!r:.200}")
+            mark.touch()
+        return function(**case)
+    except Exception as why:
+        why.add_note(f"{NOTE} {case!r:.200}")
+        raise
+    finally:
+        if mark is not None:
+            mark.unlink(missing_ok=True)

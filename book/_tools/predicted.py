@@ -53,6 +53,8 @@ UNPREDICTED = {
     "best_configuration",
     "json_check",
     "serving_simulation",
+    "host_steps",
+    "sweep_cluster",
 }
 
 

@@ -1,6 +1,4 @@
-"""Grids and sweeps: order, equality of one and two workers, bad input."""
-
-import fractions
+"""Grids and sweeps: order, progress, bad input."""
 
 import pytest
 
@@ -14,14 +12,6 @@ def square(x, y):
 def test_last_axis_varies_fastest():
     cases = list(sweep.grid(x=[1, 2], y=[0, 5]))
     assert [(c["x"], c["y"]) for c in cases] == [(1, 0), (1, 5), (2, 0), (2, 5)]
-
-
-def test_two_workers_give_the_answers_of_one_in_order():
-    pytest.importorskip("joblib")
-    cases = [{"numerator": n, "denominator": 7} for n in range(9)]
-    here = sweep.run(fractions.Fraction, cases)
-    assert here == [fractions.Fraction(n, 7) for n in range(9)]
-    assert sweep.run(fractions.Fraction, cases, workers=2) == here
 
 
 def test_bad_input_raises():

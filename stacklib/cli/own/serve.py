@@ -7,6 +7,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..arguments import add_json, whole
@@ -42,6 +44,20 @@ def add_parser(subparsers: Any) -> None:
         default=64,
         help="answers that may wait in line; others get status 429 (64)",
     )
+    parser.add_argument(
+        "--role",
+        choices=("prefill", "decode"),
+        help="of two servers that share each request: one reads prompts, the other "
+        "has their blocks sent and answers",
+    )
+    parser.add_argument(
+        "--peer", metavar="HOST:PORT", help="the other one, for --role decode"
+    )
+    parser.add_argument(
+        "--shadow",
+        action="store_true",
+        help="simulate the same requests beside the engine; /shadow has both",
+    )
     add_json(parser)
     parser.set_defaults(func=run)
 
@@ -57,17 +73,47 @@ def run(args: argparse.Namespace) -> int:
         os.environ.setdefault(name, "1")
     from stacklib import tinylm
     from stacklib.serving import Engine
-    from stacklib.serving.server.run import bound, serve
+    from stacklib.serving.engine.timed import Noted
+    from stacklib.serving.pools.exchange import Reader, Writer
+    from stacklib.serving.server.run import bound, peer_at, serve
+    from stacklib.serving.server.shadow import Shadow, timed_pace
+    from stacklib.serving.simulation.setup import BLOCK
 
     whole(0, waiting=args.waiting)
-    engine = Engine(
+    if (args.role == "decode") != (args.peer is not None):
+        raise ValueError(
+            f"--role {args.role or 'none'} and --peer {args.peer or 'none'}: a server "
+            "with --role decode needs the HOST:PORT of one with --role prefill, and "
+            "no other has a peer"
+        )
+    if args.shadow and args.role is not None:
+        raise ValueError(f"--shadow --role {args.role}: of a server that does both")
+    if args.shadow and args.block_size != BLOCK:
+        raise ValueError(
+            f"--shadow --block-size {args.block_size}: the simulator's have {BLOCK}"
+        )
+    kinds: dict[str | None, Callable[..., Engine]] = {
+        None: Noted if args.shadow else Engine,
+        "prefill": Reader,
+        "decode": partial(Writer, held=args.blocks),
+    }
+    sizes = {
+        "blocks": args.blocks,
+        "max_batch": args.max_batch,
+        "chunk": args.chunk,
+    }
+    engine = kinds[args.role](
         tinylm.load(args.model),
-        blocks=args.blocks,
         block_size=args.block_size,
-        max_batch=args.max_batch,
-        chunk=args.chunk,
         clock=time.perf_counter,
+        **sizes,
     )
+    peer = None
+    if isinstance(engine, Writer):
+        peer = peer_at(args.peer, engine, args.expose)
+    beside = None
+    if args.shadow:
+        beside = partial(Shadow, pace=timed_pace(engine.model, sizes), sizes=sizes)
     with bound(args.host, args.port, args.expose) as held:
         host, port = held.getsockname()[:2]
         url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
@@ -79,5 +125,7 @@ def run(args: argparse.Namespace) -> int:
             args.max_batch + args.waiting,
             lambda said: print(f"stacklib serve: {said}", file=sys.stderr, flush=True),
             lambda: print(line, flush=True),
+            peer,
+            beside,
         )
     return 0

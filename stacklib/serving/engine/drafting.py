@@ -47,19 +47,23 @@ class Drafting:
 
     def proposal(self, request: Request) -> Proposal:
         """What is proposed after its last token; nothing before its first answer."""
-        if self._draft is None or not request.output:
+        if self._draft is None or not request.output or request.failed is not None:
             return Proposal()
         if request.id not in self._open:
-            self._open[request.id] = self._draft.propose(
-                self._name(request),
-                request.known,
-                request.left - 1,  # the pass gives one token more than it keeps
-                Way(
-                    request.asked.sampling,
-                    request.random,
-                    lambda drafted: allowed(request, drafted, self._end),
-                ),
+            most = request.left - 1  # the pass gives one token more than it keeps
+            way = Way(
+                request.asked.sampling,
+                request.random,
+                lambda drafted: allowed(request, drafted, self._end),
             )
+            name, found = self._name(request), Proposal()
+            try:
+                found = self._draft.propose(name, request.known, most, way)
+            except Exception as why:  # of its grammar: the others go on
+                if request.asked.mask is None:
+                    raise
+                request.failed = why
+            self._open[request.id] = found
         return self._open[request.id]
 
     def checked(self, request: Request) -> None:

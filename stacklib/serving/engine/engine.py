@@ -10,6 +10,7 @@ from stacklib.serving.speculation.drafts import Draft
 from stacklib.serving.tiers.chain import Chain
 from stacklib.serving.tiers.held import BlockTier
 from stacklib.tinylm import Sampling, TinyLM
+from stacklib.tinylm.forward import Floats
 
 from .batched import Segment, forward_batch
 from .choose import Chosen, choose
@@ -90,7 +91,7 @@ class Engine(Turns[Request, Chosen]):
             clock=clock,
             pool=self._pool,
             tiers=Chain(tiers),
-            whose=_name(model) if tiers else b"",
+            whose=fingerprint(model) if tiers else b"",
             drafts=self._drafting.length,
         )
 
@@ -189,15 +190,21 @@ class Engine(Turns[Request, Chosen]):
             )
         rows = forward_batch(self.model.weights, self._pool, segments)
         return {
-            request: choose(
-                request,
-                row,
-                self._drafting.proposal(request),
-                self.model.tokenizer.end,
-            )
+            request: self._chosen(request, row)
             for request, row in zip(given, rows, strict=True)
             if len(row)
         }
+
+    def _chosen(self, request: Request, rows: Floats) -> list[Chosen]:
+        """Its next tokens; none where its grammar allows nothing, or fails."""
+        if request.failed is not None:
+            return []
+        proposal = self._drafting.proposal(request)
+        try:
+            return choose(request, rows, proposal, self.model.tokenizer.end)
+        except Exception as why:  # the others in the step go on
+            request.failed = why
+            return []
 
     def _rolled_back(self, request: Request, tokens: Sequence[Chosen]) -> int:
         """Drafted tokens that are not in its text: gone, and their blocks are free."""
@@ -223,7 +230,7 @@ class Engine(Turns[Request, Chosen]):
     def _deliver(self, request: Request, tokens: Sequence[Chosen], now: float) -> None:
         """Give a request its tokens; it may end with any of them."""
         if not tokens:
-            self._end(request, "mask", now)
+            self._end(request, "mask" if request.failed is None else "failed", now)
         for each in tokens:
             if each.token == self.model.tokenizer.end:
                 self._end(request, "stop", now)
@@ -231,8 +238,12 @@ class Engine(Turns[Request, Chosen]):
             text = request.stream.feed(each.token)
             request.pieces.append(Piece(text, each.token, now, each.logprob, each.top))
             self._keep(request, each.token, now)
-            if request.asked.mask is not None:
-                request.at = request.asked.mask.advance(request.at, each.token)
+            try:
+                request.advance(each.token)
+            except Exception as why:
+                request.failed = why
+                self._end(request, "failed", now)
+                return
             if request.stream.stopped is not None or not request.left:
                 stopped = request.stream.stopped is not None
                 self._end(request, "stop" if stopped else "length", now)
@@ -246,7 +257,7 @@ class Engine(Turns[Request, Chosen]):
         super()._end(request, reason, now)
 
 
-def _name(model: TinyLM) -> bytes:
+def fingerprint(model: TinyLM) -> bytes:
     """Of a model by its numbers: one of other weights keeps other keys and values."""
     found = hashlib.sha256(repr(model.config).encode())
     for name, weight in sorted(model.weights.items()):

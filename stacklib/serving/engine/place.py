@@ -23,7 +23,7 @@ class Place:
         self.tokens = tuple(tokens)
         self.most = most
         self.state = "waiting"  # running, preempted, finished
-        self.reason: str | None = None  # length, stop, mask, cancelled
+        self.reason: str | None = None  # length, stop, mask, cancelled, failed
         self.output: list[int] = []
         self.submitted = ledger.submitted
         self.times: list[float] = []  # of its tokens

@@ -32,8 +32,15 @@ class Pool:
         c = self.config
         each = (c.num_key_value_heads, self.block_size, c.head_dim)
         shape = (c.num_hidden_layers, self.blocks, *each)
-        self.keys = np.zeros(shape, dtype=np.float32)
-        self.values = np.zeros(shape, dtype=np.float32)
+        # Written, not only asked for: else a step that is the first on a block would
+        # wait until the system has found memory for it.
+        self.keys = np.full(shape, 0, dtype=np.float32)
+        self.values = np.full(shape, 0, dtype=np.float32)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of a block's keys: layers, heads, tokens, numbers of a head."""
+        return self.keys[:, 0].shape
 
     def read(self, block: int) -> tuple[Floats, Floats]:
         """A block's keys and values in all layers, copied."""

@@ -113,11 +113,18 @@ class Request(Place):
     ) -> None:
         super().__init__(id, asked.tokens, asked.most, ledger)
         self.asked = asked
+        self.arrived = ledger.submitted  # earlier where a step was under way
         self.pieces: list[Piece] = []
         self.stream = TextStream(spell, asked.stop)
         # Nobody else draws from it: the batch's company changes no answer.
         self.random = np.random.default_rng(id if asked.seed is None else asked.seed)
         self.at = asked.mask.start() if asked.mask is not None else 0
+        self.failed: Exception | None = None  # of its mask, or of its logits
+
+    def advance(self, token: int) -> None:
+        """Its grammar goes on."""
+        if self.asked.mask is not None:
+            self.at = self.asked.mask.advance(self.at, token)
 
     @property
     def text(self) -> str:

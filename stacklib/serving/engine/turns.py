@@ -74,6 +74,10 @@ class Turns(ABC, Generic[R, M]):
         self._latencies: deque[Latency] = deque(maxlen=KEPT)
         self.requests: dict[int, R] = {}
 
+    def now(self) -> float:
+        """The time by its clock."""
+        return self._clock.now()
+
     @property
     def log(self) -> deque[Event]:
         """The newest events, oldest first."""

@@ -18,9 +18,9 @@ from typing import Any
 from stacklib import tinylm
 from stacklib.interconnect.sharding.processes import run_ranks
 
-from ..engine.engine import Engine
-from ..tiers.held import Entry
+from ..engine.engine import Engine, fingerprint
 from ..tiers.host import HostTier
+from .wire import head, packed, unpacked
 
 SIZES: dict[str, Any] = {"blocks": 64, "block_size": 16, "max_batch": 4, "chunk": 64}
 HELD = 64  # blocks that wait below the pool of the side that writes
@@ -53,26 +53,44 @@ def answered(engine: Engine, prompt: Sequence[int], new: int) -> list[int]:
 class Reader(Engine):
     """An engine whose blocks can be had."""
 
-    def computed(self, prompt: Sequence[int]) -> list[Entry]:
-        """Key, keys and values of each full block of a prompt that it has read."""
+    @property
+    def head(self) -> dict[str, Any]:
+        """What its blocks are, for who takes them."""
+        return head(fingerprint(self.model), self._pool.shape)
+
+    def computed(self, prompt: Sequence[int]) -> bytes:
+        """Each full block of a prompt that it has read and still holds."""
         allocator = self._memory.allocator
         found = allocator.match(prompt).blocks
         keys = allocator.keys(prompt)[: len(found)]
-        return [
+        entries = [
             (key, *self._pool.read(block))
             for key, block in zip(keys, found, strict=True)
         ]
+        return packed(self.head, entries)
 
 
 class Writer(Engine):
     """An engine that takes blocks which others computed."""
 
-    def __init__(self, model: tinylm.TinyLM, **sizes: Any) -> None:
-        self.below = HostTier(HELD)
+    def __init__(self, model: tinylm.TinyLM, *, held: int = HELD, **sizes: Any) -> None:
+        self.below = HostTier(held)
         super().__init__(model, tiers=(self.below,), **sizes)
 
-    def take(self, entries: Sequence[Entry]) -> int:
-        """Keep what has come; how many bytes it is."""
+    @property
+    def head(self) -> dict[str, Any]:
+        """What blocks must be that it takes."""
+        return head(fingerprint(self.model), self._pool.shape)
+
+    def take(self, data: bytes, prompt: Sequence[int]) -> int:
+        """Keep what has come for a prompt; how many bytes of blocks it is.
+
+        - raises ``ValueError`` for blocks of another model, size or prompt
+        """
+        entries = unpacked(data, self.head)
+        own = self._memory.allocator.keys(prompt)
+        if [key for key, _, _ in entries] != own[: len(entries)]:
+            raise ValueError("the blocks are of another prompt")
         for key, k, v in entries:
             assert isinstance(key, bytes)
             self.below.put(self._memory.named(key), k, v)
@@ -84,7 +102,7 @@ def reading(other: Connection, prompts: Sequence[Sequence[int]]) -> list[int]:
     engine, first = Reader(tinylm.load(), **SIZES), []
     for prompt in prompts:
         first += answered(engine, prompt, 1)
-        other.send(engine.computed(prompt))
+        other.send_bytes(engine.computed(prompt))
     return first
 
 
@@ -95,7 +113,7 @@ def writing(
     engine = Writer(tinylm.load(), **SIZES)
     size, outputs = 0, []
     for prompt in prompts:
-        size += engine.take(other.recv())
+        size += engine.take(other.recv_bytes(), prompt)
         outputs.append(answered(engine, prompt, new))
     return {"outputs": outputs, "found": engine.below.moved.gets, "bytes": size}
 

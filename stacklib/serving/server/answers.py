@@ -15,7 +15,13 @@ from .asked import Asked
 from .refused import Refused
 from .worker import Answer, Moved
 
-REASONS = {"length": "length", "stop": "stop", "mask": "stop", "cancelled": None}
+REASONS = {
+    "length": "length",
+    "stop": "stop",
+    "mask": "stop",
+    "cancelled": None,
+    "failed": None,
+}
 
 
 class Shape:

@@ -5,28 +5,47 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    Response,
+)
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from ..pools.exchange import Reader, Writer
+from . import shadow_page
 from .answers import Shape
-from .asked import asked
+from .asked import Asked, asked
 from .metrics import page
+from .peer import PATH, Peer
 from .refused import Refused
+from .shadow import Shadow
 from .worker import Answer, Worker
 
 MOST_BODY = 1 << 20  # bytes
 READ = 16  # times as much is read and dropped: who is still sending reads no answer
 
 
-def application(worker: Worker) -> Starlette:
-    """The server's application around an engine's thread."""
+def application(
+    worker: Worker, peer: Peer | None = None, shadow: Shadow | None = None
+) -> Starlette:
+    """The server's application around an engine's thread.
+
+    An engine whose blocks can be had reads prompts for others, and answers nobody else.
+
+    - ``peer``: who reads prompts for this one
+    - ``shadow``: the simulator beside the engine
+    """
     model = worker.engine.model
+    reader = worker.engine if isinstance(worker.engine, Reader) else None
 
     async def models(request: Request) -> Response:
         return JSONResponse({"object": "list", "data": [described(model.name)]})
@@ -38,10 +57,16 @@ def application(worker: Worker) -> Starlette:
         return JSONResponse(described(name))
 
     async def completions(request: Request) -> Response:
-        return await answered(request, worker, chat=False)
+        return await answered(request, worker, peer, chat=False)
 
     async def chat(request: Request) -> Response:
-        return await answered(request, worker, chat=True)
+        return await answered(request, worker, peer, chat=True)
+
+    async def blocks(request: Request) -> Response:
+        assert reader is not None
+        if request.method == "GET":
+            return JSONResponse(reader.head)
+        return await read_for(request, worker, reader)
 
     async def health(request: Request) -> Response:
         if worker.failed is not None:
@@ -53,18 +78,32 @@ def application(worker: Worker) -> Starlette:
         text = page(model.name, found, worker.latencies, worker.slow, worker.refused)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
+    async def shadowed(request: Request) -> Response:
+        assert shadow is not None
+        told = await shadow.told()
+        if request.url.path.endswith(".json"):
+            return JSONResponse(told)
+        return HTMLResponse(shadow_page.page(told))
+
     async def broken(request: Request, why: Exception) -> Response:
         worker.said("".join(traceback.format_exception(why)))
         return JSONResponse(Refused(500, f"the server failed: {why!r}").body, 500)
 
+    served = [Route(PATH, blocks, methods=["GET", "POST"])]
+    if reader is None:
+        served = [
+            Route("/v1/completions", completions, methods=["POST"]),
+            Route("/v1/chat/completions", chat, methods=["POST"]),
+        ]
+    if shadow is not None:
+        served += [Route("/shadow", shadowed), Route("/shadow.json", shadowed)]
     return Starlette(
         routes=[
             Route("/v1/models", models),
             Route("/v1/models/{name:path}", one_model),
-            Route("/v1/completions", completions, methods=["POST"]),
-            Route("/v1/chat/completions", chat, methods=["POST"]),
             Route("/health", health),
             Route("/metrics", metrics),
+            *served,
         ],
         exception_handlers={
             Refused: refused,
@@ -98,11 +137,47 @@ async def nobody(request: Request, why: Any) -> Response:
     return Response(status_code=499)
 
 
-async def answered(request: Request, worker: Worker, chat: bool) -> Response:
+async def read_for(request: Request, worker: Worker, reader: Reader) -> Response:
+    """Read a prompt for another server, and send what was computed."""
+    body = await whole_body(request)
+    wanted = await asyncio.to_thread(asked, body, reader.model, False)
+    if len(wanted.prompts) != 1:
+        raise Refused(400, f"{len(wanted.prompts)} prompts: one at a time", "prompt")
+    answer = await worker.submit(wanted)
+    try:
+        done = await unless(read_all(answer), gone(request.receive))
+    finally:
+        worker.abandon(answer)
+    if not done:
+        return Response(status_code=499)
+    data = await worker.call(lambda: reader.computed(wanted.prompts[0]))
+    return Response(data, media_type="application/octet-stream")
+
+
+async def fetch(wanted: Asked, worker: Worker, peer: Peer) -> None:
+    """Have the peer read the prompts, and keep what it computed."""
+    engine = worker.engine
+    assert isinstance(engine, Writer)
+    for prompt in dict.fromkeys(wanted.prompts):
+        if len(prompt) <= peer.head["block_size"]:  # no full block before the last
+            continue
+        waits = asyncio.get_running_loop().run_in_executor
+        data = await waits(peer.pool, peer.blocks, wanted.model, prompt)
+        try:
+            await worker.call(partial(engine.take, data, prompt))
+        except ValueError as why:
+            raise peer.lost(why) from None
+
+
+async def answered(
+    request: Request, worker: Worker, peer: Peer | None, chat: bool
+) -> Response:
     """Read a request, have it answered, and let go of it when the client does."""
     body = await whole_body(request)
     # Tokens and grammars take a while: others are served meanwhile.
     wanted = await asyncio.to_thread(asked, body, worker.engine.model, chat)
+    if peer is not None:
+        await fetch(wanted, worker, peer)
     answer = await worker.submit(wanted)
     shape = Shape(wanted, answer, worker.engine.model.tokenizer)
     if wanted.stream:

@@ -12,8 +12,11 @@ from contextlib import contextmanager
 import uvicorn
 
 from stacklib.serving.engine.engine import Engine
+from stacklib.serving.pools.exchange import Writer
 
 from .app import application
+from .peer import Peer
+from .shadow import Shadow
 from .worker import Worker
 
 BACKLOG = 1024  # connections that may wait to be accepted
@@ -40,6 +43,25 @@ def bound(host: str, port: int, expose: bool) -> socket.socket:
         raise ValueError(f"--host {host} --port {port}: {why.strerror}") from None
 
 
+def peer_at(where: str, engine: Writer, expose: bool) -> Peer:
+    """The peer at ``HOST:PORT``, looked at once.
+
+    ``ValueError`` where it is not there, is of another model or has other blocks, and
+    where it is not this machine's, unless ``expose`` says that this is meant.
+    """
+    host, _, port = where.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise ValueError(f"--peer {where}: HOST:PORT of a server with --role prefill")
+    if not expose and not is_loopback(host.strip("[]")):
+        raise ValueError(
+            f"--peer {where}: prompts leave this machine as they are; add --expose if "
+            "that is meant"
+        )
+    found = Peer(host.strip("[]"), int(port), engine.head)
+    found.check()
+    return found
+
+
 def is_loopback(host: str) -> bool:
     """Whether an address is this machine's own, by what is written."""
     if host == "localhost":
@@ -56,17 +78,22 @@ def serve(
     most: int,
     said: Callable[[str], None],
     ready: Callable[[], None],
+    peer: Peer | None = None,
+    beside: Callable[[Worker], Shadow] | None = None,
 ) -> None:
     """Serve on a socket until SIGINT or SIGTERM; ``ready`` is called when it does.
 
     - ``most``: answers alive at a time.
     - ``said``: is told in a sentence what went wrong.
+    - ``peer``: who reads prompts for this one
+    - ``beside``: makes the simulator that answers the same requests
     """
 
     async def run() -> None:
         worker = Worker(engine, most, said)
+        shadow = None if beside is None else beside(worker)
         config = uvicorn.Config(
-            application(worker),
+            application(worker, peer, shadow),
             lifespan="off",
             ws="none",
             access_log=False,
@@ -78,6 +105,8 @@ def serve(
             await Server(config, ready).serve(sockets=[held])
         finally:
             await asyncio.to_thread(worker.close)
+            if shadow is not None:
+                await asyncio.to_thread(shadow.close)
 
     asyncio.run(run())
 

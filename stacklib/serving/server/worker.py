@@ -132,11 +132,12 @@ class Worker:
             raise Refused(
                 429, f"{self._most} answers are being made: come again", retry=1
             )
+        arrived = self.engine.now()
         bound = UNREAD * len(choices) if asked.stream else None
         answer = Answer(len(choices), bound)
         self._alive[answer] = len(choices)
         try:
-            await self.call(lambda: self._submit(asked, answer))
+            await self.call(lambda: self._submit(asked, answer, arrived))
         except ValueError as why:
             answer.fail(str(why))
             longest = max(map(len, asked.prompts)) + (asked.most or 1)
@@ -158,11 +159,12 @@ class Worker:
         self._calls.put(None)
         self._thread.join()
 
-    def _submit(self, asked: Asked, answer: Answer) -> None:
+    def _submit(self, asked: Asked, answer: Answer, arrived: float) -> None:
         """All choices or, where the engine refuses one, none."""
         try:
             for at, (prompt, seed) in enumerate(asked.choices):
                 request = self._submit_one(asked, prompt, seed)
+                request.arrived = arrived
                 answer.requests.append(request)
                 self._answers[request.id] = (answer, at, 0)
         except ValueError:
@@ -236,5 +238,10 @@ class Worker:
                 ids = [request.id for request in answer.requests]
                 self.said(f"requests {ids}: their reader is too slow, cancelled")
                 self.abandon(answer)
+            elif moved.reason == "failed":
+                why = answer.requests[moved.choice].failed
+                self.said(f"request {answer.requests[moved.choice].id}: {why!r}")
+                self.abandon(answer)
+                answer.fail(f"the request failed: {why!r}")
             elif not answer.alive:
                 self._alive.pop(answer, None)

@@ -8,6 +8,7 @@ from ..token import host
 from ..token.account import account
 from ..token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
 from ..token.work import LAUNCHES
+from .pace import Pace
 from .steps import READ, ByBlocks, Work
 
 
@@ -23,17 +24,21 @@ class Here(ByBlocks):
     """NumPy's steps: calls once a step, products by its tokens, attention by request.
 
     - ``name``: of the model
-    - ``gap``: seconds of the host in each step; the account leaves them out
+    - ``gap``: of the host, which the account leaves out: seconds of each step, or by
+      what is in it
     """
 
-    def __init__(self, name: str, gap: float | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self, name: str, gap: float | Pace | None = None, factor: float = 1.0
+    ) -> None:
+        super().__init__(factor)
         self.name, self.gap = name, gap or 0.0
         self.most = host.longest(name)
 
     def seconds(self, work: Work) -> float:
         """As of `ByBlocks`."""
-        found = self._rows(work.rows)
+        gap = self.gap.seconds(work) if isinstance(self.gap, Pace) else self.gap
+        found = self._rows(work.rows) + gap
         if many := work.decodes:
             past = min(READ * (-(-work.context // (READ * many)) or 1), self.most)
             found += many * _lines(self.name, 1, past)[ATTENTION]
@@ -46,7 +51,7 @@ class Here(ByBlocks):
         asked = min(rows, self.most)
         found = _lines(self.name, asked, 0 if asked > 1 else 1)
         products = sum(found.get(line, 0.0) for line in (PRODUCTS, HEAD, NORMS))
-        return products * rows / asked + found[LAUNCHES] + self.gap
+        return products * rows / asked + found[LAUNCHES]
 
     def _prompt(self, tokens: int) -> float:
         asked = min(tokens, self.most)

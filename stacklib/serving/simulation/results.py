@@ -16,7 +16,9 @@ from .request import Done
 from .steps import SECOND
 
 SHOWN = (50, 90, 95, 99)
-FULL = 4  # times its slots: requests in which filling and emptying count for little
+# Times its slots: requests in which filling and emptying count for little. Where slots
+# are never short, fewer do.
+FULL, MANY = 4, 20_000
 TIMES = ("ttft", "itl", "e2e")
 LIMITS = ("ttft", "tpot", "e2e")
 
@@ -132,11 +134,12 @@ class Simulation:
         """
         return self._capacity(1.0)
 
-    def _capacity(self, factor: float) -> float:
-        """The same with steps so many times as long."""
-        key = "capacity", factor
+    def _capacity(self, factor: float, whole: bool = True) -> float:
+        """The same with steps so many times as long; else from the traffic once."""
+        count = len(self.requests)
+        times = -(-FULL * self.slots // count) if whole else 1
+        key = "capacity", factor, (times := max(1, min(times, MANY // count)))
         if key not in self._kept:
-            times = -(-FULL * self.slots // len(self.requests))
             self._kept[key] = _capacity(self.again(factor=factor, at_once=times))
         return float(self._kept[key])
 
@@ -181,7 +184,7 @@ class Simulation:
         self._refuse(self.outcome)
         times = _times(self.outcome, of)
         counted = sum(times.values())
-        found = _ranked(times, percents)
+        found = ranked(times, percents)
         words = f"{counted:,} times of a drained run, {self.words}"
         if math.isinf(self.rate):
             words += "; a finished window: all came at once, which is no rate"
@@ -205,11 +208,14 @@ class Simulation:
             self._refuse(outcome, factor)
         except OverCapacity:
             return dict.fromkeys(percents, math.inf)
-        return _ranked(_times(outcome, of), percents)
+        return ranked(_times(outcome, of), percents)
 
     def _refuse(self, outcome: Outcome, factor: float = 1.0) -> None:
         """No percentile of a line that grows: it is as long as the traffic lasts."""
         if not outcome.waited or math.isinf(self.rate):
+            return
+        # Once is quick, and short of the most: filling and emptying are counted too.
+        if self.rate < self._capacity(factor, whole=False):
             return
         used = self.utilisation_at(factor)
         if used >= 1:
@@ -283,7 +289,7 @@ def _times(outcome: Outcome, of: str) -> Counter[int]:
     return Counter(getattr(each, of) for each in outcome.requests)
 
 
-def _ranked(times: Counter[int], percents: Sequence[float]) -> dict[float, float]:
+def ranked(times: Counter[int], percents: Sequence[float]) -> dict[float, float]:
     """By the nearest rank: the least time that so many in a hundred do not exceed."""
     counted = sum(times.values())
     found = dict.fromkeys(percents, math.nan)

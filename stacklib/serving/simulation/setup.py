@@ -18,6 +18,7 @@ from ..estimates.step import Step, step_of
 from ..token import host
 from ..token.account import Case, fitting
 from .here import Here
+from .pace import Pace, stored_pace
 from .steps import ByBlocks, Estimated
 
 BLOCK = 16  # tokens
@@ -44,12 +45,22 @@ class Served:
     ends: tuple[float, float] | None
     own: str = ""  # of the book's models, which this machine runs
 
-    def law(self, gap: float | None, factor: float) -> ByBlocks:
+    def band(self, gap: float | Pace | None) -> tuple[float, float] | None:
+        """Ends of steps with a gap: this machine's are known with its pace."""
+        pace = self._pace(gap) if self.own else None
+        return (pace.low, pace.high) if isinstance(pace, Pace) else self.ends
+
+    def law(self, gap: float | Pace | None, factor: float) -> ByBlocks:
         """How long its steps take."""
         if self.own:
-            return Here(self.own, gap)
+            return Here(self.own, self._pace(gap), factor)
+        if isinstance(gap, Pace):
+            raise ValueError(f"gap: a pace is of this machine, not of {self.title}")
         assert self.step is not None
         return _law(keys_of(self.step), gap, factor)
+
+    def _pace(self, gap: float | Pace | None) -> float | Pace | None:
+        return stored_pace(self.own) if gap is None else gap
 
 
 @lru_cache(maxsize=64)

@@ -23,6 +23,7 @@ from .below import Below, Tier, tiers_of
 from .changes import autoscale_of, failures_of
 from .loop import Run
 from .machine import Limits, Machine
+from .pace import Pace
 from .pools import Pools, Turns, crossing_of, pools_of, roles_of
 from .request import Request
 from .results import Outcome, Simulation
@@ -44,7 +45,7 @@ class Asked:
     scheduler: str
     router: str
     replicas: int
-    gap: float | None
+    gap: float | Pace | None
     step_time: Any
     jump: bool
     seed: int
@@ -77,7 +78,7 @@ def simulate(
     draft: Sequence[Any] | None = None,
     failures: Any = None,
     autoscale: Mapping[str, Any] | None = None,
-    gap: float | None = None,
+    gap: float | Pace | None = None,
     step_time: Any = None,
     jump: bool = True,
     seed: int = 0,
@@ -120,8 +121,9 @@ def simulate(
     autoscale : mapping, optional
         ``"most"`` machines, one more where over ``"waiting"`` requests wait for each,
         up after ``"ready"`` seconds; ``replicas`` stay.
-    gap : float, optional
-        Seconds of the host in each step, in place of the estimate's.
+    gap : float or Pace, optional
+        Seconds of the host in each step, in place of the estimate's; of this machine
+        also by what is in a step.
     step_time : float, callable or Exponential, optional
         Seconds of a step in place of the estimate's: a number, a function of ``Work``,
         or a draw.
@@ -156,7 +158,7 @@ def simulate(
             f"chunk = {chunk} tokens a step for max_batch = {max_batch} requests: at "
             f"least {each} a request, {each * max_batch}"
         )
-    if gap is not None:
+    if gap is not None and not isinstance(gap, Pace):
         at_least(0, gap=gap)
     served = None
     if model is not None and on is not None:
@@ -225,7 +227,7 @@ def _hold(rows: Sequence[Row], limits: Limits) -> None:
 
 
 def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
-    served, roles = asked.served, _roles(asked)
+    served, roles, gap = asked.served, _roles(asked), asked.gap
 
     def again(factor: float = 1.0, at_once: int = 0, log: bool = False) -> Outcome:
         return _run(asked, rows, factor, at_once, log)
@@ -234,7 +236,7 @@ def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
         again(),
         again,
         asked.limits.max_batch * sum(ROLES[role].writes for role in roles),
-        None if served is None or asked.step_time is not None else served.ends,
+        None if served is None or asked.step_time is not None else served.band(gap),
         "steps as given" if served is None else served.title,
     )
 

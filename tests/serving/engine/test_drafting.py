@@ -151,6 +151,42 @@ def test_drafts_obey_a_grammar_and_end_with_it(large, little, how):  # noqa: F81
         assert all(each == found[0] for each in found)
 
 
+@dataclass(frozen=True)
+class Breaks(NoTwice):
+    """A grammar of a stranger that breaks once an answer has so many tokens."""
+
+    where: str
+    after: int = 2
+
+    def allowed(self, state, left=None):
+        if self.where == "allowed" and state.bit_count() == self.after:
+            raise KeyError("no such state")
+        width = 4 if self.where == "shape" and state.bit_count() == self.after else 5
+        return super().allowed(state, left)[:width]
+
+    def advance(self, state, token):
+        if self.where == "advance" and state.bit_count() == self.after:
+            raise ZeroDivisionError("a grammar")
+        return super().advance(state, token)
+
+
+@pytest.mark.parametrize("where", ["allowed", "advance", "shape"])
+def test_a_grammar_that_breaks_ends_its_own_request_alone(large, little, where):  # noqa: F811
+    for draft in (None, *drafts(little)):
+        engine = Engine(large, **ROOMY, draft=draft)
+        others = [engine.submit(PROMPT, GREEDY, most=9) for _ in range(2)]
+        broken = engine.submit(PROMPT, GREEDY, most=9, mask=Breaks(where))
+        drain(engine)
+        if draft is None:  # a draft asks ahead: what it then made is not kept
+            assert len(broken.output) == 2 + (where == "advance")
+        assert broken.reason == "failed" and broken.output[0] == others[0].output[0]
+        assert isinstance(broken.failed, Exception) and broken.finished is not None
+        alone = Engine(large, **ROOMY, draft=draft)
+        one = alone.submit(PROMPT, GREEDY, most=9)
+        drain(alone)
+        assert all(x.output == one.output and x.reason == "length" for x in others)
+
+
 def test_a_trained_model_says_the_same_in_fewer_steps():
     tiny, steps, said = load(), [], []
     for draft in (None, ModelDraft(load("draft"))):

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import socket
+from dataclasses import replace
 
 import pytest
 
@@ -125,6 +126,29 @@ def test_all_choices_are_served_or_none():
     (why, after), _ = run(ask)
     assert (why.status, why.code) == (400, "context_length_exceeded")
     assert after.running == after.waiting == 0
+
+
+def test_a_grammar_that_breaks_fails_its_own_answer():
+    class Broken:
+        def start(self):
+            return 0
+
+        def allowed(self, state, left=None):
+            raise KeyError("no such state")
+
+    async def ask(worker):
+        given = body(max_tokens=5, n=2)
+        broken = await worker.submit(replace(given, mask=Broken))
+        other = await worker.submit(body(max_tokens=5))
+        with pytest.raises(Refused, match="no such state"):
+            async for _ in broken.read():
+                pass
+        moved = [each async for each in other.read()]
+        return len(moved), await worker.call(worker.engine.metrics)
+
+    (count, after), said = run(ask)
+    assert count == 5 and after.blocks_used == after.running == 0
+    assert "no such state" in said[0]
 
 
 def test_an_engine_that_fails_is_told_to_everybody(monkeypatch):

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from stacklib.serving import chat, estimate, poisson, simulate
+from stacklib.serving.simulation.pace import Pace
 from stacklib.serving.simulation.results import OverCapacity
 from stacklib.serving.simulation.setup import served
 from stacklib.serving.simulation.steps import Exponential, Work
@@ -164,10 +165,23 @@ def test_prefixes_are_found_where_the_router_looks_for_them():
 
 def test_this_machine_serves_the_books_own_model():
     rows = poisson(20, 30, prompt=40, new=10)
-    found = simulate("tiny", "this-machine", rows, max_batch=4, chunk=64, dtype=None)
+    asked = {"max_batch": 4, "chunk": 64, "dtype": None}
+    found = simulate("draft", "this-machine", rows, **asked)
     told = found.percentiles("itl", band=True)
-    assert told.low is None and "no band" in told.words
+    assert told.low is None and "no band" in told.words  # of tiny alone steps are timed
+    tiny = simulate("tiny", "this-machine", rows, **asked).percentiles("itl", band=True)
+    assert tiny.low[50] < tiny[50] < tiny.high[50] and tiny[50] > told[50]
     assert 1e-5 < told[50] < 1e-2
+    gap = Pace((1e-3, 0, 1e-4, 0, 0, 0, 0), 0.8, 1.5, 128)
+    paced = simulate("draft", "this-machine", rows, gap=gap, **asked)
+    ends = paced.percentiles("e2e", band=True)
+    assert ends.low[50] < ends[50] < ends.high[50] and "0.80 to 1.50" in ends.words
+    fixed = simulate("draft", "this-machine", rows, gap=1e-3, **asked)
+    assert (
+        found.requests[0].e2e + 10**7 == fixed.requests[0].e2e < paced.requests[0].e2e
+    )
+    with pytest.raises(ValueError, match="a pace is of this machine"):
+        simulate(*MODEL, rows, gap=gap)
 
 
 def test_the_same_question_has_the_same_answer():

@@ -1,0 +1,141 @@
+"""What the host adds to a step of this machine, by what the step has in it.
+
+The account knows the products and the calls of one sequence. Between them Python runs:
+once a step, for every row, token and piece of a prompt, and for what attention gathers
+of the cache, sequence by sequence. With a second row every product is one of matrices,
+which BLAS begins more slowly than one with a vector. What each costs is fitted to timed
+steps of an engine that serves other requests than those that are predicted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from stacklib.hardware.host_spec import roofline_file
+from stacklib.quantity.bounds import above_zero
+
+from .steps import Work
+
+Law = Callable[[Work], float]
+PARTS = ("step", "matrix", "row", "token", "piece", "cached", "score")
+WINDOW = 64  # steps that are held against the law together
+INSIDE = 0.95  # of windows of rounds that the law had not seen
+STORED = "host_steps.json"  # beside the roofline of this machine
+TURNS, STRANGE = 5, 3  # of the fit; times the law
+
+
+class Timed(NamedTuple):
+    """A step that was made: its round, what was in it, and its seconds."""
+
+    round: int
+    work: Work
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds of the host by part, and how far whole windows of steps were from it.
+
+    - ``costs``: seconds of each of ``PARTS``
+    - ``low``, ``high``: times the law that windows took, in rounds it had not seen
+    - ``steps``: that were timed
+    """
+
+    costs: tuple[float, ...]
+    low: float
+    high: float
+    steps: int
+
+    def seconds(self, work: Work) -> float:
+        """Of the host, in one step."""
+        pairs = zip(self.costs, counts(work), strict=True)
+        return sum(cost * count for cost, count in pairs)
+
+
+def counts(work: Work) -> tuple[int, ...]:
+    """How much of each of ``PARTS`` is in a step."""
+    ends = [end for _, end in work.pieces]
+    return (
+        1,
+        int(work.rows > 1),
+        work.rows,
+        work.decodes + work.ends,
+        len(work.pieces),
+        work.context + sum(ends),
+        sum((end - start) * end for start, end in work.pieces),
+    )
+
+
+def pace_of(timed: Sequence[Timed], account: Law) -> Pace:
+    """The host's costs that timed steps of two rounds or more leave over.
+
+    - ``account``: seconds of a step without the host
+    """
+    rounds = sorted({each.round for each in timed})
+    if len(rounds) < 2 or len(timed) < WINDOW * len(rounds):
+        raise ValueError(
+            f"{len(timed)} steps of {len(rounds)} rounds: at least two rounds of "
+            f"{WINDOW} steps are needed"
+        )
+    above_zero(seconds=min(each.seconds for each in timed))
+    ratios = []
+    for out in rounds:
+        law = _fitted([each for each in timed if each.round != out], account)
+        unseen = [each for each in timed if each.round == out]
+        for start in range(0, len(unseen) - WINDOW + 1, WINDOW):
+            window = unseen[start : start + WINDOW]
+            told = sum(account(each.work) + _dot(law, each.work) for each in window)
+            ratios.append(sum(each.seconds for each in window) / told)
+    ratios.sort()
+    out = round((1 - INSIDE) / 2 * (len(ratios) - 1))
+    costs = _fitted(timed, account)
+    return Pace(costs, min(1.0, ratios[out]), max(1.0, ratios[-1 - out]), len(timed))
+
+
+def stored_pace(model: str) -> Pace | None:
+    """That of this machine for one of the book's models, where it was measured."""
+    path = roofline_file().with_name(STORED)
+    return read_pace(path).get(model) if path.exists() else None
+
+
+@lru_cache(maxsize=4)
+def read_pace(path: Path) -> dict[str, Pace]:
+    """Paces of a stored measurement, by model."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    costs = tuple(found["costs_s"][part] for part in PARTS)
+    return {found["model"]: Pace(costs, found["low"], found["high"], found["steps"])}
+
+
+def _dot(costs: Sequence[float], work: Work) -> float:
+    return sum(a * b for a, b in zip(costs, counts(work), strict=True))
+
+
+def _fitted(timed: Sequence[Timed], account: Law) -> tuple[float, ...]:
+    """Least squares of relative errors, by turns with the law they are relative to.
+
+    A cost below zero is none; a step many times as long as the law was not the host's.
+    """
+    import numpy
+
+    parts = numpy.array([counts(each.work) for each in timed], float)
+    base = numpy.array([account(each.work) for each in timed])
+    taken = numpy.array([each.seconds for each in timed])
+    costs, law = numpy.zeros(len(PARTS)), taken
+    for _ in range(TURNS):
+        weight = (taken < STRANGE * law) / law
+        kept = list(range(len(PARTS)))
+        while True:
+            used = parts[:, kept] * weight[:, None]
+            found = numpy.linalg.lstsq(used, (taken - base) * weight, rcond=None)[0]
+            if not kept or found.min() >= 0:
+                break
+            del kept[int(found.argmin())]
+        costs[:] = 0
+        costs[kept] = found
+        law = base + parts @ costs
+    return tuple(costs.tolist())
