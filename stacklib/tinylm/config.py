@@ -11,7 +11,7 @@ from typing import Any
 from stacklib.models import ConfigError, LanguageModel, from_hf_config
 from stacklib.quantity import Source
 from stacklib.quantity.bounds import is_whole
-from stacklib.quantizers import checkpoints
+from stacklib.quantizers.checkpoints import opened
 
 DATA = Path(__file__).parent / "data"
 NAMES = ("tiny", "draft", "draft_plain")
@@ -95,4 +95,4 @@ def architecture(name: str) -> LanguageModel:
 
 def shapes(config: Config) -> dict[str, tuple[int, ...]]:
     """Every weight by its Hugging Face name, in the order of the forward pass."""
-    return checkpoints.shapes(asdict(config))
+    return opened.shapes(asdict(config))

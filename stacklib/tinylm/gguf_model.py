@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from stacklib.models import ConfigError
 from stacklib.quantizers import Quantized, dequantize, read_gguf, write_gguf
-from stacklib.quantizers.checkpoint_gguf import (
+from stacklib.quantizers.checkpoints.gguf import (
     NAMES,
     ROPE,
     TURNED,
@@ -29,7 +29,7 @@ from stacklib.quantizers.checkpoint_gguf import (
     size_facts,
     turned_rows,
 )
-from stacklib.quantizers.checkpoints import KINDS
+from stacklib.quantizers.checkpoints.opened import KINDS
 from stacklib.quantizers.gguf_file import TYPES
 from stacklib.quantizers.gguf_writing import FILE_TYPES
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stacklib.quantity.bounds import above_zero, whole
 from stacklib.quantizers import Quantized, awq, dequantize, gptq, hessian, quantize
-from stacklib.quantizers.checkpoint_gguf import FALLBACK
+from stacklib.quantizers.checkpoints.gguf import FALLBACK
 from stacklib.quantizers.scheme import scheme_row
 
 from .config import DATA

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from stacklib.quantizers import dequantize, quantize
-from stacklib.quantizers.checkpoint_gguf import scheme_of, write_checkpoint
-from stacklib.quantizers.checkpoints import open_checkpoint
-from stacklib.quantizers.compressed_folder import (
+from stacklib.quantizers.checkpoints.compressed import (
     LAYOUTS,
     read_compressed,
     write_compressed,
 )
+from stacklib.quantizers.checkpoints.gguf import scheme_of, write_checkpoint
+from stacklib.quantizers.checkpoints.opened import open_checkpoint
 from stacklib.quantizers.gguf_file import TYPES
 from stacklib.tinylm.config import Config
 from stacklib.tinylm.forward import forward

@@ -75,13 +75,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _folder(args: argparse.Namespace, folder: Path, out: Path | None) -> dict[str, Any]:
     """Quantize a folder of Hugging Face's."""
-    from stacklib.quantizers.checkpoint_gguf import planned_bytes, write_checkpoint
-    from stacklib.quantizers.checkpoints import open_checkpoint
-    from stacklib.quantizers.compressed_folder import (
+    from stacklib.quantizers.checkpoints.compressed import (
         LAYOUTS,
         planned_folder,
         write_compressed,
     )
+    from stacklib.quantizers.checkpoints.gguf import planned_bytes, write_checkpoint
+    from stacklib.quantizers.checkpoints.opened import open_checkpoint
     from stacklib.quantizers.gguf_file import TYPES
     from stacklib.quantizers.scheme import scheme_row
 

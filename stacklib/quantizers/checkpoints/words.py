@@ -10,7 +10,7 @@ from typing import Any
 
 from stacklib.models.reading import load
 
-from .checkpoints import Checkpoint
+from .opened import Checkpoint
 
 _LONGEST = 64_000_000  # bytes of a tokenizer.json
 NORMAL, CONTROL, USER, UNUSED = 1, 3, 4, 5  # llama.h, enum llama_token_type

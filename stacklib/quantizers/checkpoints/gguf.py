@@ -18,12 +18,12 @@ import numpy as np
 from stacklib.quantity.stored import STORED
 from stacklib.sweep import progress
 
-from .checkpoint_words import vocabulary
-from .checkpoints import HEAD, KINDS, Checkpoint
-from .gguf_file import TYPES, beside
-from .gguf_writing import FILE_TYPES, FLOATS, Planned, kind_of, write_planned
-from .layouts import BLOCKS, pack
-from .quantizing import quantize
+from ..gguf_file import TYPES, beside
+from ..gguf_writing import FILE_TYPES, FLOATS, Planned, kind_of, write_planned
+from ..layouts import BLOCKS, pack
+from ..quantizing import quantize
+from .opened import HEAD, KINDS, Checkpoint
+from .words import vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,11 +24,11 @@ from stacklib.models.files.safetensors import files_of, header_of
 from stacklib.models.reading import ConfigError, load
 from stacklib.sweep import progress
 
-from .checkpoint_gguf import KEPT, Written
-from .checkpoints import FORMS, HEAD, Checkpoint
-from .formats import Format
-from .quantizing import quantize
-from .scheme import Quantized
+from ..formats import Format
+from ..quantizing import quantize
+from ..scheme import Quantized
+from .gguf import KEPT, Written
+from .opened import FORMS, HEAD, Checkpoint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

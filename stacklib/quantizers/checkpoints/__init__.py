@@ -1,0 +1,1 @@
+"""Folders of Hugging Face: read, and written in few bits."""
