@@ -143,7 +143,7 @@ def _equal_values(kernel: Kernel) -> Port:
 
     def steps(shape: Shape) -> Steps:
         (n,) = shape
-        args = (np.zeros(n, np.int32), np.zeros(BINS, np.int32), n)
+        args: tuple[Any, ...] = (np.zeros(n, np.int32), np.zeros(BINS, np.int32), n)
         left = yield Step(kernel, -(-n // 512), 512, args, 16)
         return left["bins"]
 
