@@ -12,6 +12,7 @@ from stacklib import gpu
 from .port import Port, Shape, Step, Steps, T, floats, whole
 
 Kernel = Callable[..., None]
+BINS = 512  # of the histograms of equal values
 UNITS = 132  # of the device of the histograms; the author launches 32 blocks on each
 Of = Callable[[T, list[T]], T]  # a result from the numbers of all arrays
 
@@ -114,6 +115,44 @@ def _histogram(kernel: Kernel, width: int) -> Port:
     return Port(steps, expected, _bytes, ((1 << 30,),), (1 << 14,))
 
 
+def counted_once(t: T, src: T, bins: T, n: int) -> None:
+    """One number a thread, counted in global memory."""
+    i = t.block.x * t.block_dim.x + t.thread.x
+    while i < n:
+        t.atomic_add(bins, src[i], 1)
+        i = i + t.block_dim.x * t.grid_dim.x
+
+
+def counted_and_merged(t: T, src: T, bins: T, n: int) -> None:
+    """One number a thread, counted in shared memory; blocks merge bins, zeros too."""
+    own = t.shared(BINS, np.int32)
+    for k in range(t.thread.x, BINS, t.block_dim.x):
+        own[k] = 0
+    t.sync()
+    i = t.block.x * t.block_dim.x + t.thread.x
+    while i < n:
+        t.atomic_add(own, src[i], 1)
+        i = i + t.block_dim.x * t.grid_dim.x
+    t.sync()
+    for k in range(t.thread.x, BINS, t.block_dim.x):
+        t.atomic_add(bins, k, own[k])
+
+
+def _equal_values(kernel: Kernel) -> Port:
+    """The author fills no input: every number is the same."""
+
+    def steps(shape: Shape) -> Steps:
+        (n,) = shape
+        args: tuple[Any, ...] = (np.zeros(n, np.int32), np.zeros(BINS, np.int32), n)
+        left = yield Step(kernel, -(-n // 512), 512, args, 16)
+        return left["bins"]
+
+    def expected(shape: Shape) -> Any:
+        return np.array([shape[0], *[0] * (BINS - 1)])
+
+    return Port(steps, expected, lambda s: 4.0 * s[0], ((1 << 26,),), (1 << 13,))
+
+
 def _bytes(shape: Shape) -> float:
     return float(shape[0])
 
@@ -140,5 +179,9 @@ PORTS = {
         "Global Atomic": _histogram(counted_globally, 1),
         "Shared Atomic": _histogram(counted_by_blocks(1), 1),
         "Shared Atomic (vectorized)": _histogram(counted_by_blocks(16), 16),
+    },
+    "r100001-histogram": {
+        "Simple Histogram": _equal_values(counted_once),
+        "Histogram Shared Bins": _equal_values(counted_and_merged),
     },
 }

@@ -160,7 +160,7 @@ def _made(chip: Accelerator, active: int, traffic: str) -> Machine:
             SECTOR / _count(key, "l2_port"),
         ),
         memory_sector=SECTOR * clock / drawn,
-        shared_turn=_count(key, "atomic_turn"),
+        shared_turn=ports.constant(key, "atomic_turn").si,
         global_turn=hardware.efficiency("atomic_turn"),
         l1_latency=_load(chip, "l1"),
         l2_latency=_load(chip, "l2"),

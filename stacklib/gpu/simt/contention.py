@@ -1,8 +1,10 @@
 """Atomics of all units at one line of the L2: they take turns there.
 
-A line lives in one slice of the L2, which adds one lane after the other. One unit is
-replayed, so its atomics are charged the turns of all units that meet at the line which
-most of them ask for.
+A line lives in one slice of the L2, which takes a sector of a request after the other
+and, within one, adds lanes to the same word one after the other: whole numbers one a
+cycle, floats more slowly. So a warp that adds to one word holds the line for 32 lanes,
+and one that adds to 32 words beside each other for four sectors. One unit is replayed,
+so its atomics are charged the turns of all units at the line that is held longest.
 """
 
 from __future__ import annotations
@@ -11,16 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from stacklib.hardware import efficiency
 from stacklib.memory.warp.coalescing import LINE, SECTOR
 
 from ..vm import state as at
+from ..vm.formats import FORMS
+from ..vm.program import FIELDS
 from .machine import Machine
 
 ATOMIC = 2  # the kind of a request
 
 
 def turns(machine: Machine, rounds: int) -> float:
-    """Lanes that meet at the line that most atomics ask for.
+    """Turns of a sector that the line is held for of which atomics ask most.
 
     ``rounds``: blocks of every unit that count, the first ones.
     """
@@ -30,13 +35,16 @@ def turns(machine: Machine, rounds: int) -> float:
     log = log[(log[:, at.R_KIND] == ATOMIC) & (block // machine.units < rounds)]
     if not len(log):
         return 0.0
-    counts = t["C"][log[:, at.R_PC]]
-    lanes = counts[:, at.C_LANES] / np.maximum(1, counts[:, at.C_WARPS])
+    form = t["P"][log[:, at.R_PC], FIELDS.index("form")]
+    names = "atomic_lane", "atomic_lane_float"
+    whole, real = (efficiency(name) / efficiency("atomic_turn") for name in names)
+    rate: Any = np.array([real if f.floating else whole for f in FORMS])
+    each = log[:, at.R_TURNS] * rate[form]
     many = log[:, at.R_COUNT]
     within = np.arange(many.sum()) - np.repeat(many.cumsum() - many, many)
     sectors = t["S"][np.repeat(log[:, at.R_FIRST], many) + within]
     _, line = np.unique(sectors // (LINE // SECTOR), return_inverse=True)
-    return float(np.bincount(line, np.repeat(lanes / np.maximum(1, many), many)).max())
+    return float(np.bincount(line, np.repeat(np.maximum(1, each), many)).max())
 
 
 def shared_out(lanes: Any, whole: float) -> Any:

@@ -46,6 +46,7 @@ from .state import (
     R_KIND,
     R_ORDER,
     R_PC,
+    R_TURNS,
     R_WARP,
     RECORD,
     REQUESTS,
@@ -278,6 +279,7 @@ def accessed(op: int, pc: int, me: int, mask: int, R: Any, F: Any, t: Tables) ->
         Q[request, R_FIRST] = G[SECTORS_MADE]
         Q[request, R_COUNT] = sectors
         Q[request, R_PC] = pc
+        Q[request, R_TURNS] = turns
         G[REQUESTS_MADE] += 1
         G[SECTORS_MADE] += sectors
         W[me, REQUESTS] += 1

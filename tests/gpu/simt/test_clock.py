@@ -98,17 +98,28 @@ def test_atomics_on_one_shared_word_take_a_turn_each():
     assert took[0] == 32 * turn and took[1] <= max(1, turn)
 
 
-def test_all_units_take_turns_at_one_word_of_the_l2():
-    def add(t, out):
-        t.atomic_add(out, 0, 1.0)
+def add_one(t, out, wide):
+    t.atomic_add(out, t.thread.x % wide, 1)
 
-    blocks = 132 * 8
-    zero = np.zeros(1, np.float32)
-    ran = gpu.launch(add, blocks, 256, "h100-sxm", zero, check=False)
-    assert ran.results["out"][0] == blocks * 256
-    held = hardware.efficiency("atomic_turn") / hardware.get("h100-sxm").clock.si
-    assert ran.report.time >= 0.99 * blocks * 256 * held
-    assert ran.report.bound == "atomic"
+
+@pytest.mark.rows(
+    ("dtype", "wide", "held"),
+    [
+        (np.float32, 1, lambda turn, lane: 32 * lane("atomic_lane_float")),
+        (np.int32, 1, lambda turn, lane: 32 * lane("atomic_lane")),
+        (np.int32, 8, lambda turn, lane: turn),  # of one sector, four lanes a word
+        (np.int32, 32, lambda turn, lane: 4 * turn),
+    ],
+)
+def test_all_units_take_turns_at_one_line_of_the_l2(dtype, wide, held):
+    """A lane after the other at a word, a sector after the other otherwise."""
+    blocks, given = 132 * 8, np.zeros(32, dtype)
+    ran = gpu.launch(add_one, blocks, 256, "h100-sxm", given, wide, check=False)
+    assert ran.results["out"][:wide].sum() == blocks * 256
+    each = held(hardware.efficiency("atomic_turn"), hardware.efficiency)
+    least = blocks * 8 * each / hardware.get("h100-sxm").clock.si
+    assert ran.report.time == pytest.approx(least, rel=0.25)
+    assert ran.report.time >= 0.99 * least and ran.report.bound == "atomic"
 
 
 def copy(t, x, y):
