@@ -71,7 +71,7 @@ KEYS_HELD: dict[int, Table] = {
     },
     100: {
         128: ((64, 128, 8, 2), (32, 128, 8, 3)),
-        256: ((32, 128, 8, 1), (32, 64, 8, 1)),
+        256: ((32, 128, 8, 1), (32, 32, 8, 2)),
         320: ((32, 64, 8, 1), (32, 32, 8, 2)),
         512: ((32, 32, 8, 2), (16, 32, 8, 2)),
     },
@@ -97,7 +97,7 @@ QUERIES_HELD: dict[int, Table] = {
         512: ((64, 64, 8, 2),),
     },
 }
-QUERIES_HELD[100] = QUERIES_HELD[90]
+QUERIES_HELD[100] = {**QUERIES_HELD[90], 320: ((64, 32, 4, 2),)}
 # Decode: at most so many query heads a tile, and keys.
 DECODE: Table = {
     128: ((64, 64, 4, 3),),
@@ -106,6 +106,8 @@ DECODE: Table = {
     512: ((16, 32, 4, 2),),
     1088: ((16, 32, 8, 1),),
 }
+DECODES = dict.fromkeys((80, 86, 90), DECODE)
+DECODES[100] = {**DECODE, 320: ((32, 32, 4, 2),)}
 # float32, on every generation
 WIDE_FORWARD: Table = {128: ((64, 32, 8, 2),), 256: ((32, 16, 8, 1),)}
 WIDE_KEYS: Table = {128: ((32, 32, 8, 1),), 256: ((16, 32, 8, 1),)}
@@ -115,7 +117,7 @@ TABLES = {
     "forward_kernel": (FORWARD, WIDE_FORWARD),
     "keys_kernel": (KEYS_HELD, WIDE_KEYS),
     "queries_kernel": (QUERIES_HELD, WIDE_QUERIES),
-    "split_kernel": (dict.fromkeys((80, 86, 90, 100), DECODE), WIDE_DECODE),
+    "split_kernel": (DECODES, WIDE_DECODE),
 }
 
 
