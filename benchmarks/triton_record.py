@@ -1,20 +1,27 @@
 """Record what Triton's compiler and ``ptxas`` make of the kernels of chapter 4.
 
     python benchmarks/triton_record.py      # -> stacklib/kernels/written/cubins.json
+    python benchmarks/triton_record.py tiles    # -> stacklib/kernels/written/tiles.csv
 
 Needs Triton and torch, no GPU: operands are torch's *meta* tensors, which have a shape
-and no memory, the launches of the wrappers are caught, and each kernel is compiled for
-sm_90 by the assembler inside Triton's wheel.
+and no memory, the launches of the wrappers are caught, and each kernel is compiled by
+the assembler inside Triton's wheel: at a model's sizes for sm_90; and ``tiles``, every
+row of the tables of attention for six generations, one process a generation
+(``tiles OUT 86`` does one; without a number all, which takes a quarter of an hour).
 """
 
+import contextlib
+import csv
 import hashlib
+import itertools
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +35,12 @@ from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler import ASTSource  # noqa: E402
 
 from stacklib.kernels.written import (  # noqa: E402
+    cubins,
     decode_triton,
     flash_backward_triton,
     flash_forward_triton,
     flash_shapes_triton,
+    flash_tiles_triton,
     host_triton,
     matmul_triton,
     rows_triton,
@@ -40,6 +49,8 @@ from stacklib.kernels.written import (  # noqa: E402
 )
 
 CAPABILITY = 90
+CAPABILITIES = (80, 86, 89, 90, 100, 120)
+DIMS = ((64, 64), (128, 128), (192, 128), (256, 256), (576, 512))
 NAMES = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "int32": "i32"}
 NAMES |= {"uint8": "u8", "float8_e4m3fn": "fp8e4nv"}
 BUILD = ("num_warps", "num_stages")
@@ -132,31 +143,45 @@ def described(kernel: Any, args: Any, words: dict[str, Any]) -> ASTSource:
     return ASTSource(fn=kernel, signature=types, constexprs=constants, attrs=hints)
 
 
-def compiled(kernel: Any, args: Any, words: dict[str, Any]) -> dict[str, Any]:
-    """What became of one launch."""
+def built(
+    kernel: Any, args: Any, words: dict[str, Any], capability: int
+) -> tuple[Any, dict[str, int]]:
+    """A launch compiled, and what a program of it takes."""
     build = {n: words[n] for n in BUILD if n in words}
     sides = {n: v for n, v in words.items() if n not in BUILD}
     source = described(kernel, args, sides)
     made = triton.compile(
-        source, target=GPUTarget("cuda", CAPABILITY, 32), options=build
+        source, target=GPUTarget("cuda", capability, 32), options=build
     )
-    tool = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        Path(file.name).write_bytes(made.asm["cubin"])
-        asked = [str(tool), "-res-usage", file.name]
-        usage = subprocess.run(asked, capture_output=True, text=True).stdout
-        asked = [str(tool), "-sass", file.name]
-        sass = subprocess.run(asked, capture_output=True, text=True).stdout
-    count = {name: len(re.findall(rf"\b{name}\b", sass)) for name in ("HGMMA", "QGMMA")}
-    count |= {n: len(re.findall(rf"\b{n}\b", sass)) for n in ("HMMA", "LDGSTS", "LDL")}
-    return {
-        "blocks": {n: v for n, v in sides.items() if n.isupper() and n != "WIDE"},
-        "warps": made.metadata.num_warps,
-        "stages": made.metadata.num_stages,
+    usage = dumped(made, "-res-usage")
+    return made, {
         "registers": int(re.search(r"REG:(\d+)", usage)[1]),
         "spilled_bytes": int(re.search(r"STACK:(\d+)", usage)[1]),
         "shared_bytes": made.metadata.shared,
-        "instructions": count,
+    }
+
+
+def dumped(made: Any, what: str) -> str:
+    """What ``cuobjdump`` says of a kernel's machine code."""
+    tool = Path(triton.__file__).parent / "backends/nvidia/bin/cuobjdump"
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        Path(file.name).write_bytes(made.asm["cubin"])
+        asked = [str(tool), what, file.name]
+        return subprocess.run(asked, capture_output=True, text=True).stdout
+
+
+def compiled(kernel: Any, args: Any, words: dict[str, Any]) -> dict[str, Any]:
+    """What became of one launch."""
+    made, usage = built(kernel, args, words, CAPABILITY)
+    sass = dumped(made, "-sass")
+    names = ("HGMMA", "QGMMA", "HMMA", "LDGSTS", "LDL")
+    blocks = {n: v for n, v in words.items() if n.isupper() and n != "WIDE"}
+    return {
+        "blocks": blocks,
+        "warps": made.metadata.num_warps,
+        "stages": made.metadata.num_stages,
+        **usage,
+        "instructions": {n: len(re.findall(rf"\b{n}\b", sass)) for n in names},
         "loop_copies": loop_copies(sass),
     }
 
@@ -186,6 +211,83 @@ def sources() -> dict[str, str]:
     return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in paths}
 
 
+def tile_rows(capabilities: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    """Rows of the tables for some generations, as `one_tile` is asked for them.
+
+    All of them, and with a window, in bfloat16; in float16, whose code is alike, the
+    first; in float32, whose code is the same everywhere, on three generations.
+    """
+    asked = ("bfloat16", "float16", "float32"), capabilities
+    for dtype, on, kernel, dims in itertools.product(
+        *asked, flash_tiles_triton.TABLES, DIMS
+    ):
+        if dtype == "float32" and on not in (80, 90, 120):
+            continue
+        for kind in ("causal", "window")[: 1 + (dtype == "bfloat16")]:
+            case = kernel, on, dtype, *dims
+            with contextlib.suppress(ValueError):  # refused by name
+                rows = flash_tiles_triton.rows_for(*case, kind != "causal")
+                rows = rows if dtype == "bfloat16" else rows[:1]
+                yield from ((*case, row, kind) for row in rows)
+
+
+def one_tile(
+    kernel: str,
+    capability: int,
+    dtype: str,
+    dim: int,
+    dim_v: int,
+    row: tuple[int, int, int, int],
+    kind: str,
+) -> dict[str, Any]:
+    """A kernel with one row of its table, causal."""
+    names = ("block_q", "block_k", "warps", "stages")
+    found = {"capability": capability, "dtype": dtype, "kernel": kernel}
+    found |= {"head_dim": dim, "v_dim": dim_v, "kind": kind}
+    window = 1024 if kind == "window" else None
+    found |= dict(zip(names, row, strict=True))
+
+    def go(started: Any, grid: Any, args: Any, words: dict[str, Any]) -> None:
+        if started.__name__ == kernel:
+            words = {**words, "num_warps": row[2], "num_stages": row[3]}
+            found.update(built(started, args, words, capability)[1])
+
+    with host_triton.redirected(go, capability):
+        if kernel == "split_kernel":
+            heads = 8 * row[0]
+            pages = [meta(4096, 16, 8, n, dtype=dtype) for n in (dim, dim_v)]
+            table = meta(8, 256, dtype="int32"), meta(8, dtype="int32")
+            q = meta(8, heads, dim, dtype=dtype)
+            decode_triton.paged_decode(q, *pages, *table, window=window)
+        else:
+            q, k = (meta(1, n, 4096, dim, dtype=dtype) for n in (32, 8))
+            v, out = (meta(1, n, 4096, dim_v, dtype=dtype) for n in (8, 32))
+            if kernel == "forward_kernel":
+                forward(q, k, v, True, window, blocks=row[:2])
+            else:
+                lse = meta(2, 1, 32, 4096, dtype="float32")
+                backward(q, k, v, out, lse, out, True, window, blocks=row[:2])
+    return found
+
+
+def write_tiles(out: str | None = None, *capabilities: str) -> None:
+    """Write the table of tiles, of all generations or of some."""
+    path = Path(out) if out else FOLDER / "tiles.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(f"# kernels {cubins.kernels_digest()}\n")
+        asked = zip(
+            *tile_rows([int(n) for n in capabilities] or CAPABILITIES), strict=True
+        )
+        writer = None
+        with ProcessPoolExecutor() as pool:
+            for row in pool.map(one_tile, *asked):
+                if writer is None:
+                    writer = csv.DictWriter(file, list(row), lineterminator="\n")
+                    writer.writeheader()
+                writer.writerow(row)
+                file.flush()
+
+
 def main(out: str | None = None) -> None:
     """Write the record."""
     rows: list[dict[str, Any]] = []
@@ -207,4 +309,7 @@ def main(out: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1:2] == ["tiles"]:
+        write_tiles(*sys.argv[2:])
+    else:
+        main(*sys.argv[1:])

@@ -5,12 +5,17 @@ and the log of the sum of its weights, and these are enough to put the pieces to
 out = sum_i exp(lse_i - lse) out_i with lse = log sum_i exp(lse_i). Nothing is lost but
 rounding, and the order of the pieces does not matter (Flash-Decoding; T. Dao and
 others, 2023).
+
+Sequences of a batch differ in length, so what is cut is not each of them but the row of
+all their tiles: every share has the same work, however long or short they are
+("stream-K"; M. Osama and others, 2023).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,19 +37,21 @@ def merge(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
       which a row sees nothing.
     - gives ``out, lse``, array: as of all keys together; so pieces may be merged in any
       grouping.
-    - raises ``ValueError`` for no parts at all.
+    - raises ``ValueError`` for no parts at all, or an lse of inf.
     """
     if not parts:
         raise ValueError("parts is empty: at least one piece of the keys is needed")
     sums = np.stack([lse for _, lse in parts])  # (pieces, ...)
     highest = sums.max(axis=0)
+    if (highest == np.inf).any():
+        raise ValueError("lse is inf: a piece of which a row sees nothing has -inf")
     base = np.where(highest == -np.inf, 0, highest)
     shares = np.exp(sums - base)
     total = shares.sum(axis=0)
     seen = np.where(total == 0, 1, total)
-    out = sum(
-        share[..., None] * part
-        for share, (part, _) in zip(shares / seen, parts, strict=True)
+    out = sum(  # what stands in a piece that sees nothing counts for nothing
+        share[..., None] * np.where(lse[..., None] == -np.inf, 0, part)
+        for share, (part, lse) in zip(shares / seen, parts, strict=True)
     )
     with np.errstate(divide="ignore"):
         return out, base + np.log(total)
@@ -76,6 +83,47 @@ def split_decode(
     return merge(parts)
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Keys of one sequence that a share reads: from ``left``, before ``right``."""
+
+    sequence: int
+    left: int
+    right: int
+
+
+def shares(
+    lengths: Sequence[int], splits: int, *, tile: int = 64
+) -> list[tuple[Run, ...]]:
+    """The tiles of all sequences in a row, cut into shares of equal length.
+
+    - ``lengths``: sequence of int; tokens of each sequence, from 0.
+    - ``splits``: int; shares; fewer where there are fewer tiles, so that none is idle.
+    - ``tile``: int; tokens that are not cut apart.
+    - gives list of tuple of Run: what each share reads.
+
+    >>> shares([100, 0, 30], 2, tile=16)[0]
+    (Run(sequence=0, left=0, right=64),)
+    """
+    whole(splits=splits, tile=tile)
+    for length in lengths:
+        whole(0, length=length)
+    ends = list(accumulate(-(-length // tile) for length in lengths))
+    total = ends[-1] if ends else 0
+    splits = min(splits, total)
+    found = []
+    for share in range(splits):
+        begin, stop = total * share // splits, total * (share + 1) // splits
+        runs, start = [], 0
+        for one, (length, end) in enumerate(zip(lengths, ends, strict=True)):
+            left, right = max(begin, start) - start, min(stop, end) - start
+            if left < right:
+                runs.append(Run(one, left * tile, min(right * tile, length)))
+            start = end
+        found.append(tuple(runs))
+    return found
+
+
 def paged_decode(
     q: Floats,
     k_pages: Floats,
@@ -84,8 +132,9 @@ def paged_decode(
     lengths: Sequence[int],
     *,
     scale: float | None = None,
+    splits: int = 1,
 ) -> Floats:
-    """Decode attention over keys and values that lie in pages, sequence by sequence.
+    """Decode attention over keys and values that lie in pages, share by share.
 
     - ``q``: array, (batch, heads, queries, head_dim); the last queries of each
       sequence, causal among themselves.
@@ -93,26 +142,49 @@ def paged_decode(
       ``page`` tokens a page, of any sequence.
     - ``table``: array of int, (batch, most); the pages of each sequence, in order; what
       lies past its length is not read.
-    - ``lengths``: sequence of int, (batch,); tokens of each sequence.
+    - ``lengths``: sequence of int, (batch,); tokens of each sequence; one of none gives
+      zeros.
     - ``scale``: float, optional; of the scores.
+    - ``splits``: int; shares that the keys of all sequences are cut into; see `shares`.
     - gives array, (batch, heads, queries, head_dim).
     - raises ``ValueError`` for a table without a row for each sequence, a length that
       its row cannot hold or a page that the pool lacks.
     - source: W. Kwon and others, "Efficient Memory Management for Large Language Model
       Serving with PagedAttention", 2023, section 4.1.
     """
-    out = np.empty(q.shape, q.dtype)
     if not len(q) == len(table) == len(lengths):
         raise ValueError(
             f"q {q.shape}, table {table.shape}, {len(lengths)} lengths: one row of the "
             "table and one length for each sequence"
         )
-    for one, length in enumerate(lengths):
-        k, v = (gather(x, table[one], length) for x in (k_pages, v_pages))
-        here = q[one : one + 1]
-        call = checked(here, k[None], v[None], True, None, scale)
-        out[one] = forward(here, k[None], v[None], call)[0][0]
-    return out
+    parts: list[list[tuple[Floats, Floats]]] = [[] for _ in lengths]
+    for share in shares(lengths, splits):
+        for run in share:
+            one = run.sequence
+            k, v = (gather(x, table[one], lengths[one]) for x in (k_pages, v_pages))
+            parts[one].append(_piece(q[one][None], k, v, run, scale))
+    return np.concatenate(
+        [
+            merge(own)[0] if own else np.zeros_like(q[one : one + 1])
+            for one, own in enumerate(parts)
+        ]
+    )
+
+
+def _piece(
+    q: Floats, k: Floats, v: Floats, run: Run, scale: float | None
+) -> tuple[Floats, Floats]:
+    """One run of keys: queries that stand behind it see it all, the others a part."""
+    keys, queries = k.shape[1], q.shape[2]
+    k, v = (x[None, :, run.left : run.right] for x in (k, v))
+    among = max(0, queries - (keys - run.right))  # queries that stand within or before
+    found = [
+        forward(rows, k, v, checked(rows, k, v, causal, None, scale))
+        for rows, causal in ((q[:, :, :among], True), (q[:, :, among:], False))
+        if rows.shape[2]
+    ]
+    out, lse = zip(*found, strict=True)
+    return np.concatenate(out, axis=2), np.concatenate(lse, axis=2)
 
 
 def gather(pages: Floats, row: NDArray[np.integer], length: int) -> Floats:

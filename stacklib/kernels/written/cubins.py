@@ -1,13 +1,17 @@
-"""What Triton's compiler and ``ptxas`` made of the kernels for Hopper, as recorded.
+"""What Triton's compiler and ``ptxas`` made of the kernels, as recorded.
 
 ``benchmarks/triton_record.py`` compiles every launch of the chapter at a model's sizes
 for sm_90, with the assembler inside Triton's wheel and no GPU, and writes
 ``cubins.json``: registers, what they spill, shared memory, and the matrix and copy
-instructions. Here the record is read, and asked what fits.
+instructions; and ``tiles.csv``, every row of attention's tables of tiles on the
+generations that they are for. Here the records are read, and asked what fits.
 """
 
 from __future__ import annotations
 
+import ast
+import csv
+import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +21,7 @@ from typing import Any
 from stacklib.gpu.issue.occupancy import occupancy
 
 FILE = Path(__file__).parent / "cubins.json"
+TILES = Path(__file__).parent / "tiles.csv"
 COPY = 16  # bytes a thread that one asynchronous copy brings (LDGSTS.128)
 
 
@@ -53,6 +58,51 @@ class Cubin:
     def bytes_a_turn(self) -> tuple[int, ...]:
         """What the copies in each loop bring in one turn, all threads together."""
         return tuple(n * COPY * 32 * self.warps for n in self.loop_copies)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One row of a table of tiles, compiled, causal."""
+
+    capability: int  # such as 90
+    dtype: str
+    kernel: str
+    head_dim: int
+    v_dim: int
+    kind: str  # causal, or that with a window, or of packed sequences
+    block_q: int  # of `split_kernel`: query heads
+    block_k: int
+    warps: int
+    stages: int
+    registers: int
+    spilled_bytes: int
+    shared_bytes: int
+
+
+@cache
+def tiles() -> tuple[Tile, ...]:
+    """Every recorded row of the tables of tiles."""
+    with TILES.open(encoding="utf-8") as file:
+        next(file)  # the digest
+        rows: list[dict[str, Any]] = list(csv.DictReader(file))
+    for row in rows:
+        row |= {
+            n: int(v) for n, v in row.items() if n not in ("dtype", "kernel", "kind")
+        }
+    return tuple(Tile(**row) for row in rows)
+
+
+def kernels_digest() -> str:
+    """SHA-256 of the kernels that tiles are chosen for; comments do not count."""
+    text = []
+    for name in ("decode", "flash_backward", "flash_forward", "parts"):
+        path = TILES.with_name(f"{name}_triton.py")
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.decorator_list:
+                if ast.get_docstring(node):
+                    del node.body[0]
+                text.append(ast.unparse(node))
+    return hashlib.sha256("\n".join(text).encode()).hexdigest()
 
 
 @cache

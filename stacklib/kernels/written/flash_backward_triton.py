@@ -15,17 +15,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .flash_forward_triton import key_edges, span, visible
+from .flash_forward_triton import first_row, key_edges, place_of, span, visible
 from .flash_shapes_triton import (
     Lengths,
-    Tiles,
     lse_steps,
     shapes_of,
     softmax_scale,
-    spread,
-    tiles_for,
     window_size,
 )
+from .flash_tiles_triton import spread, tiles_for
 from .host_triton import (
     FLOATS,
     Array,
@@ -40,18 +38,7 @@ from .host_triton import (
 )
 from .parts_triton import narrow, product
 
-KEY = ("D", "CAUSAL", "WINDOW")
-# As `TILES` of the forward: rows of a tile of Q and of K, warps, stages.
-KEYS_HELD: dict[int, Tiles] = {
-    64: ((64, 128, 8, 2), (32, 128, 8, 3)),
-    128: ((32, 128, 8, 3), (64, 128, 8, 2)),
-    256: ((32, 64, 8, 2),),
-}
-QUERIES_HELD: dict[int, Tiles] = {
-    64: ((128, 64, 8, 3), (64, 64, 4, 3)),
-    128: ((128, 64, 8, 2), (64, 64, 4, 2)),
-    256: ((64, 64, 8, 2),),
-}
+KEY = ("D", "DV", "CAUSAL", "WINDOW")
 
 
 @jit
@@ -96,29 +83,32 @@ def row_sums_kernel(
     q_token,
     lse_batch,
     lse_head,
-    D: tl.constexpr,
+    DV: tl.constexpr,
     BLOCK_Q: tl.constexpr,
-    BLOCK_D: tl.constexpr,
+    BLOCK_V: tl.constexpr,
 ):
     """D = rowsum(dO * O), for every query."""
-    batch, head = tl.program_id(1) // heads, tl.program_id(1) % heads
+    tile, head, batch = place_of(queries, heads, BLOCK_Q)
     q_first, queries = span(q_starts, batch, queries)
-    row = tl.program_id(0) * BLOCK_Q + tl.arange(0, BLOCK_Q)
-    column = tl.arange(0, BLOCK_D)
-    offset = batch.to(tl.int64) * q_batch + head * q_head + q_first * q_token
-    at = offset + row.to(tl.int64)[:, None] * q_token + column[None, :]
-    inside = (row[:, None] < queries) & (column[None, :] < D)
+    row = tile * BLOCK_Q + tl.arange(0, BLOCK_Q)
+    column = tl.arange(0, BLOCK_V)
+    rows = first_row(batch, head, q_first, q_batch, q_head, q_token)
+    rows += row.to(tl.int64)[:, None] * q_token
+    at = rows * DV + column[None, :]
+    inside = (row[:, None] < queries) & (column[None, :] < DV)
     o = tl.load(out + at, mask=inside, other=0.0).to(tl.float32)
     d_o = tl.load(d_out + at, mask=inside, other=0.0).to(tl.float32)
-    place = delta + batch.to(tl.int64) * lse_batch + head * lse_head + q_first + row
-    tl.store(place, tl.sum(o * d_o, axis=1), mask=row < queries)
+    place = delta + first_row(batch, head, q_first, lse_batch, lse_head, 1)
+    tl.store(place + row, tl.sum(o * d_o, axis=1), mask=row < queries)
 
 
 @jit
 def pass_queries(
     dk,
+    dk_rest,
     dv,
     k_tile,
+    k_rest,
     v_tile,
     q_head,
     do_head,
@@ -133,8 +123,11 @@ def pass_queries(
     end,
     q_token,
     D: tl.constexpr,
+    DV: tl.constexpr,
     BLOCK_Q: tl.constexpr,
     BLOCK_D: tl.constexpr,
+    BLOCK_R: tl.constexpr,
+    BLOCK_V: tl.constexpr,
     CAUSAL: tl.constexpr,
     WINDOW: tl.constexpr,
     MASKED: tl.constexpr,
@@ -142,12 +135,14 @@ def pass_queries(
 ):
     """One run of tiles of queries; scores stand as (keys, queries)."""
     turn, column = tl.arange(0, BLOCK_Q), tl.arange(0, BLOCK_D)
-    at = turn[:, None] * q_token + column[None, :]
+    more, column_v = BLOCK_D + tl.arange(0, BLOCK_R), tl.arange(0, BLOCK_V)
+    apart = turn.to(tl.int64)[:, None] * q_token
     for start in range(begin, end, BLOCK_Q):
         row = start + turn
-        inside = (row[:, None] < queries) & (column[None, :] < D)
         here = tl.cast(start, tl.int64) * q_token
-        q_tile = tl.load(q_head + here + at, mask=inside, other=0.0)
+        q_row = q_head + here * D + apart * D
+        inside = (row[:, None] < queries) & (column[None, :] < D)
+        q_tile = tl.load(q_row + column[None, :], mask=inside, other=0.0)
         # rows past the end, and rows that see nothing, have no shares: 2**-inf
         lse = tl.load(lse_head + row, mask=row < queries, other=float("inf"))
         lse = tl.where(lse == float("-inf"), float("inf"), lse)
@@ -155,6 +150,10 @@ def pass_queries(
         # -- S^T and P^T -------------------------------------------------------------
         scores = tl.zeros([k_tile.shape[0], BLOCK_Q], dtype=tl.float32)
         scores = product(k_tile, tl.trans(q_tile), scores, WIDE)
+        if D > BLOCK_D:
+            inside = (row[:, None] < queries) & (more[None, :] < D)
+            q_rest = tl.load(q_row + more[None, :], mask=inside, other=0.0)
+            scores = product(k_rest, tl.trans(q_rest), scores, WIDE)
         if q_tile.dtype == tl.float32:
             low = tl.load(lse_head + lse_plane + row, mask=row < queries, other=0.0)
             shares = tl.exp((scores * scale - lse[None, :]) - low[None, :])
@@ -166,14 +165,19 @@ def pass_queries(
             seen = visible(place[None, :], key[:, None], keys, CAUSAL, WINDOW)
             shares = tl.where(seen, shares, 0.0)
         # -- dV += P^T dO ------------------------------------------------------------
-        do_tile = tl.load(do_head + here + at, mask=inside, other=0.0)
+        do_row = do_head + here * DV + apart * DV
+        inside = (row[:, None] < queries) & (column_v[None, :] < DV)
+        do_tile = tl.load(do_row + column_v[None, :], mask=inside, other=0.0)
         dv = product(narrow(shares, do_tile.dtype, WIDE), do_tile, dv, WIDE)
         # -- dS^T, and dK += dS^T Q --------------------------------------------------
         d_shares = tl.zeros([k_tile.shape[0], BLOCK_Q], dtype=tl.float32)
         d_shares = product(v_tile, tl.trans(do_tile), d_shares, WIDE)
         d_scores = shares * (d_shares - delta[None, :])
-        dk = product(narrow(d_scores, q_tile.dtype, WIDE), q_tile, dk, WIDE)
-    return dk, dv
+        d_scores = narrow(d_scores, q_tile.dtype, WIDE)
+        dk = product(d_scores, q_tile, dk, WIDE)
+        if D > BLOCK_D:
+            dk_rest = product(d_scores, q_rest, dk_rest, WIDE)
+    return dk, dk_rest, dv
 
 
 @jit
@@ -203,34 +207,46 @@ def keys_kernel(
     lse_head,
     lse_plane,
     D: tl.constexpr,
+    DV: tl.constexpr,
     BLOCK_Q: tl.constexpr,
     BLOCK_K: tl.constexpr,
     BLOCK_D: tl.constexpr,
+    BLOCK_R: tl.constexpr,
+    BLOCK_V: tl.constexpr,
     CAUSAL: tl.constexpr,
     WINDOW: tl.constexpr,
     WIDE: tl.constexpr,
 ):
     """dK and dV of a tile of keys."""
-    batch, kv_head = tl.program_id(1) // kv_heads, tl.program_id(1) % kv_heads
+    tile, kv_head, batch = place_of(keys, kv_heads, BLOCK_K)
     q_first, queries = span(q_starts, batch, queries)
     k_first, keys = span(k_starts, batch, keys)
-    first = tl.program_id(0) * BLOCK_K
+    first = tile * BLOCK_K
     if first < keys:
         key, column = first + tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
-        offset = batch.to(tl.int64) * k_batch + kv_head * k_head + k_first * k_token
-        at = offset + key.to(tl.int64)[:, None] * k_token + column[None, :]
+        more, column_v = BLOCK_D + tl.arange(0, BLOCK_R), tl.arange(0, BLOCK_V)
+        rows = first_row(batch, kv_head, k_first, k_batch, k_head, k_token)
+        rows += key.to(tl.int64)[:, None] * k_token
+        at, rest_at = rows * D + column[None, :], rows * D + more[None, :]
+        v_at = rows * DV + column_v[None, :]
         inside = (key[:, None] < keys) & (column[None, :] < D)
+        rest_in = (key[:, None] < keys) & (more[None, :] < D)
+        v_in = (key[:, None] < keys) & (column_v[None, :] < DV)
         k_tile = tl.load(k + at, mask=inside, other=0.0)
-        v_tile = tl.load(v + at, mask=inside, other=0.0)
+        k_rest = k_tile
+        if D > BLOCK_D:
+            k_rest = tl.load(k + rest_at, mask=rest_in, other=0.0)
+        v_tile = tl.load(v + v_at, mask=v_in, other=0.0)
         d_key = tl.zeros([BLOCK_K, BLOCK_D], dtype=tl.float32)
-        d_value = tl.zeros([BLOCK_K, BLOCK_D], dtype=tl.float32)
+        d_rest = tl.zeros([BLOCK_K, BLOCK_R], dtype=tl.float32)
+        d_value = tl.zeros([BLOCK_K, BLOCK_V], dtype=tl.float32)
         begin, whole, whole_end, end = query_edges(
             first, queries, keys - queries, BLOCK_Q, BLOCK_K, CAUSAL, WINDOW
         )
         for member in range(group):
             head = kv_head * group + member
-            q_offset = batch.to(tl.int64) * q_batch + head * q_head + q_first * q_token
-            lse_at = batch.to(tl.int64) * lse_batch + head * lse_head + q_first
+            q_row = first_row(batch, head, q_first, q_batch, q_head, q_token)
+            lse_at = first_row(batch, head, q_first, lse_batch, lse_head, 1)
             for part in tl.static_range(3):  # masked, whole, masked
                 start, stop = begin, whole
                 if part == 1:  # rows past the end have no shares: no mask for them
@@ -241,13 +257,15 @@ def keys_kernel(
                     start = whole_end
                     stop = end
                 if part == 1 or WINDOW > 0 or (part == 0 and CAUSAL):
-                    d_key, d_value = pass_queries(
+                    d_key, d_rest, d_value = pass_queries(
                         d_key,
+                        d_rest,
                         d_value,
                         k_tile,
+                        k_rest,
                         v_tile,
-                        q + q_offset,
-                        d_out + q_offset,
+                        q + q_row * D,
+                        d_out + q_row * DV,
                         lse + lse_at,
                         delta + lse_at,
                         key,
@@ -259,8 +277,11 @@ def keys_kernel(
                         stop,
                         q_token,
                         D,
+                        DV,
                         BLOCK_Q,
                         BLOCK_D,
+                        BLOCK_R,
+                        BLOCK_V,
                         CAUSAL,
                         WINDOW,
                         part != 1,
@@ -268,7 +289,10 @@ def keys_kernel(
                     )
         d_key = narrow(d_key * scale, dk.dtype.element_ty, WIDE)
         tl.store(dk + at, d_key, mask=inside)
-        tl.store(dv + at, narrow(d_value, dv.dtype.element_ty, WIDE), mask=inside)
+        if D > BLOCK_D:
+            d_rest = narrow(d_rest * scale, dk.dtype.element_ty, WIDE)
+            tl.store(dk + rest_at, d_rest, mask=rest_in)
+        tl.store(dv + v_at, narrow(d_value, dv.dtype.element_ty, WIDE), mask=v_in)
 
 
 @jit
@@ -297,36 +321,47 @@ def queries_kernel(
     lse_head,
     lse_plane,
     D: tl.constexpr,
+    DV: tl.constexpr,
     BLOCK_Q: tl.constexpr,
     BLOCK_K: tl.constexpr,
     BLOCK_D: tl.constexpr,
+    BLOCK_R: tl.constexpr,
+    BLOCK_V: tl.constexpr,
     CAUSAL: tl.constexpr,
     WINDOW: tl.constexpr,
     WIDE: tl.constexpr,
 ):
     """dQ of a tile of queries."""
-    batch, head = tl.program_id(1) // heads, tl.program_id(1) % heads
+    nth, head, batch = place_of(queries, heads, BLOCK_Q)
+    tile = tl.cdiv(queries, BLOCK_Q) - 1 - nth
     q_first, queries = span(q_starts, batch, queries)
     k_first, keys = span(k_starts, batch, keys)
-    tile = tl.num_programs(0) - 1 - tl.program_id(0)
     if tile * BLOCK_Q < queries:
         row, column = tile * BLOCK_Q + tl.arange(0, BLOCK_Q), tl.arange(0, BLOCK_D)
-        q_offset = batch.to(tl.int64) * q_batch + head * q_head + q_first * q_token
-        at = q_offset + row.to(tl.int64)[:, None] * q_token + column[None, :]
+        more, column_v = BLOCK_D + tl.arange(0, BLOCK_R), tl.arange(0, BLOCK_V)
+        rows = first_row(batch, head, q_first, q_batch, q_head, q_token)
+        rows += row.to(tl.int64)[:, None] * q_token
+        at, rest_at = rows * D + column[None, :], rows * D + more[None, :]
         inside = (row[:, None] < queries) & (column[None, :] < D)
+        rest_in = (row[:, None] < queries) & (more[None, :] < D)
         q_tile = tl.load(q + at, mask=inside, other=0.0)
-        do_tile = tl.load(d_out + at, mask=inside, other=0.0)
-        lse_at = batch.to(tl.int64) * lse_batch + head * lse_head + q_first + row
+        q_rest = q_tile
+        if D > BLOCK_D:
+            q_rest = tl.load(q + rest_at, mask=rest_in, other=0.0)
+        v_in = (row[:, None] < queries) & (column_v[None, :] < DV)
+        do_at = d_out + rows * DV + column_v[None, :]
+        do_tile = tl.load(do_at, mask=v_in, other=0.0)
+        lse_at = first_row(batch, head, q_first, lse_batch, lse_head, 1) + row
         level = tl.load(lse + lse_at, mask=row < queries, other=float("inf"))
         level = tl.where(level == float("-inf"), float("inf"), level)
         low = tl.load(lse + lse_plane + lse_at, mask=row < queries, other=0.0)
         row_sum = tl.load(delta + lse_at, mask=row < queries, other=0.0)
         d_query = tl.zeros([BLOCK_Q, BLOCK_D], dtype=tl.float32)
+        d_rest = tl.zeros([BLOCK_Q, BLOCK_R], dtype=tl.float32)
         place = row + (keys - queries)
-        k_offset = batch.to(tl.int64) * k_batch + head // group * k_head
-        k_offset += k_first * k_token
+        k_row = first_row(batch, head // group, k_first, k_batch, k_head, k_token)
         turn = tl.arange(0, BLOCK_K)
-        tile_at = turn[:, None] * k_token + column[None, :]
+        apart = turn.to(tl.int64)[:, None] * k_token
         begin, whole, whole_end, end = key_edges(
             tile * BLOCK_Q + keys - queries, keys, BLOCK_Q, BLOCK_K, CAUSAL, WINDOW
         )
@@ -340,13 +375,20 @@ def queries_kernel(
                 stop = start
             for first in range(start, stop, BLOCK_K):
                 key = first + turn
+                here = k_row + tl.cast(first, tl.int64) * k_token
+                k_at = k + here * D + apart * D
+                v_at = v + here * DV + apart * DV
                 there = (key[:, None] < keys) & (column[None, :] < D)
-                k_at = k_offset + tl.cast(first, tl.int64) * k_token + tile_at
-                k_tile = tl.load(k + k_at, mask=there, other=0.0)
-                v_tile = tl.load(v + k_at, mask=there, other=0.0)
+                k_tile = tl.load(k_at + column[None, :], mask=there, other=0.0)
+                there = (key[:, None] < keys) & (column_v[None, :] < DV)
+                v_tile = tl.load(v_at + column_v[None, :], mask=there, other=0.0)
                 # -- S and P -----------------------------------------------------------
                 scores = tl.zeros([BLOCK_Q, BLOCK_K], dtype=tl.float32)
                 scores = product(q_tile, tl.trans(k_tile), scores, WIDE)
+                if D > BLOCK_D:
+                    there = (key[:, None] < keys) & (more[None, :] < D)
+                    k_rest = tl.load(k_at + more[None, :], mask=there, other=0.0)
+                    scores = product(q_rest, tl.trans(k_rest), scores, WIDE)
                 if q_tile.dtype == tl.float32:
                     shares = tl.exp((scores * scale - level[:, None]) - low[:, None])
                 else:  # one fused multiply-add an element
@@ -361,8 +403,13 @@ def queries_kernel(
                 d_scores = shares * (d_shares - row_sum[:, None])
                 d_scores = narrow(d_scores, k_tile.dtype, WIDE)
                 d_query = product(d_scores, k_tile, d_query, WIDE)
+                if D > BLOCK_D:
+                    d_rest = product(d_scores, k_rest, d_rest, WIDE)
         d_query = narrow(d_query * scale, dq.dtype.element_ty, WIDE)
         tl.store(dq + at, d_query, mask=inside)
+        if D > BLOCK_D:
+            d_rest = narrow(d_rest * scale, dq.dtype.element_ty, WIDE)
+            tl.store(dq + rest_at, d_rest, mask=rest_in)
 
 
 def backward(
@@ -397,9 +444,10 @@ def backward(
         raise TypeError(
             f"q is {dtype_of(q)}, d_out {dtype_of(d_out)}: one of {', '.join(FLOATS)}"
         )
-    for name, x, shape in (("out", out, q.shape), ("d_out", d_out, q.shape)):
-        if tuple(x.shape) != tuple(shape):
-            raise ValueError(f"{name} {tuple(x.shape)}: that of q is {tuple(shape)}")
+    shape = (*q.shape[:-1], sizes.dim_v)
+    for name, x in (("out", out), ("d_out", d_out)):
+        if tuple(x.shape) != shape:
+            raise ValueError(f"{name} {tuple(x.shape)}: {shape} is needed")
     if tuple(lse.shape) != (2, *sizes.lse_shape):
         raise ValueError(f"lse {tuple(lse.shape)}: {(2, *sizes.lse_shape)} is needed")
     q, k, v, out, d_out, lse = map(in_one_piece, (q, k, v, out, d_out, lse))
@@ -408,16 +456,16 @@ def backward(
     starts = (lengths.q_starts, lengths.k_starts) if lengths else (None, None)
     if most_keys is not None:
         sizes = replace(sizes, keys=most_keys)
-    own: dict[str, Any] = {"D": sizes.dim, "BLOCK_D": sizes.block_d}
+    own: dict[str, Any] = sizes.columns
     mask = {"CAUSAL": bool(causal), "WINDOW": window_size(window)}
     mask["WIDE"] = interpreted()
     q_steps, k_steps = sizes.q.steps, sizes.k.steps
     own_steps = lse_steps(sizes)
     heads, kv_heads = sizes.batch * sizes.heads, sizes.batch * sizes.kv_heads
 
-    side = tiles_for(QUERIES_HELD, sizes.dim, sizes.queries, sizes.keys, blocks)
-    rows = {"BLOCK_Q": side["BLOCK_Q"], **own}
-    grid = (cdiv(sizes.queries, side["BLOCK_Q"]), heads)
+    side = tiles_for(queries_kernel, q, sizes, bool(window) or sizes.packed, blocks)
+    rows = {name: {**side, **own}[name] for name in ("BLOCK_Q", "DV", "BLOCK_V")}
+    grid = (cdiv(sizes.queries, side["BLOCK_Q"]) * heads,)
     arrays = (out, d_out, delta, starts[0], sizes.heads, sizes.queries)
     launch(row_sums_kernel, grid, *arrays, *q_steps, *own_steps[:2], **rows)
 
@@ -426,9 +474,9 @@ def backward(
     steps = (*q_steps, *k_steps, *own_steps)
     given, meta = (q, k, v, d_out, lse, delta), {**own, **mask}
     args = (*given, dq, *starts, sizes.heads, *counts, *steps)
-    way = (QUERIES_HELD, KEY, sizes, "BLOCK_Q", heads, blocks)
+    way = (KEY, sizes, "BLOCK_Q", heads, blocks)
     spread(queries_kernel, *way, args, meta)
     args = (*given, dk, dv, *starts, sizes.kv_heads, *counts, *steps)
-    way = (KEYS_HELD, KEY, sizes, "BLOCK_K", kv_heads, blocks)
+    way = (KEY, sizes, "BLOCK_K", kv_heads, blocks)
     spread(keys_kernel, *way, args, meta)
     return dq, dk, dv

@@ -21,13 +21,12 @@ from typing import Any
 
 from .flash_shapes_triton import (
     Lengths,
-    Tiles,
     lse_steps,
     shapes_of,
     softmax_scale,
-    spread,
     window_size,
 )
+from .flash_tiles_triton import spread
 from .host_triton import (
     FP8,
     Array,
@@ -40,14 +39,7 @@ from .host_triton import (
 )
 from .parts_triton import narrow, product
 
-KEY = ("D", "CAUSAL", "WINDOW", "BOOST")
-# Columns of a head up to -> rows of a tile of Q and of K, warps, stages: the first
-# where nothing is measured, all where a GPU can choose. The first spill nothing.
-TILES: dict[int, Tiles] = {
-    64: ((128, 64, 4, 3), (128, 128, 8, 3), (64, 64, 4, 3)),
-    128: ((128, 128, 8, 3), (128, 64, 8, 3), (64, 64, 4, 3)),
-    256: ((128, 32, 8, 2), (128, 64, 8, 2)),
-}
+KEY = ("D", "DV", "CAUSAL", "WINDOW", "BOOST")
 
 
 @jit
@@ -97,11 +89,26 @@ def key_edges(
 @jit
 def span(starts, number, size):
     """First row and rows of a sequence: packed ones say where each starts."""
-    first = 0
+    first = tl.cast(number, tl.int64) * 0
     if starts is not None:
-        first = tl.load(starts + number)
-        size = tl.load(starts + number + 1) - first
+        first = tl.load(starts + number).to(tl.int64)
+        size = (tl.load(starts + number + 1) - first).to(tl.int32)
     return first, size
+
+
+@jit
+def place_of(length, heads, BLOCK: tl.constexpr):
+    """Tile, head and sequence of a program: one axis, as the others end at 65,535."""
+    tiles = tl.cdiv(length, BLOCK)
+    number = tl.program_id(0) // tiles
+    return tl.program_id(0) % tiles, number % heads, number // heads
+
+
+@jit
+def first_row(batch, head, row, batch_step, head_step, row_step):
+    """Where a head's rows begin, in rows: numbers of a server pass 2**31."""
+    found = tl.cast(batch, tl.int64) * batch_step
+    return found + tl.cast(head, tl.int64) * head_step + row * row_step
 
 
 @jit
@@ -110,6 +117,7 @@ def pass_keys(
     total,
     highest,
     q_tile,
+    q_rest,
     k_head,
     v_head,
     place,
@@ -119,8 +127,11 @@ def pass_keys(
     end,
     k_token,
     D: tl.constexpr,
+    DV: tl.constexpr,
     BLOCK_K: tl.constexpr,
     BLOCK_D: tl.constexpr,
+    BLOCK_R: tl.constexpr,
+    BLOCK_V: tl.constexpr,
     CAUSAL: tl.constexpr,
     WINDOW: tl.constexpr,
     BOOST: tl.constexpr,
@@ -129,19 +140,25 @@ def pass_keys(
 ):
     """One run of tiles of keys; ``highest`` and ``total`` are the softmax so far."""
     turn, column = tl.arange(0, BLOCK_K), tl.arange(0, BLOCK_D)
+    more, column_v = BLOCK_D + tl.arange(0, BLOCK_R), tl.arange(0, BLOCK_V)
+    apart = turn.to(tl.int64) * k_token
     for start in range(begin, end, BLOCK_K):
         key = start + turn
         here = tl.cast(start, tl.int64) * k_token
-        k_at = k_head + here + (turn[None, :] * k_token + column[:, None])
-        v_at = v_head + here + (turn[:, None] * k_token + column[None, :])
+        k_row = k_head + here * D + apart[None, :] * D
+        v_row = v_head + here * DV + apart[:, None] * DV
         # -- scores of the tile ------------------------------------------------------
         if MASKED or D < BLOCK_D:
             there = (key[None, :] < keys) & (column[:, None] < D)
-            k_tile = tl.load(k_at, mask=there, other=0.0)
+            k_tile = tl.load(k_row + column[:, None], mask=there, other=0.0)
         else:
-            k_tile = tl.load(k_at)
+            k_tile = tl.load(k_row + column[:, None])
         scores = tl.zeros([q_tile.shape[0], BLOCK_K], dtype=tl.float32)
         scores = product(q_tile, k_tile, scores, WIDE)
+        if D > BLOCK_D:
+            there = (key[None, :] < keys) & (more[:, None] < D)
+            k_rest = tl.load(k_row + more[:, None], mask=there, other=0.0)
+            scores = product(q_rest, k_rest, scores, WIDE)
         if MASKED:
             seen = visible(place[:, None], key[None, :], keys, CAUSAL, WINDOW)
             scores = tl.where(seen, scores, float("-inf"))
@@ -158,11 +175,11 @@ def pass_keys(
         total = total * shrink + tl.sum(powers, axis=1)
         acc = acc * shrink[:, None]
         # -- values by their powers --------------------------------------------------
-        if MASKED or D < BLOCK_D:
-            there = (key[:, None] < keys) & (column[None, :] < D)
-            v_tile = tl.load(v_at, mask=there, other=0.0)
+        if MASKED or DV < BLOCK_V:
+            there = (key[:, None] < keys) & (column_v[None, :] < DV)
+            v_tile = tl.load(v_row + column_v[None, :], mask=there, other=0.0)
         else:
-            v_tile = tl.load(v_at)
+            v_tile = tl.load(v_row + column_v[None, :])
         acc = product(narrow(powers, v_tile.dtype, WIDE), v_tile, acc, WIDE)
         highest = new
     return acc, total, highest
@@ -193,29 +210,36 @@ def forward_kernel(
     lse_head,
     lse_plane,
     D: tl.constexpr,
+    DV: tl.constexpr,
     BLOCK_Q: tl.constexpr,
     BLOCK_K: tl.constexpr,
     BLOCK_D: tl.constexpr,
+    BLOCK_R: tl.constexpr,
+    BLOCK_V: tl.constexpr,
     CAUSAL: tl.constexpr,
     WINDOW: tl.constexpr,
     BOOST: tl.constexpr,
     WIDE: tl.constexpr,
 ):
-    batch, head = tl.program_id(1) // heads, tl.program_id(1) % heads
+    nth, head, batch = place_of(queries, heads, BLOCK_Q)
+    # Under a causal mask late rows see most keys: they start first.
+    tile = tl.cdiv(queries, BLOCK_Q) - 1 - nth
     q_first, queries = span(q_starts, batch, queries)
     k_first, keys = span(k_starts, batch, keys)
-    # Under a causal mask late rows see most keys: they start first.
-    tile = tl.num_programs(0) - 1 - tl.program_id(0)
     row = tile * BLOCK_Q + tl.arange(0, BLOCK_Q)
     if tile * BLOCK_Q < queries:
-        column = tl.arange(0, BLOCK_D)
-        q_offset = batch.to(tl.int64) * q_batch + head * q_head + q_first * q_token
-        k_offset = batch.to(tl.int64) * k_batch + head // group * k_head
-        k_offset += k_first * k_token
-        at = q_offset + row.to(tl.int64)[:, None] * q_token + column[None, :]
+        column, more = tl.arange(0, BLOCK_D), BLOCK_D + tl.arange(0, BLOCK_R)
+        column_v = tl.arange(0, BLOCK_V)
+        q_row = first_row(batch, head, q_first, q_batch, q_head, q_token)
+        k_row = first_row(batch, head // group, k_first, k_batch, k_head, k_token)
+        rows = q_row + row.to(tl.int64)[:, None] * q_token
         inside = (row[:, None] < queries) & (column[None, :] < D)
-        q_tile = tl.load(q + at, mask=inside, other=0.0)
-        acc = tl.zeros([BLOCK_Q, BLOCK_D], dtype=tl.float32)
+        q_tile = tl.load(q + rows * D + column[None, :], mask=inside, other=0.0)
+        q_rest = q_tile
+        if D > BLOCK_D:
+            inside = (row[:, None] < queries) & (more[None, :] < D)
+            q_rest = tl.load(q + rows * D + more[None, :], mask=inside, other=0.0)
+        acc = tl.zeros([BLOCK_Q, BLOCK_V], dtype=tl.float32)
         total = tl.zeros([BLOCK_Q], dtype=tl.float32)
         highest = tl.full([BLOCK_Q], float("-inf"), dtype=tl.float32)
         factor = scale * 1.4426950408889634
@@ -236,8 +260,9 @@ def forward_kernel(
                     total,
                     highest,
                     q_tile,
-                    k + k_offset,
-                    v + k_offset,
+                    q_rest,
+                    k + k_row * D,
+                    v + k_row * DV,
                     place,
                     keys,
                     factor,
@@ -245,8 +270,11 @@ def forward_kernel(
                     stop,
                     k_token,
                     D,
+                    DV,
                     BLOCK_K,
                     BLOCK_D,
+                    BLOCK_R,
+                    BLOCK_V,
                     CAUSAL,
                     WINDOW,
                     BOOST,
@@ -257,7 +285,9 @@ def forward_kernel(
         empty = total == 0.0
         total = tl.where(empty, 1.0, total)
         shared = acc * (v_scale / total)[:, None]
-        tl.store(out + at, narrow(shared, out.dtype.element_ty, WIDE), mask=inside)
+        shared = narrow(shared, out.dtype.element_ty, WIDE)
+        inside = (row[:, None] < queries) & (column_v[None, :] < DV)
+        tl.store(out + rows * DV + column_v[None, :], shared, mask=inside)
         # the logarithm, and what its rounding to float32 leaves (D. Knuth's two-sum)
         high = tl.where(empty, 0.0, highest * scale)
         sum_log = (tl.log2(total) - BOOST) * 0.6931471805599453
@@ -265,9 +295,9 @@ def forward_kernel(
         part = log - high
         low = (high - (log - part)) + (sum_log - part)
         log = tl.where(empty, float("-inf"), log)
-        lse_at = lse + batch.to(tl.int64) * lse_batch + head * lse_head + q_first + row
-        tl.store(lse_at, log, mask=row < queries)
-        tl.store(lse_at + lse_plane, low, mask=row < queries)
+        lse_at = lse + first_row(batch, head, q_first, lse_batch, lse_head, 1)
+        tl.store(lse_at + row, log, mask=row < queries)
+        tl.store(lse_at + lse_plane + row, low, mask=row < queries)
 
 
 def forward_with_lse(
@@ -286,9 +316,10 @@ def forward_with_lse(
     """softmax(scale q k^T) v, and the logarithm of each row's sum of exponentials.
 
     - ``q``: array (batch, heads, queries, head_dim).
-    - ``k``, ``v``: array (batch, kv_heads, keys, head_dim); fewer heads than q for GQA
-      and MQA. With ``lengths`` all are packed: (tokens, heads, head_dim). float32,
-      float16, bfloat16 or an FP8 format.
+    - ``k``: array (batch, kv_heads, keys, head_dim); fewer heads than q for GQA and
+      MQA.
+    - ``v``: array (batch, kv_heads, keys, v_dim). With ``lengths`` all are packed:
+      (tokens, heads, head_dim). float32, float16, bfloat16 or an FP8 format.
     - ``causal``: bool.
     - ``window``: int, optional; keys less than so many places away are seen.
     - ``scale``: float, optional; of the scores, above zero; 1 / sqrt(head_dim) if left
@@ -298,7 +329,7 @@ def forward_with_lse(
       for: FP8 operands are scaled.
     - ``blocks``: tuple of int, optional; rows of a tile of queries and of keys; powers
       of two from 16.
-    - gives ``out``, array, as q; bfloat16 for FP8.
+    - gives ``out``, array, as q, of v_dim columns; bfloat16 for FP8.
     - gives ``lse``, array (2, batch, heads, queries), float32: the logarithms, -inf in
       a row that sees no key; and what is left of each beyond float32, by which the
       gradients of float32 are as good as those without it.
@@ -306,13 +337,9 @@ def forward_with_lse(
     sizes = shapes_of(q, k, v, lengths)
     q, k, v = (in_one_piece(x) for x in (q, k, v))
     fp8 = dtype_of(q) in FP8
-    out = empty(q, q.shape, "bfloat16" if fp8 else None)
+    out = empty(q, (*q.shape[:-1], sizes.dim_v), "bfloat16" if fp8 else None)
     lse = empty(q, (2, *sizes.lse_shape), "float32")
-    meta: dict[str, Any] = {
-        "D": sizes.dim,
-        "BLOCK_D": sizes.block_d,
-        "CAUSAL": bool(causal),
-    }
+    meta: dict[str, Any] = {**sizes.columns, "CAUSAL": bool(causal)}
     meta |= {"WINDOW": window_size(window), "BOOST": 8.0 if fp8 else 0.0}
     meta["WIDE"] = interpreted()
     starts = (lengths.q_starts, lengths.k_starts) if lengths else (None, None)
@@ -322,5 +349,5 @@ def forward_with_lse(
     steps = (*sizes.q.steps, *sizes.k.steps, *lse_steps(sizes))
     args = (q, k, v, out, lse, *starts, *counts, *steps)
     many = sizes.batch * sizes.heads
-    spread(forward_kernel, TILES, KEY, sizes, "BLOCK_Q", many, blocks, args, meta)
+    spread(forward_kernel, KEY, sizes, "BLOCK_Q", many, blocks, args, meta)
     return out, lse

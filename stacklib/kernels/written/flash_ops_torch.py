@@ -42,8 +42,9 @@ def _flash_plain(
     return out, torch.stack([lse, torch.zeros_like(lse)])
 
 
-def _flash_fake(q: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
-    return like_first(q), q.new_empty((2, *q.shape[:3]), dtype=torch.float32)
+def _flash_fake(q: Tensor, k: Tensor, v: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
+    out = q.new_empty((*q.shape[:3], v.shape[3]))
+    return out, q.new_empty((2, *q.shape[:3]), dtype=torch.float32)
 
 
 @operator(

@@ -1,28 +1,19 @@
-"""What attention is asked about: sizes held against one another, and tiles for them."""
+"""What attention is asked about: sizes held against one another."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from .host_triton import (
     FLOATS,
     FP8,
-    INTERPRETED,
     Array,
-    cdiv,
     dtype_of,
-    launch,
     look,
     next_power_of_2,
-    tile_side,
-    tuned,
-    tunes,
 )
 
-WIDEST = 256  # columns of a head
-SIDES = ("BLOCK_Q", "BLOCK_K")
-Tiles = tuple[tuple[int, int, int, int], ...]  # rows of Q and of K, warps, stages
+WIDEST = 576  # columns of a head: those of multi-head latent attention
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +38,7 @@ class Lengths:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where heads and tokens of an operand lie: steps in elements."""
+    """Where heads and tokens of an operand lie: steps in rows of a head's columns."""
 
     batch: int
     head: int
@@ -68,7 +59,8 @@ class Shapes:
     kv_heads: int
     queries: int  # of the longest sequence
     keys: int
-    dim: int
+    dim: int  # columns of q and k
+    dim_v: int  # of v and the result
     q: Places
     k: Places
     lse: Places
@@ -83,9 +75,28 @@ class Shapes:
         return found
 
     @property
-    def block_d(self) -> int:
-        """Columns of a tile."""
-        return max(16, next_power_of_2(self.dim))
+    def packed(self) -> bool:
+        """Whether sequences lie one after another, not each in a row of a batch."""
+        return not self.q.batch
+
+    @property
+    def columns(self) -> dict[str, int]:
+        """Columns of heads and of their tiles, as kernels take them."""
+        wide = {"DV": self.dim_v, "BLOCK_V": max(16, next_power_of_2(self.dim_v))}
+        return {"D": self.dim, **column_sides(self.dim), **wide}
+
+
+def column_sides(dim: int) -> dict[str, int]:
+    """Tiles that a head's columns lie in: one, or one and what is left.
+
+    192 columns are 128 and 64, not three quarters of 256; a tile of the rest that is
+    not needed (``BLOCK_D`` holds all) is never read.
+    """
+    whole = max(16, next_power_of_2(dim))
+    rest = max(16, next_power_of_2(dim - whole // 2))
+    if whole > dim and rest < whole // 2:
+        return {"BLOCK_D": whole // 2, "BLOCK_R": rest}
+    return {"BLOCK_D": whole, "BLOCK_R": 16}
 
 
 def shapes_of(q: Array, k: Array, v: Array, lengths: Lengths | None = None) -> Shapes:
@@ -101,76 +112,30 @@ def shapes_of(q: Array, k: Array, v: Array, lengths: Lengths | None = None) -> S
     rules = {
         "q": (q, (*lead, *axes, "head_dim")),
         "k": (k, (*lead, *kv_axes, "head_dim")),
-        "v": (v, (*lead, *kv_axes, "head_dim")),
+        "v": (v, (*lead, *kv_axes, "v_dim")),
     }
     sizes = look(rules, (*FLOATS, *FP8))
     heads, kv_heads, dim = sizes["heads"], sizes["kv_heads"], sizes["head_dim"]
+    dim_v = sizes["v_dim"]
     if heads % kv_heads:
         raise ValueError(
             f"q {tuple(q.shape)}, k {tuple(k.shape)}: {heads} query heads do not "
             f"divide among {kv_heads} heads of keys"
         )
-    if dim > WIDEST:
-        raise ValueError(f"q {tuple(q.shape)}: head_dim is at most {WIDEST}")
+    if max(dim, dim_v) > WIDEST:
+        raise ValueError(
+            f"q {tuple(q.shape)}, v {tuple(v.shape)}: head_dim is at most {WIDEST}"
+        )
     S, T = sizes["queries"], sizes["keys"]
     if lengths is not None:
         batch = int(lengths.q_starts.shape[0]) - 1
-        steps = Places(0, dim, heads * dim), Places(0, dim, kv_heads * dim)
-        most, lse = lengths.most_queries, Places(0, S, 1)
-        return Shapes(batch, heads, kv_heads, most, T, dim, *steps, lse, (heads, S))
-    batch = sizes["batch"]
-    q_steps = Places(heads * S * dim, S * dim, dim)
-    k_steps = Places(kv_heads * T * dim, T * dim, dim)
-    lse, shape = Places(heads * S, S, 1), (batch, heads, S)
-    return Shapes(batch, heads, kv_heads, S, T, dim, q_steps, k_steps, lse, shape)
-
-
-def rows_for(table: dict[int, Tiles], dim: int) -> Tiles:
-    """The tiles for heads of so many columns."""
-    return next(rows for most, rows in table.items() if dim <= most)
-
-
-def tiles_for(
-    table: dict[int, Tiles],
-    dim: int,
-    queries: int,
-    keys: int,
-    blocks: tuple[int, int] | None,
-) -> dict[str, int]:
-    """Sides of the tiles and how a program is built, from a table or as asked."""
-    block_q, block_k, warps, stages = rows_for(table, dim)[0]
-    if blocks is not None:
-        block_q, block_k = (tile_side("blocks", side, 16) for side in blocks)
-    elif INTERPRETED:  # no registers there: fewer, larger tiles are sooner done
-        block_q, block_k = 128, 128
-    block_q = min(block_q, max(16, next_power_of_2(queries)))
-    block_k = min(block_k, max(16, next_power_of_2(keys)))
-    sides = {"BLOCK_Q": block_q, "BLOCK_K": block_k}
-    return {**sides, "num_warps": warps, "num_stages": stages}
-
-
-def spread(
-    kernel: Any,
-    table: dict[int, Tiles],
-    key: tuple[str, ...],
-    sizes: Shapes,
-    along: str,
-    many: int,
-    blocks: tuple[int, int] | None,
-    args: tuple[Any, ...],
-    meta: dict[str, Any],
-) -> None:
-    """Start a kernel on ``many`` heads times the tiles along one side.
-
-    The tiles are those asked for; else a GPU measures the table's; else the first.
-    """
-    length = sizes.queries if along == "BLOCK_Q" else sizes.keys
-    if blocks is None and tunes(args[0]):
-        kernel = tuned(kernel, SIDES, rows_for(table, sizes.dim), key)
-        launch(kernel, lambda m: (cdiv(length, m[along]), many), *args, **meta)
-        return
-    held = tiles_for(table, sizes.dim, sizes.queries, sizes.keys, blocks)
-    launch(kernel, (cdiv(length, held[along]), many), *args, **held, **meta)
+        steps = Places(0, 1, heads), Places(0, 1, kv_heads), Places(0, S, 1)
+        own = heads, kv_heads, lengths.most_queries, T, dim, dim_v
+        return Shapes(batch, *own, *steps, (heads, S))
+    batch, steps_q = sizes["batch"], Places(heads * S, S, 1)
+    steps = steps_q, Places(kv_heads * T, T, 1), steps_q
+    own = heads, kv_heads, S, T, dim, dim_v
+    return Shapes(batch, *own, *steps, (batch, heads, S))
 
 
 def softmax_scale(scale: float | None, dim: int) -> float:

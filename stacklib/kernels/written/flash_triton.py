@@ -11,17 +11,18 @@ from typing import Any
 
 import triton  # said first where it is missing: the kernels' names have a stand-in
 
-from .decode_triton import paged_decode
+from .decode_triton import decode_with_lse, paged_decode
 from .flash_backward_triton import backward
 from .flash_forward_triton import forward_with_lse
 from .flash_shapes_triton import Lengths
-from .host_triton import Array, is_tensor
+from .host_triton import Array, is_tensor, reachable
 
 __all__ = [
     "VERSION",
     "Lengths",
     "attend",
     "backward",
+    "decode_with_lse",
     "forward",
     "forward_with_lse",
     "paged_decode",
@@ -50,6 +51,7 @@ def attend(q: Array, k: Array, v: Array, call: Any) -> Array:
     causal, window, scale = call.mask.causal, call.mask.window, call.scale
     if not is_tensor(q):
         return forward(q, k, v, causal, window, scale)
+    reachable(q)  # the operator's form on a CPU is the plain formula, in S**2 memory
     from .ops_torch import flash_attention
 
     if scale <= 0:

@@ -36,6 +36,9 @@ Grid = Any  # a tuple of numbers, or a function of the block sizes
 HOW_TO = "python -m pip install triton==3.7.1"
 FLOATS = ("float32", "float16", "bfloat16")
 FP8 = ("float8_e4m3fn", "float8_e5m2")
+# KiB of shared memory that a program may have, by generation: NVIDIA, "CUDA C++
+# programming guide", 13.0, table "Technical specifications per compute capability".
+SHARED = {80: 163, 86: 99, 90: 227, 100: 227}
 
 
 Go = Callable[[Any, Any, Sequence[Any], dict[str, Any]], None]
@@ -45,16 +48,18 @@ class Elsewhere:
     """Where launches go now, if not to Triton."""
 
     go: Go | None = None
+    capability = 90  # of the GPU that tiles are chosen for where there is none
 
 
 @contextlib.contextmanager
-def redirected(go: Go) -> Iterator[None]:
+def redirected(go: Go, capability: int = 90) -> Iterator[None]:
     """Give the launches inside to ``go(kernel, grid, args, meta)``, not to Triton."""
-    before, Elsewhere.go = Elsewhere.go, go
+    before = Elsewhere.go, Elsewhere.capability
+    Elsewhere.go, Elsewhere.capability = go, capability
     try:
         yield
     finally:
-        Elsewhere.go = before
+        Elsewhere.go, Elsewhere.capability = before
 
 
 @contextlib.contextmanager
@@ -98,7 +103,7 @@ def launch(kernel: Any, grid: Grid, *args: Any, **meta: Any) -> None:
         return
     if not INSTALLED:
         raise ImportError(f"this needs Triton: {HOW_TO}")
-    held = [_reachable(a) for a in args]
+    held = [reachable(a) for a in args]
     assert not INTERPRETED or meta.get("WIDE", True), "tl.dot of bf16 is wrong here"
     kernel[grid](*held, **meta)
 
@@ -112,7 +117,7 @@ def names_of(kernel: Any) -> list[str]:
     return list(code.co_varnames[: code.co_argcount])
 
 
-def _reachable(value: Any) -> Any:
+def reachable(value: Any) -> Any:
     """An argument as Triton takes it here."""
     if is_tensor(value):
         if not INTERPRETED and value.device.type != "cuda":
@@ -171,10 +176,12 @@ def tuned(
     sides: tuple[str, ...],
     rows: tuple[tuple[int, ...], ...],
     key: tuple[str, ...],
+    bucket: tuple[int, ...],
 ) -> Any:
     """A kernel that measures its tiles, once for each value of ``key``, on the GPU.
 
     A row has the sides of a tile in the order of ``sides``, then warps and stages.
+    ``bucket`` is what else the choice depends on, rounded: each has a tuner of its own.
     """
     from triton import Config, autotune
 
@@ -190,6 +197,27 @@ def tuned(
 def tunes(x: Array) -> bool:
     """Whether tiles can be measured: the operand's kernels run on a GPU."""
     return is_tensor(x) and x.device.type == "cuda" and not INTERPRETED
+
+
+def capability_of(x: Array) -> int:
+    """Compute capability of an operand's GPU, such as 90 for 9.0."""
+    if not tunes(x):
+        return Elsewhere.capability
+    major, minor = sys.modules["torch"].cuda.get_device_capability(x.device)
+    return int(10 * major + minor)
+
+
+def generation(capability: int) -> int:
+    """The generation whose memory and products a GPU has, the least for an unknown one.
+
+    - ``capability``: int; such as 90 for compute capability 9.0.
+    - raises ``ValueError`` for a GPU without bfloat16 on tensor cores.
+    """
+    if capability < min(SHARED):
+        raise ValueError(
+            f"sm_{capability}: these kernels need sm_{min(SHARED)} or later"
+        )
+    return {80: 80, 87: 80, 90: 90, 100: 100, 103: 100}.get(capability, 86)
 
 
 # -- operands ------------------------------------------------------------------

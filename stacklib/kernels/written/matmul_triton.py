@@ -16,15 +16,20 @@ from typing import Any
 
 from .host_triton import (
     FLOATS,
+    SHARED,
     Array,
+    capability_of,
     cdiv,
+    dtype_of,
     empty,
+    generation,
     in_one_piece,
     interpreted,
     is_tensor,
     jit,
     launch,
     look,
+    next_power_of_2,
     tile_side,
     tl,
     tuned,
@@ -33,8 +38,10 @@ from .host_triton import (
 from .parts_triton import narrow, product
 
 FIXED = (64, 64, 64, 8)  # sides of a tile and tiles in a group, where none are tuned
-SIDES, KEY = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP"), ("M", "N", "K", "B_ALONG_K")
-# Sides, group, warps, stages; of Hopper, where four warps are one warpgroup.
+SIDES, KEY = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP"), ("N", "K", "B_ALONG_K")
+# Sides, group, warps, stages; of Hopper, where four warps are one warpgroup. Elsewhere
+# those that fit; and of float32, which no tensor core multiplies whole.
+WIDE_TUNED = ((64, 64, 32, 8, 8, 2), (32, 64, 32, 8, 4, 2))
 TUNED = (
     (128, 256, 64, 8, 8, 3),
     (128, 256, 64, 8, 8, 4),
@@ -86,7 +93,7 @@ def matmul_kernel(
         b_step = BLOCK_K
     else:
         b_at = b + deep.to(tl.int64)[:, None] * N + (column % N)[None, :]
-        b_step = BLOCK_K * N
+        b_step = tl.cast(N, tl.int64) * BLOCK_K
     acc = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
     for k in range(tl.cdiv(K, BLOCK_K)):
         left = K - k * BLOCK_K
@@ -125,7 +132,9 @@ def matmul(
         def grid(chosen: dict[str, Any]) -> tuple[int]:
             return (cdiv(M, chosen["BLOCK_M"]) * cdiv(N, chosen["BLOCK_N"]),)
 
-        launch(tuned(matmul_kernel, SIDES, TUNED, KEY), grid, a, b, c, M, N, K, **meta)
+        rows = tuned_rows(dtype_of(a), capability_of(a))
+        kernel = tuned(matmul_kernel, SIDES, rows, KEY, (next_power_of_2(M),))
+        launch(kernel, grid, a, b, c, M, N, K, **meta)
         return c
     m, n, k, group = blocks or FIXED
     for side in (m, n, k):
@@ -138,6 +147,15 @@ def matmul(
     }
     launch(matmul_kernel, (cdiv(M, m) * cdiv(N, n),), a, b, c, M, N, K, **meta)
     return c
+
+
+def tuned_rows(dtype: str, capability: int) -> tuple[tuple[int, ...], ...]:
+    """What is measured on a GPU: tiles whose operands fit its shared memory."""
+    rows, size = (WIDE_TUNED, 4) if dtype == "float32" else (TUNED, 2)
+    room = 1024 * SHARED[generation(capability)]
+    return tuple(
+        row for row in rows if (row[0] + row[1]) * row[2] * row[5] * size <= room
+    )
 
 
 def _turned(b: Array) -> bool:

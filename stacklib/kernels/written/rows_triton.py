@@ -37,7 +37,7 @@ WIDEST = 65536  # elements of a row that one program holds
 
 @jit
 def add_kernel(a, b, out, n, BLOCK: tl.constexpr, WIDE: tl.constexpr):
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inside = at < n
     total = tl.load(a + at, mask=inside).to(tl.float32) + tl.load(b + at, mask=inside)
     tl.store(out + at, narrow(total, out.dtype.element_ty, WIDE), mask=inside)

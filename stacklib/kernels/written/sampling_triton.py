@@ -30,6 +30,8 @@ from .host_triton import (
 )
 from .parts_triton import product
 
+MOST_ROWS = 64  # of a tile
+
 
 @jit
 def gumbel(seed, number):
@@ -61,9 +63,13 @@ def tiles_kernel(
     NOISE: tl.constexpr,
     WIDE: tl.constexpr,
 ):
-    """The best of a tile of the vocabulary, for a tile of rows."""
-    row = tl.program_id(1) * BLOCK_B + tl.arange(0, BLOCK_B)
-    token = tl.program_id(0) * BLOCK_V + tl.arange(0, BLOCK_V)
+    """The best of a tile of the vocabulary, for a tile of rows.
+
+    Tiles of rows follow one another, so that those that read the same part of the LM
+    head run together.
+    """
+    row = tl.program_id(0) * BLOCK_B + tl.arange(0, BLOCK_B)
+    token = tl.program_id(1) * BLOCK_V + tl.arange(0, BLOCK_V)
     # -- logits of the tile ------------------------------------------------------------
     logits = tl.zeros([BLOCK_B, BLOCK_V], dtype=tl.float32)
     for start in range(0, width, BLOCK_K):
@@ -81,8 +87,8 @@ def tiles_kernel(
         scores += gumbel(seed, row[:, None] * tokens + token[None, :])
     scores = tl.where(token[None, :] < tokens, scores, float("-inf"))
     top = tl.max(scores, axis=1)
-    at = tl.argmax(scores, axis=1) + tl.program_id(0) * BLOCK_V
-    tile = row.to(tl.int64) * tl.num_programs(0) + tl.program_id(0)
+    at = tl.argmax(scores, axis=1) + tl.program_id(1) * BLOCK_V
+    tile = row.to(tl.int64) * tl.num_programs(1) + tl.program_id(1)
     tl.store(best + tile, top, mask=row < rows)
     tl.store(place + tile, at, mask=row < rows)
 
@@ -104,7 +110,7 @@ def flash_sampling(
     temperature: float,
     seed: int,
     *,
-    blocks: tuple[int, int, int] = (16, 128, 64),
+    blocks: tuple[int, int, int] | None = None,
 ) -> Array:
     """A token a row, drawn from softmax(hidden @ weights.T / temperature).
 
@@ -112,8 +118,9 @@ def flash_sampling(
     - ``weights``: array (tokens, width); the LM head.
     - ``temperature``: float; from 0, which takes the largest logit.
     - ``seed``: int; from 0 to 2**31 - 1.
-    - ``blocks``: tuple of int; sides of a tile along rows, tokens and width; powers of
-      two from 16.
+    - ``blocks``: tuple of int, optional; sides of a tile along rows, tokens and width;
+      powers of two from 16. By default a tile holds all rows, up to 64 of them, so
+      that the LM head is read once for each 64.
     - gives array (rows,), int32.
     - raises ``ValueError, TypeError`` for shapes and formats that do not fit, a
       temperature below 0, or more than 2**31 logits, whose numbers would repeat.
@@ -132,7 +139,8 @@ def flash_sampling(
         raise ValueError(f"seed = {seed!r}: a whole number from 0, below 2**31")
     if rows * tokens >= 2**31:
         raise ValueError(f"{rows} rows of {tokens:,} tokens: noise has 2**31 numbers")
-    b, v, k = (tile_side("blocks", side, 16) for side in blocks)
+    default = (min(MOST_ROWS, max(16, next_power_of_2(rows))), 128, 64)
+    b, v, k = (tile_side("blocks", side, 16) for side in blocks or default)
     hidden, weights = in_one_piece(hidden), in_one_piece(weights)
     tiles = cdiv(tokens, v)
     best = empty(hidden, (rows, tiles), "float32")
@@ -141,7 +149,7 @@ def flash_sampling(
     meta = {"BLOCK_B": b, "BLOCK_V": v, "BLOCK_K": k, "NOISE": temperature > 0}
     inverse = 1.0 / temperature if temperature else 1.0
     args = (hidden, weights, best, place, rows, tokens, width, inverse, seed)
-    launch(tiles_kernel, (tiles, cdiv(rows, b)), *args, **meta, WIDE=interpreted())
+    launch(tiles_kernel, (cdiv(rows, b), tiles), *args, **meta, WIDE=interpreted())
     side = next_power_of_2(tiles)
     launch(best_kernel, (rows,), best, place, out, tiles, BLOCK_T=side)
     return out

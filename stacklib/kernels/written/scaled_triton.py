@@ -61,8 +61,9 @@ def block_scaled_kernel(
         # -- 128 products in the tensor cores, then out to float32 --------------------
         part = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
         part = product(a_tile, b_tile, part, WIDE)
-        a_factor = tl.load(a_scale + row * blocks + block, mask=row_in, other=0.0)
-        b_at = b_scale + column // 128 * blocks + block
+        a_at = a_scale + row.to(tl.int64) * blocks + block
+        a_factor = tl.load(a_at, mask=row_in, other=0.0)
+        b_at = b_scale + (column // 128).to(tl.int64) * blocks + block
         b_factor = tl.load(b_at, mask=column_in, other=0.0)
         acc += part * (a_factor[:, None] * b_factor[None, :])
     place = c + row.to(tl.int64)[:, None] * N + column[None, :]
@@ -106,8 +107,10 @@ def mxfp8_kernel(
         b_tile = tl.load(b_at, mask=column_in[None, :] & (deep[:, None] < K), other=0.0)
         part = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
         part = product(a_tile, b_tile, part, WIDE)
-        a_code = tl.load(a_scale + row * blocks + block, mask=row_in, other=127)
-        b_code = tl.load(b_scale + column * blocks + block, mask=column_in, other=127)
+        a_at = a_scale + row.to(tl.int64) * blocks + block
+        a_code = tl.load(a_at, mask=row_in, other=127)
+        b_at = b_scale + column.to(tl.int64) * blocks + block
+        b_code = tl.load(b_at, mask=column_in, other=127)
         # one factor after the other: their product may leave float32 where neither does
         acc += part * power_of_two(a_code)[:, None] * power_of_two(b_code)[None, :]
     place = c + row.to(tl.int64)[:, None] * N + column[None, :]

@@ -50,6 +50,28 @@ def test_a_piece_that_a_row_does_not_see_counts_for_nothing():
     assert np.array_equal(out, part[0]) and np.array_equal(lse, part[1])
     out, lse = split_kv.merge([nothing, nothing])
     assert (out == 0).all() and (lse == -np.inf).all()
+    rubbish = np.full((2, 3), np.nan), np.full(2, -np.inf)  # as 0 / 0 leaves it
+    out, lse = split_kv.merge([rubbish, part])
+    assert np.array_equal(out, part[0]) and np.array_equal(lse, part[1])
+    with pytest.raises(ValueError, match="sees nothing has -inf"):
+        split_kv.merge([part, (part[0], np.full(2, np.inf))])
+
+
+lengths_of = st.lists(st.integers(0, 700), min_size=1, max_size=128)
+
+
+@settings(max_examples=60, deadline=None)
+@given(lengths_of, st.integers(1, 64), st.sampled_from([1, 16, 64]))
+def test_shares_are_equal_none_is_idle_and_every_key_is_in_one(lengths, splits, tile):
+    found = split_kv.shares(lengths, splits, tile=tile)
+    tiles = [sum(-(-(r.right - r.left) // tile) for r in share) for share in found]
+    total = sum(-(-n // tile) for n in lengths)
+    assert len(found) == min(splits, total) and sum(tiles) == total
+    assert not tiles or (min(tiles) >= 1 and max(tiles) - min(tiles) <= 1)
+    for one, length in enumerate(lengths):
+        runs = [r for share in found for r in share if r.sequence == one]
+        edges = [0, *(r.right for r in runs)]
+        assert [r.left for r in runs] == edges[:-1] and edges[-1] == length
 
 
 def test_forgetting_the_log_sum_exp_is_seen():
@@ -61,11 +83,10 @@ def test_forgetting_the_log_sum_exp_is_seen():
     assert not np.allclose((pieces[0] + 2 * pieces[1]) / 3, naive_attention(q, k, v))
 
 
-@pytest.mark.rows("page", [1, 4, 16])
-def test_pages_in_any_order_give_what_tokens_in_order_give(page):
+@pytest.mark.rows(("page", "splits"), [(1, 1), (4, 2), (16, 7)])
+def test_pages_in_any_order_give_what_tokens_in_order_give(page, splits):
     rng = np.random.default_rng(4)
-    lengths, kv_heads, wide, queries = (17, 1, 40), 2, 8, 3
-    lengths = [max(queries, n) for n in lengths]
+    lengths, kv_heads, wide, queries = (417, 3, 66), 2, 8, 3
     most = max(-(-n // page) for n in lengths)
     free = rng.permutation(3 * most)
     shape = (3 * most, kv_heads, page, wide)
@@ -80,8 +101,11 @@ def test_pages_in_any_order_give_what_tokens_in_order_give(page):
             at = table[one, token // page], slice(None), token % page
             k_pages[at], v_pages[at] = k[:, token], v[:, token]
         right[one] = naive_attention(q[one][None], k[None], v[None], causal=True)[0]
-    found = split_kv.paged_decode(q, k_pages, v_pages, table, lengths)
+    asked = q, k_pages, v_pages, table
+    found = split_kv.paged_decode(*asked, lengths, splits=splits)
     assert np.allclose(found, right, rtol=1e-12, atol=1e-12)
+    none = split_kv.paged_decode(*asked, [0, *lengths[1:]], splits=splits)
+    assert (none[0] == 0).all() and np.allclose(none[1:], right[1:], rtol=1e-12)
 
 
 def test_tables_that_do_not_fit_are_refused():

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 FILES = [
-    Path(__file__).with_name(f"{name}.py")
-    for name in ("interpreted", "interpreted_torch")
+    Path(__file__).with_name(f"interpreted{name}.py")
+    for name in ("", "_far", "_shapes", "_torch")
 ]
 NAMES = [
     node.name

@@ -1,0 +1,216 @@
+"""Attention at shapes of other models, and decode whose splits all work.
+
+In the interpreter, held to torch's own attention; `test_interpreted` starts this file.
+"""
+
+import numpy as np
+import pytest
+import torch
+from triton.runtime.interpreter import InterpreterBuilder, interpreter_builder
+
+from stacklib.kernels.attention import split_kv
+from stacklib.kernels.written import (
+    decode_triton,
+    flash_triton,
+    host_triton,
+    ops_torch,
+    sampling_triton,
+)
+from stacklib.kernels.written.counting_triton import counted_loads
+
+RNG = np.random.default_rng(41)
+torch.manual_seed(41)
+torch.set_num_threads(1)
+
+
+def normal(*shape, dtype=np.float32):
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+def sdpa(q, k, v, causal, window):
+    """Torch's attention; zeros where a row sees nothing."""
+    apart = torch.arange(q.shape[2])[:, None] + k.shape[2] - q.shape[2]
+    apart = apart - torch.arange(k.shape[2])
+    seen = torch.ones_like(apart, dtype=torch.bool)
+    if causal:
+        seen &= apart >= 0
+    if window:
+        seen &= apart.abs() < window
+    call = torch.nn.functional.scaled_dot_product_attention
+    blind = ~seen.any(1)
+    found = call(q, k, v, attn_mask=seen | blind[:, None], enable_gqa=True)
+    return found.masked_fill(blind[:, None], 0)
+
+
+ASKED = [  # heads, kv_heads, queries, keys, columns of q and k, of v, causal, window
+    (3, 1, 33, 65, 96, 96, True, None),
+    (10, 2, 1, 131, 80, 48, True, None),
+    (7, 1, 50, 50, 192, 128, True, None),
+    (3, 3, 19, 77, 112, 16, False, 9),
+    (6, 2, 70, 1, 40, 64, False, None),
+    (5, 1, 1, 1, 72, 8, True, 3),
+    (3, 1, 40, 23, 20, 144, True, 6),  # 17 rows see nothing
+    (2, 1, 21, 37, 576, 512, True, None),
+]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_attention_of_other_shapes_is_torchs(asked):
+    heads, kv_heads, queries, keys, dim, dim_v, causal, window = asked
+    shapes = (
+        (1, heads, queries, dim),
+        (1, kv_heads, keys, dim),
+        (1, kv_heads, keys, dim_v),
+    )
+    given = [torch.randn(shape, dtype=torch.float64) for shape in shapes]
+    g = torch.randn(1, heads, queries, dim_v)
+    found = {}
+    for name, dtype in (("exact", torch.float64), ("torch", torch.float32)):
+        leaves = [x.detach().to(dtype).requires_grad_() for x in given]
+        out = sdpa(*leaves, causal, window)
+        out.backward(g.to(dtype))
+        found[name] = [out, *(x.grad for x in leaves)]
+    leaves = [x.float().requires_grad_() for x in given]
+    out, _ = ops_torch.flash_attention(*leaves, causal, window or 0, dim**-0.5)
+    out.backward(g)
+    ours = [out, *(x.grad for x in leaves)]
+    small = (5e-6, 2e-5, 2e-5, 2e-5)  # where torch's own error is none: of one key
+    for x, exact, theirs, least in zip(ours, *found.values(), small, strict=True):
+        assert (x - exact).abs().max() <= 2 * (theirs - exact).abs().max() + least
+
+
+def paged(lengths, kv_heads, dim, dim_v, page=16, most=None):
+    """Pages in any order; entries of the table past a length are not to be read."""
+    needs = [-(-n // page) for n in lengths]
+    order = RNG.permutation(sum(needs) + 1).astype(np.int32)
+    table = np.full((len(lengths), most or max(1, *needs)), 2**30, np.int32)
+    at = np.cumsum([0, *needs])
+    for row, start, need in zip(table, at, needs, strict=False):
+        row[:need] = order[start : start + need]
+    pages = sum(needs) + 1, page, kv_heads
+    return table, normal(*pages, dim), normal(*pages, dim_v)
+
+
+def busy(call):
+    """The share of programs of the first launch that read keys."""
+    read, launch = InterpreterBuilder.create_masked_load, host_triton.launch
+    works, sizes = set(), []
+
+    def reading(self, ptrs, mask, *rest):
+        if ptrs.data.ndim == 2 and mask.data.any() and len(sizes) == 1:
+            first, end = sizes[0][1]
+            inside = (ptrs.data >= first) & (ptrs.data < end) & mask.data.astype(bool)
+            if inside.any():
+                works.add(interpreter_builder.grid_idx)
+        return read(self, ptrs, mask, *rest)
+
+    def launching(kernel, grid, *args, **meta):
+        keys = args[1]
+        sizes.append((grid, (keys.ctypes.data, keys.ctypes.data + keys.nbytes)))
+        return launch(kernel, grid, *args, **meta)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decode_triton, "PROGRAMS", 24)
+        patch.setattr(InterpreterBuilder, "create_masked_load", reading)
+        patch.setattr(decode_triton, "launch", launching)
+        got = call()
+    return len(works) / np.prod(sizes[0][0]), got
+
+
+MIXED = [int(n) for n in RNG.integers(0, 300, 32)]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "heads", "kv_heads", "dim", "dim_v", "window", "most"),
+    [
+        ([2048], 3, 1, 16, 16, None, 131072 // 16),  # the table's width says nothing
+        ([0, 1, 400, 0, 16, 17], 5, 1, 24, 40, None, None),
+        (MIXED, 1, 1, 16, 16, None, 300),
+        ([300, 90, 5], 7, 1, 16, 16, 70, None),
+        ([100], 32, 1, 576, 512, None, 64),
+        ([0, 0], 4, 2, 16, 16, None, 9),
+    ],
+)
+def test_every_split_of_a_decode_works(
+    lengths, heads, kv_heads, dim, dim_v, window, most
+):
+    table, k, v = paged(lengths, kv_heads, dim, dim_v, most=most)
+    q, held = normal(len(lengths), heads, dim), np.array(lengths, np.int32)
+    asked = {"window": window, "block": 16 if len(lengths) in (2, 3) else 64}
+    share, (out, lse) = busy(
+        lambda: decode_triton.decode_with_lse(q, k, v, table, held, **asked)
+    )
+    assert share >= 0.9 if any(lengths) else share == 0
+    for b, length in enumerate(lengths):
+        if not length:
+            assert (out[b] == 0).all() and (lse[b] == -np.inf).all()
+            continue
+        need = table[b, : -(-length // 16)]
+        own = [
+            torch.tensor(x[need].reshape(-1, *x.shape[2:])[:length]).double()
+            for x in (k, v)
+        ]
+        keys, values = (x.transpose(0, 1)[None, :, -(window or length) :] for x in own)
+        query = torch.tensor(q[b])[None, :, None].double()
+        wanted = sdpa(query, keys, values, False, None)[0, :, 0]
+        assert np.abs(out[b] - wanted.numpy()).max() < 2e-6
+        keys = keys.repeat_interleave(heads // kv_heads, 1)
+        scores = (query @ keys.mT)[0, :, 0] * dim**-0.5
+        assert np.allclose(lse[b], torch.logsumexp(scores, -1), atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_kernels_shares_are_those_of_the_book(seed):
+    """Any number of splits: the parts that are written are the runs of `shares`."""
+    rng = np.random.default_rng(seed)
+    lengths = [int(n) for n in rng.integers(0, 60, rng.integers(1, 8))]
+    splits = int(rng.integers(1, 10))
+    table, k, v = paged(lengths, 1, 16, 16)
+    q, held = normal(len(lengths), 2, 16), np.array(lengths, np.int32)
+    kept, launch = [], host_triton.launch
+
+    def launching(kernel, grid, *args, **meta):
+        if kernel is decode_triton.split_kernel:
+            args[6][:] = np.nan  # the logarithms of the parts
+            kept.append(args[6])
+        launch(kernel, grid, *args, **meta)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decode_triton, "launch", launching)
+        asked = {"splits": splits, "block": 16}
+        decode_triton.paged_decode(q, k, v, table, held, **asked)
+    runs = sum(map(len, split_kv.shares(lengths, splits, tile=16)))
+    assert np.isfinite(kept[0][:, 0]).sum() == runs
+    total = sum(-(-n // 16) for n in lengths)
+    assert decode_triton.splits_for(lengths, 1, block=16) == max(1, total)
+
+
+def test_lengths_that_the_table_cannot_hold():
+    table, k, v = paged([20, 3], 1, 16, 16)
+    for bad in ([33, 3], [20, -1]):
+        with pytest.raises(ValueError, match="2 pages of 16 tokens"):
+            decode_triton.paged_decode(
+                normal(2, 1, 16), k, v, table, np.array(bad, np.int32)
+            )
+    with pytest.raises(ValueError, match="splits = 0"):
+        held = np.array([20, 3], np.int32)
+        decode_triton.paged_decode(normal(2, 1, 16), k, v, table, held, splits=0)
+
+
+@pytest.mark.parametrize("rows", [1, 16, 17, 50, 64, 65])
+def test_the_lm_head_is_read_once_for_64_rows(rows):
+    hidden, head = normal(rows, 24), normal(300, 24)
+    with counted_loads(head=head) as asked:
+        got = sampling_triton.flash_sampling(hidden, head, 0.0, 1)
+    assert asked["head"] == -(-rows // 64) * head.nbytes
+    assert (got == (hidden @ head.T).argmax(1)).all()
+
+
+def test_a_compiled_kernel_refuses_a_cpu(monkeypatch):
+    from stacklib.kernels import flash_attention
+
+    monkeypatch.setattr(host_triton, "INTERPRETED", False)
+    q = torch.ones(1, 1, 2, 16)
+    with pytest.raises(ValueError, match="TRITON_INTERPRET=1 before"):
+        flash_attention(q, q, q, backend="triton")
+    assert flash_triton.VERSION
