@@ -1,7 +1,7 @@
 """FlashAttention in NumPy and in torch beside torch's own in C++, one thread, one run.
 
-    python benchmarks/flash_attention.py    # -> results/flash_attention_numpy.json,
-                                            #    flash_attention_torch.json
+    python benchmarks/flash_attention.py    # -> results/flash_attention_numpy_avx2.json,
+                                            #    flash_attention_torch_avx2.json, avx512
 
 Both sides get the same numbers and one thread, were called before the clock runs, and
 are called in turn, so that other work meets both. A result must be within twice the
@@ -26,6 +26,7 @@ ONE = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
 os.environ.update(ONE)  # before NumPy and torch are loaded
 
 import host_common  # noqa: E402
+import kinds  # noqa: E402
 import numpy as np  # noqa: E402
 
 from stacklib.kernels.attention.flash import flash_attention  # noqa: E402
@@ -244,11 +245,14 @@ def numpy_memory() -> list[Case]:
     return [*rows, naive | {"over_tiled": round(ratio, 1), "at_least": NAIVE}]
 
 
+def both() -> None:
+    """Both backends, on one kind of processor."""
+    measure("flash_attention_numpy", forward_rows, numpy_memory)
+    measure("flash_attention_torch", both_rows, lambda: memory_rows(("torch", "sdpa2")))
+
+
 if __name__ == "__main__":
     if len(sys.argv) == 3:
         print(growth(sys.argv[1], int(sys.argv[2])))
     else:
-        measure("flash_attention_numpy", forward_rows, numpy_memory)
-        measure(
-            "flash_attention_torch", both_rows, lambda: memory_rows(("torch", "sdpa2"))
-        )
+        sys.exit(kinds.each(both))

@@ -116,22 +116,23 @@ def house() -> Saying:
 
 
 def ratio(result: str, *rows: str) -> Quantity:
-    """How many times a peer's speed: the least of some rows of a result file."""
+    """How many times a peer's speed: the least of some rows, on any processor."""
     found = _of(result, rows, "ratio")[0]
     return found.named(f"least ratio to the peer, {', '.join(rows)}")
 
 
 def longest(result: str) -> Quantity:
-    """How many times a peer's time: the most of the shapes of a result file."""
-    rows = [row["id"] for row in results.need(result)["rows"]]
+    """How many times a peer's time: the most of the shapes, on any processor."""
+    rows = [row["id"] for row in results.need(results.by_kind(result)[0])["rows"]]
     found = _of(result, rows, "time_over_peer")[-1]
     return found.named(f"most of the peer's time, {result}")
 
 
 def _of(result: str, rows: Iterable[str], field: str) -> list[Quantity]:
-    """A field of some rows of a result file, the least first."""
-    file = f"benchmarks/results/{result}.json"
-    return sorted((recorded(file, row, field) for row in rows), key=lambda q: q.si)
+    """A field of some rows of a result's files, the least first."""
+    files = [results.file(name) for name in results.by_kind(result)]
+    found = (recorded(file, row, field) for file in files for row in rows)
+    return sorted(found, key=lambda q: q.si)
 
 
 def peers() -> Saying:
