@@ -1,0 +1,73 @@
+"""What a pass over tiles takes at a time: rows, keys, and how many heads of them.
+
+Small heads go many together, so that what a library costs a call is paid once for all
+of them; query heads that share keys and values lie in one tile, so that those are read
+once. No array of the work holds more than `NUMBERS`, however many heads there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from .mask import Call
+
+TILE_Q, TILE_K = 512, 256
+TILE_CUT = 256  # queries where a mask cuts: less is computed only to be masked
+NUMBERS = TILE_Q * TILE_K  # of the scores that exist at a time: half a MiB in float32
+
+Block: TypeAlias = tuple[slice, slice, slice]  # batch, key heads, members of each
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Rows and keys of a tile, and the heads that are taken together."""
+
+    call: Call
+    batch: int
+    kv_heads: int
+    rows: int
+    keys: int
+    members: int  # query heads of one head of keys and values
+    heads: int  # heads of keys and values
+
+    @property
+    def numbers(self) -> int:
+        """Of the scores that exist at a time."""
+        heads = min(self.heads, self.batch * self.kv_heads)
+        return heads * self.members * self.rows * self.keys
+
+    def blocks(self) -> Iterator[Block]:
+        """Every head once; those that share keys and values follow each other."""
+        at_once = max(1, self.heads // self.kv_heads)
+        for one in range(0, self.batch, at_once):
+            for head in range(0, self.kv_heads, self.heads):
+                for member in range(0, self.call.group, self.members):
+                    yield (
+                        slice(one, one + at_once),
+                        slice(head, head + self.heads),
+                        slice(member, member + self.members),
+                    )
+
+    def steps(self) -> Iterator[tuple[int, int]]:
+        """Rows ``[top, bottom)``, tile by tile."""
+        queries = self.call.mask.queries
+        for top in range(0, queries, self.rows):
+            yield top, min(top + self.rows, queries)
+
+
+def tiles_of(q: Any, k: Any, call: Call) -> Tiles:
+    """The tiles of a checked call, from shapes alone."""
+    mask = call.mask
+    rows = _even(mask.queries, TILE_Q if mask.all else TILE_CUT)
+    keys = min(mask.keys, TILE_K)
+    members = min(call.group, max(1, NUMBERS // (rows * keys)))
+    heads = max(1, NUMBERS // (keys * max(members * rows, k.shape[3])))
+    return Tiles(call, k.shape[0], k.shape[1], rows, keys, members, heads)
+
+
+def _even(length: int, most: int) -> int:
+    """A tile, so that the last of them is not much smaller: in steps of 16 numbers."""
+    tiles = -(-length // most)
+    return min(length, most, -(-length // tiles // 16) * 16)
