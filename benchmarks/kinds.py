@@ -21,7 +21,7 @@ import record
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "book"))
 
-from _tools import processors  # noqa: E402
+from _tools import processors
 
 # kind -> NumPy's level, and the core whose setting makes of a larger processor this
 KINDS = {"avx2": ("X86_V3", "Haswell"), "avx512": ("X86_V4", "")}

@@ -104,7 +104,7 @@ def result_path(folder: Path, stem: str, date: str) -> Path:
 
 
 def kind() -> tuple[str, str]:
-    """The kind of processor that a run is for, and the core emulated; both may be ''."""
+    """The kind of processor of this run and the core emulated, or empty."""
     name, _, core = os.environ.get(KIND, "").partition(":")
     return name, core
 

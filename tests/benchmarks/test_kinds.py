@@ -3,13 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 
 import host_common
 import kinds
 import pytest
 import record
 from _tools import processors
+
 
 def with_levels(monkeypatch, *levels):
     monkeypatch.setattr(processors, "FOUND", list(levels))

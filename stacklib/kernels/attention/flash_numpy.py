@@ -46,7 +46,7 @@ def forward(q: Any, k: Any, v: Any, call: Call) -> tuple[Floats, Floats]:
             "convert with q.astype(np.float32)"
         )
     out, lse = np.empty(q.shape, q.dtype), np.empty(q.shape[:3], q.dtype)
-    tiles, rise = tiles_of(q, k, call), _rise(v)
+    tiles, rise = tiles_of(k, call), _rise(v)
     low = _farthest(q, k, call.scale) < rise  # not where either is NaN
     # Heads that share keys and values get an axis of their own.
     shared = (tiles.batch, tiles.kv_heads, call.group, *q.shape[2:])

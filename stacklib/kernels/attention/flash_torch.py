@@ -9,17 +9,20 @@ float32, or float64 where the numbers are; half the bits are only read and writt
 
 from __future__ import annotations
 
-from math import e, log2
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from math import log, prod
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from .mask import Call, Mask
-from .tiles import Tiles, tiles_of
+from .mask import Call
+from .tiles import COLUMNS, Tiles, tiles_of
 
-RISE = 8.0  # log2 of how far a row's height rises before it is rescaled
+RISE = log(256)  # how far a row's height rises before it is rescaled
 WORKS_IN = dict.fromkeys((torch.float16, torch.bfloat16, torch.float32), torch.float32)
 WORKS_IN[torch.float64] = torch.float64
 
@@ -47,13 +50,14 @@ class Flash(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, call: Call) -> Tensor:
         """Keeps q, k, v, the result and two numbers a row."""
-        out, tiles = q.new_empty(q.shape), tiles_of(q, k, call)
-        state = q.new_empty(2, *q.shape[:3], 1, dtype=WORKS_IN[q.dtype])
+        out, pad = q.new_empty(q.shape), _pad(q, k, call, 1)
+        state = q.new_empty(2, *q.shape[:3], 1, dtype=pad.dtype)
         rows = [x.unflatten(1, (-1, call.group)) for x in (q, out, *state)]
-        for block in tiles.blocks():
-            _forward(*(x[block] for x in rows), k[block[:2]], v[block[:2]], tiles)
+        for block in pad.tiles.blocks():
+            columns = [x[block[:2]].flatten(0, 1) for x in (k, v)]
+            _forward([x[block] for x in rows], columns, pad)
         ctx.save_for_backward(q, k, v, out, state)
-        ctx.tiles = tiles
+        ctx.call = call
         return out
 
     @staticmethod
@@ -61,14 +65,45 @@ class Flash(torch.autograd.Function):
     def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         """Gradients of q, k and v; heads add into the keys and values they share."""
         q, k, v, out, state = ctx.saved_tensors
-        d_q = q.new_empty(q.shape)
-        d_k, d_v = (x.new_zeros(x.shape, dtype=state.dtype) for x in (k, v))
-        group = ctx.tiles.call.group
-        rows = [x.unflatten(1, (-1, group)) for x in (q, out, *state, d_out, d_q)]
-        for block in ctx.tiles.blocks():
-            columns = (x[block[:2]].flatten(0, 1) for x in (k, v, d_k, d_v))
-            _backward(*(x[block] for x in rows), *columns, ctx.tiles)
+        d_q, pad = q.new_empty(q.shape), _pad(q, k, ctx.call, 2)
+        d_k, d_v = (x.new_zeros(x.shape, dtype=pad.dtype) for x in (k, v))
+        taken = (q, out, *state, d_out, d_q)
+        rows = [x.unflatten(1, (-1, ctx.call.group)) for x in taken]
+        for block in pad.tiles.blocks():
+            columns = [x[block[:2]].flatten(0, 1) for x in (k, v, d_k, d_v)]
+            _backward([x[block] for x in rows], columns, pad)
         return d_q, d_k.to(k.dtype), d_v.to(v.dtype), None
+
+
+@dataclass(frozen=True, slots=True)
+class Pad:
+    """What all tiles of a pass use again: memory, and the mask of a diagonal."""
+
+    tiles: Tiles
+    dtype: torch.dtype
+    memory: Tensor  # (1 or 2, numbers): tiles of scores
+    columns: Tensor  # (2, numbers): keys and values, where their type is another
+    cover: Callable[[int, int, int], Tensor]
+
+
+def _pad(q: Tensor, k: Tensor, call: Call, products: int) -> Pad:
+    tiles, dtype = tiles_of(k, call), WORKS_IN[q.dtype]
+    memory = q.new_empty(products, tiles.numbers, dtype=dtype)
+    other = (
+        0 if q.dtype == dtype else min(k.numel(), max(COLUMNS, tiles.keys * k.shape[3]))
+    )
+
+    @cache
+    def cover(place: int, rows: int, keys: int) -> Tensor:
+        """The most that scores of a tile may be: inf, or -inf where none counts."""
+        down = torch.arange(place, place + rows, device=q.device)[:, None]
+        away = torch.arange(keys, device=q.device) - down
+        hidden = away >= call.mask.ahead
+        if call.mask.window is not None:
+            hidden |= away <= -call.mask.window
+        return torch.where(hidden, -torch.inf, torch.inf).to(dtype)
+
+    return Pad(tiles, dtype, memory, memory.new_empty(2, other), cover)
 
 
 # In a block, what belongs to a query is (batch, kv_heads, group, queries, numbers); a
@@ -84,100 +119,84 @@ def _put(tile: Tensor, x: Tensor, top: int, bottom: int) -> None:
     rows.copy_(tile.view(rows.shape))
 
 
-def _forward(
-    q: Tensor,
-    out: Tensor,
-    heights: Tensor,
-    totals: Tensor,
-    k: Tensor,  # (batch, kv_heads, keys, d)
-    v: Tensor,
-    tiles: Tiles,
-) -> None:
+def _forward(of_rows: list[Tensor], of_keys: list[Tensor], pad: Pad) -> None:
     """One block, with the height and the sum of weights that each row ends with."""
-    mask, scale, dtype = tiles.call.mask, tiles.call.scale * log2(e), heights.dtype
-    k, v = k.flatten(0, 1), v.flatten(0, 1)
-    memory = heights.new_empty(tiles.numbers)
-    for top, bottom in tiles.steps():
-        rows = _tile(q, top, bottom, dtype) * scale
+    (q, out, heights, totals), (k, v), mask = of_rows, of_keys, pad.tiles.call.mask
+    for top, bottom in pad.tiles.steps():
+        rows = _tile(q, top, bottom, pad.dtype)
         height = rows.new_full((*rows.shape[:2], 1), -torch.inf)
         base, total = torch.zeros_like(height), torch.zeros_like(height)
         sums = torch.zeros_like(rows)  # (heads, rows, d)
-        for left, right in mask.runs(top, bottom, tiles.keys):
-            keys, values = (x[:, left:right].to(dtype) for x in (k, v))
-            scores = _scores(rows, keys, memory, mask, (top, bottom, left, right))
+        for left, right in mask.runs(top, bottom, pad.tiles.keys):
+            keys, values = _columns((k, v), left, right, pad)
+            scores = _scores(rows, keys, (top, bottom, left, right), pad)
             highest = scores.amax(2, keepdim=True)
             if (highest > height + RISE).any():
                 highest = torch.fmax(height, highest)
                 base = highest.masked_fill(highest == -torch.inf, 0)
-                shrink = torch.exp2(height - base)
+                shrink = torch.exp(height - base)
                 total *= shrink
                 sums *= shrink
                 height = highest
-            weights = scores.sub_(base).exp2_()
+            weights = scores.sub_(base).exp_()
             total += weights.sum(2, keepdim=True)
             sums.baddbmm_(weights, values)
         total.masked_fill_(total == 0, 1)  # a row that sees nothing
-        for tile, x in ((sums / total, out), (base, heights), (total, totals)):
+        for tile, x in ((sums.div_(total), out), (base, heights), (total, totals)):
             _put(tile, x, top, bottom)
 
 
-def _backward(
-    q: Tensor,
-    out: Tensor,
-    heights: Tensor,
-    totals: Tensor,
-    d_out: Tensor,
-    d_q: Tensor,
-    k: Tensor,  # (heads, keys, d)
-    v: Tensor,
-    d_k: Tensor,
-    d_v: Tensor,
-    tiles: Tiles,
-) -> None:
+def _backward(of_rows: list[Tensor], of_keys: list[Tensor], pad: Pad) -> None:
     """One block: dS = P * (dP - rowsum(dO * O)), with P made anew tile by tile."""
-    mask, scale, dtype = tiles.call.mask, tiles.call.scale, heights.dtype
-    memory = heights.new_empty(2, tiles.numbers)
-    for top, bottom in tiles.steps():
-        taken = (_tile(x, top, bottom, dtype) for x in (q, out, heights, totals, d_out))
-        rows, made, height, total, weighed = taken
-        rows = rows * (scale * log2(e))
+    mask, scale = pad.tiles.call.mask, pad.tiles.call.scale
+    (*taken, d_q), (k, v, d_k, d_v) = of_rows, of_keys
+    for top, bottom in pad.tiles.steps():
+        tile = (_tile(x, top, bottom, pad.dtype) for x in taken)
+        rows, made, height, total, weighed = tile
         weighed = weighed / total  # dO over the sum of a row's weights
         drift = (weighed * made).sum(2, keepdim=True)
         d_rows = torch.zeros_like(rows)
-        for left, right in mask.runs(top, bottom, tiles.keys):
-            keys, values = (x[:, left:right].to(dtype) for x in (k, v))
-            weights = _scores(rows, keys, memory[0], mask, (top, bottom, left, right))
-            weights.sub_(height).exp2_()
+        for left, right in mask.runs(top, bottom, pad.tiles.keys):
+            keys, values = _columns((k, v), left, right, pad)
+            weights = _scores(rows, keys, (top, bottom, left, right), pad)
+            weights.sub_(height).exp_()
             d_v[:, left:right].baddbmm_(weights.mT, weighed)
-            d_scores = _product(weighed, values, memory[1])
+            d_scores = _product(weighed, values, 1.0, pad.memory[1])
             d_scores.sub_(drift).mul_(weights)
-            d_k[:, left:right].baddbmm_(d_scores.mT, rows, alpha=1 / log2(e))
+            d_k[:, left:right].baddbmm_(d_scores.mT, rows, alpha=scale)
             d_rows.baddbmm_(d_scores, keys, alpha=scale)
         _put(d_rows, d_q, top, bottom)
 
 
-def _product(rows: Tensor, columns: Tensor, memory: Tensor) -> Tensor:
+def _columns(
+    given: tuple[Tensor, Tensor], left: int, right: int, pad: Pad
+) -> tuple[Tensor, ...]:
+    """Keys and values of a tile, in the type that is computed in."""
+    parts = tuple(x[:, left:right] for x in given)
+    if parts[0].dtype == pad.dtype:
+        return parts
+    pairs = zip(pad.columns, parts, strict=True)
+    return tuple(place[: x.numel()].view(x.shape).copy_(x) for place, x in pairs)
+
+
+def _product(rows: Tensor, columns: Tensor, scale: float, memory: Tensor) -> Tensor:
     """Rows by columns, (heads, rows, columns), in memory that was used before."""
     shape = *rows.shape[:2], columns.shape[1]
-    product = memory[: shape[0] * shape[1] * shape[2]].view(shape)
-    return torch.bmm(rows, columns.mT, out=product)
+    out = memory[: prod(shape)].view(shape)
+    return torch.baddbmm(out, rows, columns.mT, beta=0, alpha=scale, out=out)
 
 
 def _scores(
-    rows: Tensor,
-    keys: Tensor,
-    memory: Tensor,
-    mask: Mask,
-    at: tuple[int, int, int, int],
+    rows: Tensor, keys: Tensor, at: tuple[int, int, int, int], pad: Pad
 ) -> Tensor:
     """A tile of scores, -inf where a pair does not count."""
-    scores = _product(rows, keys, memory)
+    mask, (top, bottom, left, right) = pad.tiles.call.mask, at
+    scores = _product(rows, keys, pad.tiles.call.scale, pad.memory[0])
     if mask.cut(*at):
-        top, bottom, left, right = at
-        place = torch.arange(top, bottom, device=rows.device)[:, None] + mask.behind
-        away = torch.arange(left, right, device=rows.device) - place
-        hidden = away >= mask.ahead
-        if mask.window is not None:
-            hidden |= away <= -mask.window
-        scores.unflatten(1, (-1, bottom - top)).masked_fill_(hidden, -torch.inf)
+        cover = pad.cover(top + mask.behind - left, bottom - top, right - left)
+        heads = scores.unflatten(1, (-1, bottom - top))
+        if scores.sum().isfinite():
+            torch.minimum(heads, cover, out=heads)
+        else:  # ten times as slow, and right for NaN, too
+            heads.masked_fill_(cover < 0, -torch.inf)
     return scores

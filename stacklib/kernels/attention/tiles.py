@@ -1,8 +1,8 @@
 """What a pass over tiles takes at a time: rows, keys, and how many heads of them.
 
 Small heads go many together, so that what a library costs a call is paid once for all
-of them; query heads that share keys and values lie in one tile, so that those are read
-once. No array of the work holds more than `NUMBERS`, however many heads there are.
+of them. However many heads there are, no more than `NUMBERS` scores exist at a time, in
+float32 half a MiB, and keys of no more than `COLUMNS` numbers are passed over.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from .mask import Call
 
 TILE_Q, TILE_K = 512, 256
 TILE_CUT = 256  # queries where a mask cuts: less is computed only to be masked
-NUMBERS = TILE_Q * TILE_K  # of the scores that exist at a time: half a MiB in float32
+FEWEST = 64  # queries that are worth a tile, however narrow a window is
+NUMBERS = TILE_Q * TILE_K
+COLUMNS = 4 * NUMBERS
 
 Block: TypeAlias = tuple[slice, slice, slice]  # batch, key heads, members of each
 
@@ -57,14 +59,16 @@ class Tiles:
             yield top, min(top + self.rows, queries)
 
 
-def tiles_of(q: Any, k: Any, call: Call) -> Tiles:
+def tiles_of(k: Any, call: Call) -> Tiles:
     """The tiles of a checked call, from shapes alone."""
-    mask = call.mask
-    rows = _even(mask.queries, TILE_Q if mask.all else TILE_CUT)
-    keys = min(mask.keys, TILE_K)
+    mask, most = call.mask, TILE_Q
+    if not mask.all:
+        most = min(TILE_CUT, max(FEWEST, mask.window or TILE_CUT))
+    rows = _even(mask.queries, most)
+    keys = _even(mask.keys, TILE_K * min(4, max(1, TILE_Q // rows)))
     members = min(call.group, max(1, NUMBERS // (rows * keys)))
-    heads = max(1, NUMBERS // (keys * max(members * rows, k.shape[3])))
-    return Tiles(call, k.shape[0], k.shape[1], rows, keys, members, heads)
+    heads = NUMBERS // (members * rows * keys), COLUMNS // (keys * k.shape[3])
+    return Tiles(call, k.shape[0], k.shape[1], rows, keys, members, max(1, min(heads)))
 
 
 def _even(length: int, most: int) -> int:

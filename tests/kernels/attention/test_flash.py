@@ -2,6 +2,7 @@
 
 import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from attention_cases import MASKS, made
 
-from stacklib.kernels.attention import flash_numpy, tiles
+from stacklib.kernels.attention import tiles
 from stacklib.kernels.attention.flash import BACKENDS, flash_attention
 from stacklib.kernels.attention.naive import naive_attention
 from stacklib.quantity import UnknownName
@@ -136,6 +137,16 @@ def test_nothing_beyond_a_ragged_edge_is_read_or_written(words):
     assert np.isfinite(flash_attention(*views, **words)).all()
     for x, y in zip(around, before, strict=True):
         assert np.array_equal(x, y, equal_nan=True)
+
+
+def test_four_threads_get_what_one_gets():
+    cases = [
+        (made(i, 2, 4, 2, 40 + 9 * i, 300, 16), MASKS[i % len(MASKS)]) for i in range(8)
+    ]
+    alone = [flash_attention(*x, **words) for x, words in cases]
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda case: flash_attention(*case[0], **case[1]), cases * 4)
+    assert all(np.array_equal(a, b) for a, b in zip(alone * 4, found, strict=True))
 
 
 def peak(function, *args):
