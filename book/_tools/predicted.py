@@ -38,6 +38,7 @@ UNPREDICTED = {
     "every_number",
     "flash_attention_numpy",
     "flash_attention_torch",
+    "flash_attention_heads",
     "launch_costs",
     "proven_best",
     "gloo_costs",
