@@ -15,7 +15,7 @@ from .mask import Call
 
 TILE_Q, TILE_K = 512, 256
 TILE_CUT = 256  # queries where a mask cuts: less is computed only to be masked
-FEWEST = 64  # queries that are worth a tile, however narrow a window is
+FEWEST = 32  # queries that are worth a tile, however few a mask leaves
 NUMBERS = TILE_Q * TILE_K
 COLUMNS = 4 * NUMBERS
 
@@ -63,7 +63,7 @@ def tiles_of(k: Any, call: Call) -> Tiles:
     """The tiles of a checked call, from shapes alone."""
     mask, most = call.mask, TILE_Q
     if not mask.all:
-        most = min(TILE_CUT, max(FEWEST, mask.window or TILE_CUT))
+        most = min(TILE_CUT, max(FEWEST, mask.window or mask.queries // 2))
     rows = _even(mask.queries, most)
     keys = _even(mask.keys, TILE_K * min(4, max(1, TILE_Q // rows)))
     members = min(call.group, max(1, NUMBERS // (rows * keys)))
