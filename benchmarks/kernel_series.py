@@ -21,7 +21,7 @@ def row_of(given: Any) -> dict[str, Any]:
     from stacklib.evidence import kernel_series
 
     began = time.perf_counter()
-    line = kernel_series.line(given, kernel_series.launched)
+    line = kernel_series.line(given, kernel_series.estimated)
     took = time.perf_counter() - began
     factor = "" if line.predicted is None else f"{line.factor:.2f} {line.part}"
     print(f"{line.series:22} {line.kernel:34} {factor or line.reason}", flush=True)

@@ -81,6 +81,20 @@ def point(which, axis, of=None):
     return read
 
 
+SIDES = {
+    (0, 1): {
+        "Left of the ridge the wires set the rate, not the units.": (
+            lambda device: device.peak("bf16").si
+        ),
+    },
+    (2, 1): {
+        "Right of the ridge the roof is flat: more intensity does not help.": (
+            lambda device: 5000.0 * device.memory_bandwidth.si
+        ),
+    },
+}
+
+
 def test_sketch():
     cases = [{"device": device} for device in DEVICES]
     for which, axis in ((1, 0), (1, 1), (0, 1), (2, 1), (0, 0), (2, 0)):
@@ -89,16 +103,7 @@ def test_sketch():
             point(which, axis, right_sketch),
             cases,
             unit=("FLOP/B", "FLOP/s")[axis],
-            mistakes={
-                "Left of the ridge the wires set the rate, not the units.": (
-                    lambda device: device.peak("bf16").si
-                ),
-                "Right of the ridge the roof is flat: more intensity does not help.": (
-                    lambda device: 5000.0 * device.memory_bandwidth.si
-                ),
-            }
-            if axis == 1 and which != 1
-            else {},
+            mistakes=SIDES.get((which, axis), {}),
         )
 
 

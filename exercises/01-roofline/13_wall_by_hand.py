@@ -120,11 +120,9 @@ def test_low_and_high():
                 "The error belongs to the slope, inside the exponential.": (
                     growth + side * reach
                 ),
-                "The error of the slope counts for each of the two years.": (
+                "The error of the slope counts for each of the two years, and t times: "
+                "one standard error holds two thirds of the cases.": (
                     math.exp(2 * SLOPE + side * reach)
-                ),
-                "One standard error holds two thirds of the cases; t is for 95 %.": (
-                    math.exp(2 * (SLOPE + side * ERROR))
                 ),
                 "The ends are in the other order.": math.exp(
                     2 * (SLOPE - side * reach)

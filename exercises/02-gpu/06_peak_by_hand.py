@@ -77,14 +77,14 @@ def test_peak():
         unit="FLOP/s",
         rel=0.001,
         mistakes={
+            "Dense and sparse rates differ.": (
+                lambda **c: by_counting(**{**c, "sparse": False})
+            ),
             "You counted multiply-adds; each is two FLOP.": (
                 lambda **c: by_counting(**c) / 2
             ),
             "Sparsity doubles the rate only where `sparse` says so.": (
                 lambda **c: by_counting(**{**c, "sparse": True})
-            ),
-            "Dense and sparse rates differ.": (
-                lambda **c: by_counting(**{**c, "sparse": False})
             ),
             "That is one core of each unit.": (
                 lambda **c: by_counting(**{**c, "cores": 1})

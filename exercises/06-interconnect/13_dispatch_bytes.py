@@ -88,6 +88,7 @@ def test_copy_bytes():
         _bytes,
         [{"hidden": n} for n in (128, 1024, 7168)],
         unit="B",
+        rel=1e-3,
         mistakes={
             "The scales travel, too: four bytes for every 128 numbers.": (
                 lambda hidden: hidden

@@ -95,14 +95,14 @@ def test_emax():
     expect.function_matches(
         emax,
         lambda largest: exponent(largest),
-        [{"largest": value} for value in ENDS.values()],
+        [{"largest": value} for value in [*ENDS.values(), 5.0]],
         rel=1e-9,
         mistakes={
-            "`frexp` gives a part below one: its power is one higher.": (
-                lambda largest: exponent(largest) + 1
-            ),
             "That is rounded; the power of two must not be above the number.": (
                 lambda largest: round(math.log2(largest))
+            ),
+            "`frexp` gives a part below one: its power is one higher.": (
+                lambda largest: exponent(largest) + 1
             ),
         },
     )

@@ -99,13 +99,13 @@ def test_peak():
     expect.function_matches(
         peak,
         lambda weights, inputs, peaks: min(peaks[weights], peaks[inputs]),
-        [{"weights": w, "inputs": x, "peaks": PEAKS} for w, x in PAIRS],
+        [{"weights": w, "inputs": x, "peaks": PEAKS} for w, x in [*PAIRS, (16, 8)]],
         mistakes={
-            "That is the rate of the narrower operand; it is widened before the "
-            "product.": lambda weights, inputs, peaks: peaks[min(weights, inputs)],
             "The bits of the weights alone do not decide.": (
                 lambda weights, inputs, peaks: peaks[weights]
             ),
+            "That is the rate of the narrower operand; it is widened before the "
+            "product.": lambda weights, inputs, peaks: peaks[min(weights, inputs)],
         },
     )
 

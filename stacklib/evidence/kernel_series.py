@@ -101,12 +101,10 @@ def _is_array(given: Any) -> bool:
     return hasattr(given, "shape") and hasattr(given, "dtype")
 
 
-def estimated(
-    port: Port, shape: tuple[int, ...], device: str, repeated: bool = True
-) -> tuple[float, str]:
+def estimated(port: Port, shape: tuple[int, ...], device: str) -> tuple[float, str]:
     """Every launch of a port by `gpu.estimate`, its times added up.
 
-    ``repeated``: authors time a kernel again and again, and with it each launching.
+    Authors time a kernel again and again, and with it each launching.
     """
     launching = hardware.efficiency("launch_kernel")
     spent: list[tuple[float, str]] = []
@@ -115,7 +113,7 @@ def estimated(
         args, registers = step.args, step.registers
         call = (step.kernel, step.grid, step.block, device, *args)
         try:
-            made = gpu.estimate(*call, registers=registers, repeated=repeated)
+            made = gpu.estimate(*call, registers=registers, repeated=True)
         except Unmodelled as why:
             raise Refusal(str(why)) from None
         spent.append((made.time + launching, made.bound))
@@ -123,23 +121,6 @@ def estimated(
 
     run(port, shape, go)
     return sum(seconds for seconds, _ in spent), max(spent)[1]
-
-
-def launched(port: Port, shape: tuple[int, ...], device: str) -> tuple[float, str]:
-    """Seconds of a port, and what it waits for; long loops from two shorter ones."""
-    if port.grows is None:
-        return estimated(port, shape, device)
-    axis, short, long = port.grows
-    if shape[axis] <= long:
-        return estimated(port, shape, device)
-
-    def of(length: int) -> tuple[float, str]:
-        made = (*shape[:axis], length, *shape[axis + 1 :])
-        return estimated(port, made, device, repeated=False)
-
-    (less, _), (more, part) = of(short), of(long)
-    each = (more - less) / (long - short)
-    return more + each * (shape[axis] - long), part
 
 
 def line(row: Measurement, clock: Clock) -> Line:

@@ -14,7 +14,9 @@ A wrong answer raises ``Mistake``. A right one is right in any kind (``values``)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from stacklib.grading.slips import distance, slip
@@ -36,6 +38,27 @@ NEAR = 0.009  # of a mistake; an estimate and the exact number are so far apart
 
 # What an exercise measured about the answer, shown beside the verdict.
 _readings: list[str] = []
+
+
+@dataclass
+class Named:
+    """Sentences that their own mistake brings, and what is wrong with the others."""
+
+    sentences: set[str] = field(default_factory=set)
+    faults: list[str] = field(default_factory=list)
+
+
+_proving: list[Named] = []  # at most one, while the book's own answer is held
+
+
+@contextmanager
+def proving() -> Iterator[Named]:
+    """Answer with each mistake that a test states, and ask for its sentence."""
+    _proving.append(Named())
+    try:
+        yield _proving[0]
+    finally:
+        _proving.clear()
 
 
 class ExpectationError(Exception):
@@ -63,6 +86,26 @@ def number(
     if not math.isclose(mine, right, rel_tol=rel):
         told = (text for text, v in known.items() if same(mine, v, rel))
         raise Mistake(differs(mine, right, unit, rel, next(told, "")))
+    for text, mistaken in known.items():
+        prove(text, lambda v: number(v, right, rel=rel, mistakes=known), mistaken)
+
+
+def prove(text: str, hold: Callable[[Any], None], mistake: Any) -> None:
+    """Hold a mistake as if it were an answer, where the book's own is proven."""
+    if not _proving:
+        return
+    named = _proving.pop()
+    try:
+        hold(mistake)
+    except Mistake as said:
+        if text.rstrip(".") in str(said):
+            named.sentences.add(text)
+        else:
+            named.faults.append(f"the mistake {text!r} is told as: {said}")
+    else:
+        named.faults.append(f"the mistake {text!r} is right wherever it is asked")
+    finally:
+        _proving.append(named)
 
 
 def same(mine: float, mistaken: float, rel: float) -> bool:
@@ -113,10 +156,9 @@ def function_matches(
     that returns a word is compared with ``equal``; each mistake is a function that
     takes the case's arguments too, and counts where it explains what failed.
     """
-    choices, count = list(among), 0
+    choices, cases = list(among), list(cases)
     failed: list[tuple[Mapping[str, Any], float, float]] = []
     for case in cases:
-        count += 1
         right, value = reference(**case), call(f, case)
         try:
             if isinstance(right, str):
@@ -127,14 +169,21 @@ def function_matches(
             raise Mistake(f"{called(f, case)}: {mistake}") from None
         if not math.isclose(mine, wanted, rel_tol=rel):
             failed.append((case, mine, wanted))
-    if not count:
+    if not cases:
         raise ExpectationError("no cases to compare on")
-    reading("cases that agree", f"{count - len(failed)} of {count}")
+    reading("cases that agree", f"{len(cases) - len(failed)} of {len(cases)}")
     if failed:
         case, mine, wanted = failed[0]
         known = explaining(mistakes or {}, failed, unit, rel)
         why = differs(mine, wanted, unit, rel, known)
         raise Mistake(f"{called(f, case)} gives {why}")
+
+    def hold(mistake: Callable[..., Any]) -> None:
+        again = {"unit": unit, "rel": rel, "mistakes": mistakes}
+        function_matches(mistake, reference, cases, **again)  # type: ignore[arg-type]
+
+    for text, given in (mistakes or {}).items():
+        prove(text, hold, given)
 
 
 def explaining(

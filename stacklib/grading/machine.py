@@ -22,10 +22,11 @@ def count(t: Any, out: Any, n: int) -> None:
 
 def is_cold() -> bool:
     """Whether a long kernel would be compiled for before it runs on."""
-    from stacklib.gpu.vm._apart import is_cold
+    from stacklib.gpu.vm._apart import entry
     from stacklib.gpu.vm.loop import run
+    from stacklib.memory.warp._fast import is_cold
 
-    return is_cold(run)
+    return is_cold(entry(run))
 
 
 @cache

@@ -1,9 +1,9 @@
 """Prove that the exercises do what they promise, in one warmed process.
 
 As shipped each fails with a request to write something; its solution passes, and so do
-the right answers of another kind; every stored wrong answer fails with its own
-diagnosis and no other's. The process imports
-what the exercises import once and forks for each case.
+the right answers of another kind; every mistake that a test states, and every stored
+wrong answer, fails with its own diagnosis and no other's. The process imports what the
+exercises import once and forks for each case.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from stacklib.grading import machine, sandbox, shelf
+from stacklib.grading import expect, machine, sandbox, shelf
+from stacklib.grading.expect import Named
 from stacklib.grading.format import FormatError, Other, Text, parse
 from stacklib.grading.launch import PACKAGE, Limits, fork
 from stacklib.grading.report import TODO, Result
 from stacklib.grading.runner import grade_source, request_of
+from stacklib.grading.shelf import FEWEST
 from stacklib.grading.view import copy_of
 
 BOOT = (
@@ -42,7 +44,8 @@ SIMULATES = re.compile(r"^from stacklib(\.| import .*)\b(gpu|kernels|memory)\b",
 @dataclass(frozen=True)
 class Case:
     """One text that was run. ``kind``: shipped, solution, right or wrong, with the
-    other answer's ``name``; ``fault`` is empty where it did what it must.
+    other answer's ``name``, or a mistake that a test states, with its sentence;
+    ``fault`` is empty where it did what it must.
     """
 
     id: str
@@ -153,8 +156,7 @@ def prove_one(exercise: shelf.Exercise, limits: Limits) -> Iterator[Case]:
         return Case(exercise.id, kind, name, result.seconds, fault(result))
 
     solved = case("solution", exercise.file.name, copy_of(text), solution_fault)
-    if not solved.fault:
-        rehearse(exercise, text)
+    named = Named() if solved.fault else rehearse(exercise, text)
     yield case("shipped", exercise.file.name, stub, shipped_fault)
     yield solved
     for one in right:
@@ -162,17 +164,35 @@ def prove_one(exercise: shelf.Exercise, limits: Limits) -> Iterator[Case]:
     for one in wrong:
         fault = partial(wrong_fault, one, wrong)
         yield case("wrong", one.name, copy_of(text, one.code), fault)
+    for sentence in sorted(named.sentences):
+        yield Case(exercise.id, "mistake", sentence, 0.0)
+    for words in [*named.faults, *mistake_faults(exercise, wrong, named)]:
+        yield Case(exercise.id, "mistake", exercise.file.name, 0.0, words)
 
 
-def rehearse(exercise: shelf.Exercise, text: Text) -> None:
+def rehearse(exercise: shelf.Exercise, text: Text) -> Named:
     """Run the book's own answer here, too, once it has passed in a fork: what its tests
-    load, compile and expect, the next forks find.
+    load, compile and expect, the next forks find. The mistakes that they state are
+    asked for their sentences.
     """
     request = request_of(exercise, parse(copy_of(text)), text)
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        with redirect_stdout(io.StringIO()):
+        with redirect_stdout(io.StringIO()), expect.proving() as named:
             sandbox.run_tests(request, lambda **record: None)
     gc.freeze()  # or each fork would copy what its collector looks at
+    return named
+
+
+def mistake_faults(
+    exercise: shelf.Exercise, wrong: tuple[Other, ...], named: Named
+) -> Iterator[str]:
+    """Mistakes that are stored although a test states them, and too few of both."""
+    for one in wrong:
+        if any(one.words in sentence for sentence in named.sentences):
+            where = exercise.wrong.name
+            yield f"the mistake {one.words!r} is stated by a test: drop it in {where}"
+    if len(wrong) + len(named.sentences) < FEWEST:
+        yield f"names {len(wrong) + len(named.sentences)} mistakes; {FEWEST} are wanted"
 
 
 def shipped_fault(result: Result) -> str:

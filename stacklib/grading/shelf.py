@@ -22,7 +22,7 @@ from stacklib.grading.view import stub
 
 CHAPTER = re.compile(r"^(\d\d)-[a-z0-9-]+$")
 FILE = re.compile(r"^(\d\d)_([a-z0-9_]+)\.py$")
-FEWEST = 2  # of each kind of other answers
+FEWEST = 2  # other right answers, and mistakes that are told apart
 
 
 class UnknownExercise(LookupError):
@@ -191,8 +191,8 @@ def faults(root: Path | str) -> list[str]:
     """What is wrong with the files, one sentence each; empty when all is in place.
 
     Looks for files that belong to no exercise, numbers used twice, files without the
-    promised shape, fewer than two wrong answers or two other right ones, two wrong
-    answers with one diagnosis, and text still to be filled in (``TODO``).
+    promised shape, fewer than two other right answers, two wrong answers with one
+    diagnosis, and text still to be filled in (``TODO``).
     """
     root = Path(root).absolute()
     exercises = discover(root)
@@ -246,12 +246,11 @@ def exercise_faults(e: Exercise) -> list[str]:
 def stored_faults(e: Exercise) -> list[str]:
     """Too few stored answers, or two wrong ones that would get the same message."""
     found, wrong, right = [], e.wrong_answers(), e.right_answers()
-    for kind, stored in (("wrong", wrong), ("other right", right)):
-        if len(stored) < FEWEST:
-            found.append(
-                f"{e.id}: {len(stored)} {kind} answers stored; "
-                f"at least {FEWEST} are wanted"
-            )
+    if len(right) < FEWEST:
+        found.append(
+            f"{e.id}: {len(right)} other right answers stored; "
+            f"at least {FEWEST} are wanted"
+        )
     for one in wrong:
         if sum(one.words in other.words for other in wrong) > 1:
             found.append(f"{e.id}: {one.name}: another wrong answer has its diagnosis")

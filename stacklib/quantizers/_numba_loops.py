@@ -237,6 +237,20 @@ def widen(x: Any, out: Any) -> None:
 
 
 @jit
+def decode_pairs(
+    codes: Any, factors: Any, pairs: Any, tensor: Any, out: Any, numbers: Any
+) -> None:
+    """As ``decode_blocks``, two codes of four bits at a time; both name one array."""
+    for which in range(len(codes)):
+        row, two, found = codes[which], out[which], numbers[which]
+        for i in range(len(row)):
+            two[i] = pairs[row[i] & np.uint16(0x0F0F)]
+        factor = factors[which]
+        for i in range(len(found)):
+            found[i] = F(F(found[i] * factor) * tensor)
+
+
+@jit
 def decode_blocks(codes: Any, factors: Any, table: Any, tensor: Any, out: Any) -> None:
     """Numbers of rows, a block each, times the block's factor and that of all."""
     for which in range(len(codes)):

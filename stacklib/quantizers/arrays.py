@@ -89,7 +89,7 @@ def encode_array(
     if rounding == "nearest" and form.row.special not in ("integer", "table"):
         return _nearest(form, x, saturate, out)
     if x.dtype.itemsize == 2:
-        x = single(x, 0)
+        x = as_single(x)
     if form.row.special in ("integer", "table"):
         codes = _listed(form, x, rounding, seed)
     else:
@@ -115,6 +115,18 @@ def _nearest(
     codes: NDArray[Any] = np.empty(turned.shape, row.kind)
     encode_flat(row, turned.reshape(-1), codes.reshape(-1))
     return codes if back is None else codes.transpose(back)
+
+
+def as_single(x: NDArray[Any]) -> NDArray[np.float32]:
+    """Numbers of ``real`` in fp32, in the order that they have in memory."""
+    made = loops(x.size) if x.dtype.itemsize == 2 else None
+    if made is None:
+        return single(x, 0)
+    turned, back = in_memory_order(x)
+    found: NDArray[np.float32] = np.empty(turned.shape, np.float32)
+    bits = turned.reshape(-1).view(AS_BITS[x.dtype])
+    made.widen(bits, found.reshape(-1).view(np.int32))
+    return found if back is None else found.transpose(back)
 
 
 def given(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+TILE = 64  # rows and columns: 16 kB of fp32
 AS_THEY_ARE = {np.dtype(kind) for kind in (np.float32, np.float64, np.float16)}
 
 
@@ -66,3 +67,23 @@ def in_memory_order(x: NDArray[Any]) -> tuple[NDArray[Any], Sequence[int] | None
     order = sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis]))
     back = tuple(order.index(axis) for axis in range(x.ndim))
     return np.ascontiguousarray(x.transpose(order)), back
+
+
+def rows_in_memory(x: NDArray[Any]) -> NDArray[Any]:
+    """The array with its last axis side by side; copied in tiles, if it must be.
+
+    Row by row, each number of a turned matrix would bring a line of the cache of its
+    own, and be written before its neighbours are asked for.
+    """
+    if x.flags.c_contiguous or x.size < TILE * TILE:
+        return np.ascontiguousarray(x)
+    found = np.empty_like(x, order="C", subok=False)
+    near = min(range(x.ndim), key=lambda axis: (abs(x.strides[axis]), -axis))
+    for start in range(0, x.shape[near], TILE):
+        part: list[Any] = [slice(None)] * x.ndim
+        part[near] = slice(start, start + TILE)
+        for first in range(0, x.shape[-1], TILE) if near < x.ndim - 1 else (0,):
+            if near < x.ndim - 1:
+                part[-1] = slice(first, first + TILE)
+            found[tuple(part)] = x[tuple(part)]
+    return found

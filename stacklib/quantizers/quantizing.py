@@ -12,8 +12,8 @@ import numpy as np
 from stacklib.quantity import resolve
 
 from . import blocks, ggml_blocks, integers, k_quants, tables
-from .arrays import given
-from .inputs import real, single
+from .arrays import as_single, given
+from .inputs import real, rows_in_memory
 from .scheme import Quantized, Scheme, scheme_row
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def _checked(x: Any) -> NDArray[np.float32]:
     array = real(x, "quantize")
     if array.size == 0:
         raise ValueError(f"quantize of an array of shape {array.shape}: it is empty")
-    return single(array, 0)
+    return as_single(array)
 
 
 def _only_finite(array: NDArray[Any]) -> None:
@@ -275,7 +275,7 @@ def rows_of(array: NDArray[Any], axis: int) -> NDArray[Any]:
     """The array with the quantized axis last, not copied where it is there already."""
     if not array.shape:
         return array.reshape(1, 1)
-    moved = np.ascontiguousarray(np.moveaxis(array, axis, -1))
+    moved = rows_in_memory(np.moveaxis(array, axis, -1))
     return moved.reshape(1, -1) if moved.ndim == 1 else moved
 
 

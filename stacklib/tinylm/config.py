@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from stacklib.models import ConfigError, LanguageModel, from_hf_config
 from stacklib.quantity import Source
 from stacklib.quantity.bounds import is_whole
+from stacklib.quantizers import checkpoints
 
 DATA = Path(__file__).parent / "data"
 NAMES = ("tiny", "draft", "draft_plain")
@@ -34,6 +35,8 @@ class Config:
         Longest sequence, in tokens.
     rms_norm_eps, rope_theta : float
         Added under the root of the norm; base of the rotary angles.
+    rope_turns : tuple of float
+        By what each plane of a head turns more slowly; none: as the base says.
     """
 
     vocab_size: int
@@ -46,6 +49,7 @@ class Config:
     max_position_embeddings: int
     rms_norm_eps: float
     rope_theta: float
+    rope_turns: tuple[float, ...] = ()
 
     @property
     def groups(self) -> int:
@@ -64,7 +68,7 @@ def read_config(path: Path) -> Config:
     if table.get("architectures") != [KIND] or not table.get("tie_word_embeddings"):
         raise ConfigError(f"{path.name}: a {KIND} with tied embeddings is needed")
     sizes: dict[str, Any] = {}
-    for name in (each.name for each in fields(Config)):
+    for name in (each.name for each in fields(Config) if each.name != "rope_turns"):
         value: Any = table.get(name)
         if not (is_whole(value) or isinstance(value, float)) or value <= 0:
             raise ConfigError(f"{path.name}: {name} = {value!r}: it must be positive")
@@ -91,24 +95,4 @@ def architecture(name: str) -> LanguageModel:
 
 def shapes(config: Config) -> dict[str, tuple[int, ...]]:
     """Every weight by its Hugging Face name, in the order of the forward pass."""
-    width, inner = config.hidden_size, config.intermediate_size
-    queries = config.num_attention_heads * config.head_dim
-    keys = config.num_key_value_heads * config.head_dim
-    named: dict[str, tuple[int, ...]] = {
-        "model.embed_tokens.weight": (config.vocab_size, width)
-    }
-    for layer in range(config.num_hidden_layers):
-        block = {
-            "input_layernorm": (width,),
-            "self_attn.q_proj": (queries, width),
-            "self_attn.k_proj": (keys, width),
-            "self_attn.v_proj": (keys, width),
-            "self_attn.o_proj": (width, queries),
-            "post_attention_layernorm": (width,),
-            "mlp.gate_proj": (inner, width),
-            "mlp.up_proj": (inner, width),
-            "mlp.down_proj": (width, inner),
-        }
-        for name, shape in block.items():
-            named[f"model.layers.{layer}.{name}.weight"] = shape
-    return {**named, "model.norm.weight": (width,)}
+    return checkpoints.shapes(asdict(config))

@@ -1,8 +1,10 @@
 """The decoder in NumPy: one function for a prompt, a step, and a whole text.
 
 Every line is one formula of the architecture (Llama's): RMSNorm, rotary positions,
-grouped-query attention, SwiGLU, and logits through the embedding itself. With a cache
-the keys and values of earlier tokens are kept and not computed again.
+grouped-query attention, SwiGLU, and logits through the embedding itself. A decoder
+read from a file may have an output matrix of its own, biases (Qwen 2) and norms of
+queries and keys (Qwen 3): each counts where its weight is there. With a cache the keys
+and values of earlier tokens are kept and not computed again.
 """
 
 from __future__ import annotations
@@ -93,16 +95,23 @@ def forward(
         y = rms_norm(
             x, weights[at + "post_attention_layernorm.weight"], config.rms_norm_eps
         )
-        gate = silu(y @ weights[at + "mlp.gate_proj.weight"].T)
-        up = y @ weights[at + "mlp.up_proj.weight"].T
-        x = x + (gate * up) @ weights[at + "mlp.down_proj.weight"].T
+        gate = silu(linear(y, weights, at + "mlp.gate_proj"))
+        up = linear(y, weights, at + "mlp.up_proj")
+        x = x + linear(gate * up, weights, at + "mlp.down_proj")
     if cache is not None:
         cache.length += len(ids)
     # The output matrix is a fifth of the model.
     if last_only:
         x = x[-1:]
     x = rms_norm(x, weights["model.norm.weight"], config.rms_norm_eps)
-    return x @ weights["model.embed_tokens.weight"].T
+    own = "lm_head" if "lm_head.weight" in weights else "model.embed_tokens"
+    return linear(x, weights, own)
+
+
+def linear(x: Floats, weights: Weights, name: str) -> Floats:
+    """x through a matrix, and its bias where it has one."""
+    y: Floats = x @ weights[f"{name}.weight"].T
+    return y + weights[f"{name}.bias"] if f"{name}.bias" in weights else y
 
 
 def check(ids: NDArray[np.int64], past: int, config: Config) -> None:
@@ -142,10 +151,12 @@ def attention(
     tokens = len(x)
 
     def heads(name: str) -> Floats:
-        flat = x @ weights[f"{at}{name}.weight"].T
-        return flat.reshape(tokens, -1, config.head_dim).swapaxes(0, 1)
+        flat = linear(x, weights, f"{at}{name}_proj")
+        parts = flat.reshape(tokens, -1, config.head_dim).swapaxes(0, 1)
+        gain = weights.get(f"{at}{name}_norm.weight")
+        return parts if gain is None else rms_norm(parts, gain, config.rms_norm_eps)
 
-    q, k, v = heads("q_proj"), heads("k_proj"), heads("v_proj")
+    q, k, v = heads("q"), heads("k"), heads("v")
     q, k = rotated(q, turn), rotated(k, turn)
     if cache is not None:
         k, v = cache.extend(layer, k, v)
@@ -158,7 +169,7 @@ def attention(
         scores = np.where(seen, scores, np.float32(-np.inf))
     y = softmax(scores) @ v[:, None]
     y = y.reshape(-1, tokens, config.head_dim).swapaxes(0, 1).reshape(tokens, -1)
-    return y @ weights[f"{at}o_proj.weight"].T
+    return linear(y, weights, f"{at}o_proj")
 
 
 def rms_norm(x: Floats, gain: Floats, epsilon: float) -> Floats:
@@ -199,6 +210,8 @@ def turns(config: Config) -> Floats:
     """Cosine and sine of every position and plane, (2, context, head_dim / 2)."""
     half: Floats = np.arange(config.head_dim // 2, dtype=np.float32)
     speed = np.float32(config.rope_theta) ** (-2 * half / config.head_dim)
+    if config.rope_turns:
+        speed = speed / np.array(config.rope_turns, np.float32)
     places: Floats = np.arange(config.max_position_embeddings, dtype=np.float32)
     angle = np.outer(places, speed)
     return np.stack((np.cos(angle), np.sin(angle)))

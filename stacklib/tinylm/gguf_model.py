@@ -18,29 +18,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stacklib.quantizers import Quantized, write_gguf
+from stacklib.models import ConfigError
+from stacklib.quantizers import Quantized, dequantize, read_gguf, write_gguf
+from stacklib.quantizers.checkpoint_gguf import (
+    NAMES,
+    ROPE,
+    TURNED,
+    WHOLE,
+    gguf_name,
+    size_facts,
+    turned_rows,
+)
+from stacklib.quantizers.checkpoints import KINDS
 from stacklib.quantizers.gguf_file import TYPES
 from stacklib.quantizers.gguf_writing import FILE_TYPES
 
+from .config import Config
 from .forward import Floats, KVCache
 from .model import TinyLM
 from .quantized import QuantizedLM
 
-__all__ = ["as_llama_cpp", "continued", "write_model"]
+__all__ = ["as_llama_cpp", "continued", "read_model", "write_model"]
 
-# Hugging Face's names by llama.cpp's (gguf-py, tensor_mapping.py)
-NAMES = {
-    "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k",
-    "self_attn.v_proj": "attn_v",
-    "self_attn.o_proj": "attn_output",
-    "mlp.gate_proj": "ffn_gate",
-    "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
-    "input_layernorm": "attn_norm",
-    "post_attention_layernorm": "ffn_norm",
-}
-TURNED = {"attn_q": "num_attention_heads", "attn_k": "num_key_value_heads"}
 BLOCK, SUPER = 32, 256
 
 
@@ -82,24 +81,53 @@ def write_model(path: Any, made: QuantizedLM | TinyLM, *, force: bool = False) -
             tensor = _rows(tensor, turned_rows(heads, model.config.head_dim))
         named[there] = tensor
     # what was asked for, also where most rows took a type to fall back to
-    kind = FILE_TYPES["fp32" if isinstance(made, TinyLM) else made.scheme]
-    write_gguf(path, named, facts(model) | {"general.file_type": kind})
+    of_all = FILE_TYPES["fp32" if isinstance(made, TinyLM) else made.scheme]
+    write_gguf(path, named, facts(model) | {"general.file_type": of_all})
     return path
 
 
-def gguf_name(name: str) -> str:
-    """llama.cpp's name of a weight."""
-    if name.startswith("model.layers."):
-        _, _, layer, rest = name.split(".", 3)
-        return f"blk.{layer}.{NAMES[rest.removesuffix('.weight')]}.weight"
-    short = {"model.embed_tokens": "token_embd", "model.norm": "output_norm"}
-    return f"{short[name.removesuffix('.weight')]}.weight"
+def read_model(path: Any) -> tuple[Config, dict[str, Floats]]:
+    """A dense decoder of a GGUF file for ``forward``: sizes, and weights in fp32.
+
+    - raises ``ConfigError`` for another architecture, a fact or a tensor that is
+      missing or not known; it is named
+    """
+    found = read_gguf(path)
+    arch = str(found.metadata.get("general.architecture"))
+    if arch not in KINDS.values():
+        known = ", ".join(sorted({*KINDS.values()}))
+        raise ConfigError(f"{path}: general.architecture = {arch!r}; known are {known}")
+    sizes: dict[str, Any] = {}
+    for key, name in _facts_of_sizes(arch).items():
+        if key not in found.metadata:
+            raise ConfigError(f"{path}: the fact {key!r} is missing")
+        sizes[name] = found.metadata[key]
+    slowed: Any = found.tensors.get(ROPE)
+    turns = () if slowed is None else tuple(map(float, slowed))
+    config = Config(**sizes, rope_turns=turns)
+    names = {there: here for here, there in {**NAMES, **WHOLE}.items()}
+    weights: dict[str, Floats] = {}
+    for there in found.tensors:
+        if there == ROPE:
+            continue
+        layer, word, end = ["", *there.split(".")][-3:]
+        if word not in names:
+            raise ConfigError(f"{path}: tensor {there!r} is not known")
+        tensor = found.tensors[there]
+        plain = dequantize(tensor) if isinstance(tensor, Quantized) else tensor
+        if arch == "llama" and word in TURNED:
+            order = turned_rows(sizes[TURNED[word]], config.head_dim)
+            plain = plain[np.argsort(order)]
+        at = f"model.layers.{layer}." if layer else ""
+        weights[f"{at}{names[word]}.{end}"] = np.ascontiguousarray(plain, np.float32)
+    return config, weights
 
 
-def turned_rows(heads: int, width: int) -> NDArray[Any]:
-    """Which row of each head comes where: first and second half in turn."""
-    rows = np.arange(heads * width).reshape(heads, 2, width // 2)
-    return rows.swapaxes(1, 2).reshape(-1)
+def _facts_of_sizes(arch: str) -> dict[str, str]:
+    """The facts that say the sizes, and what ``config.json`` calls them."""
+    names = [f.name for f in dataclasses.fields(Config) if f.name != "rope_turns"]
+    marked = size_facts(arch, {name: at for at, name in enumerate(names)})
+    return {key: names[int(at)] for key, at in marked.items()}
 
 
 def _rows(tensor: Any, order: NDArray[Any]) -> Any:
@@ -125,18 +153,7 @@ def facts(model: TinyLM) -> dict[str, Any]:
     return {
         "general.architecture": "llama",
         "general.name": f"From Transistor to Token, {model.name}",
-        "llama.vocab_size": c.vocab_size,
-        "llama.context_length": c.max_position_embeddings,
-        "llama.embedding_length": c.hidden_size,
-        "llama.block_count": c.num_hidden_layers,
-        "llama.feed_forward_length": c.intermediate_size,
-        "llama.rope.dimension_count": c.head_dim,
-        "llama.rope.freq_base": float(c.rope_theta),
-        "llama.attention.head_count": c.num_attention_heads,
-        "llama.attention.head_count_kv": c.num_key_value_heads,
-        "llama.attention.key_length": c.head_dim,
-        "llama.attention.value_length": c.head_dim,
-        "llama.attention.layer_norm_rms_epsilon": float(c.rms_norm_eps),
+        **size_facts("llama", dataclasses.asdict(c)),
         "tokenizer.ggml.model": "gpt2",
         "tokenizer.ggml.pre": "smollm",
         "tokenizer.ggml.tokens": [*_once(spelled), end],

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stacklib.quantity.bounds import above_zero
+from stacklib.quantity.bounds import above_zero, whole
 from stacklib.quantizers import Quantized, awq, dequantize, gptq, hessian, quantize
+from stacklib.quantizers.checkpoint_gguf import FALLBACK
 from stacklib.quantizers.scheme import scheme_row
 
 from .config import DATA
@@ -26,14 +27,6 @@ from .corpus import own_prose
 from .model import TinyLM
 from .perplexity import Interval
 
-# llama.cpp, llama-quant.cpp: for rows that 256 does not divide
-FALLBACK = {
-    "q2_k": "iq4_nl",
-    "q3_k": "iq4_nl",
-    "q4_k": "q5_0",
-    "q5_k": "q5_1",
-    "q6_k": "q8_0",
-}
 METHODS = ("round", "gptq", "awq")
 STORE = DATA / "low_precision" / "schemes.json"
 FILE = "stacklib/tinylm/data/low_precision/schemes.json"  # as a leaf names it
@@ -115,6 +108,26 @@ def quantized(
         )
     changed = dataclasses.replace(model, weights=weights)
     return QuantizedLM(changed, name, method, tensors)
+
+
+def regrouped(model: TinyLM, scheme: str, seed: int) -> TinyLM:
+    """The model rounded plainly, its columns dealt into other groups.
+
+    The columns of each matrix are put in an order that is drawn, rounded, and put
+    back: a scheme is the same whichever columns share a scale, but its answers are not.
+    """
+    whole(0, seed=seed)
+    random = np.random.default_rng(seed)
+    weights: dict[str, NDArray[np.float32]] = {}
+    for key, weight in model.weights.items():
+        weights[key] = weight
+        if weight.ndim == 2:
+            order = random.permutation(weight.shape[1])
+            found: NDArray[np.float32] = np.empty_like(weight)
+            dealt = np.ascontiguousarray(weight[:, order])
+            found[:, order] = dequantize(quantize(dealt, scheme))
+            weights[key] = found
+    return dataclasses.replace(model, weights=weights)
 
 
 def _fitting(scheme: str, weight: NDArray[Any]) -> str:

@@ -147,7 +147,7 @@ def test_the_table_meets_the_bar_of_the_median():
 
 def runs_as_stored(id):
     (given,) = (row for row in measurements.series() if row.id == id)
-    line = kernel_series.line(given, kernel_series.launched)
+    line = kernel_series.line(given, kernel_series.estimated)
     told = ROWS[id]["predicted"]  # None where the row is refused
     assert line.predicted == (told and pytest.approx(told, rel=1e-6))
     assert (line.part, line.reason) == (ROWS[id]["part"], ROWS[id]["reason"])

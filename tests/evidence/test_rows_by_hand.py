@@ -1,11 +1,8 @@
 """What a row says, read by hand: sizes, levels, layouts, batches, models."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from stacklib import hardware
-from stacklib.evidence import kernel_series
 from stacklib.evidence.measurements import Measurement, Refusal
 from stacklib.evidence.predict import PREDICTORS, memory, training_layouts
 from stacklib.evidence.predict import training_models as named
@@ -187,17 +184,6 @@ def test_models_of_a_training_row():
         named.model_of(row("F", "x"))
     with pytest.raises(Refusal, match="no shape of model"):
         named.model_of(row(subject="Foo 30B A3B"))
-
-
-def test_a_long_loop_follows_from_two_shorter_ones(monkeypatch):
-    def estimated(port, shape, device, repeated=True):
-        return 2.0 + 3.0 * shape[1], "bytes"
-
-    monkeypatch.setattr(kernel_series, "estimated", estimated)
-    port = SimpleNamespace(grows=(1, 4, 8))
-    for length in (8, 100):
-        told = kernel_series.launched(port, (7, length), "h100_sxm")
-        assert told == (2.0 + 3.0 * length, "bytes")
 
 
 def test_a_latency_in_nanoseconds_is_held_to_the_nearest_cache():

@@ -51,7 +51,7 @@ def test_read_time():
 '''
 
 WRONG = {
-    "product": ("You multiplied", "def read_time():\n    return 20.0\n"),
+    "added": ("factor of about 2.4", "def read_time():\n    return 12.0\n"),
     "bits": ("a factor of about 8", "def read_time():\n    return 40.0\n"),
 }
 

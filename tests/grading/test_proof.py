@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from stacklib import grading
 
 BOOK = Path(__file__).parents[2]
@@ -13,14 +15,14 @@ def test_the_books_exercises_are_proven():
     kinds = [case.kind for case in proof.cases]
     exercises = len(grading.discover(BOOK))
     assert kinds.count("shipped") == kinds.count("solution") == exercises
-    assert kinds.count("wrong") >= 2 * exercises
+    assert kinds.count("wrong") + kinds.count("mistake") >= 6 * exercises
     assert kinds.count("right") >= 2 * exercises
 
 
 def test_a_sound_checkout_is_proven(checkout):
     proof = grading.prove(checkout.root)
     assert proof.faults == ()
-    kinds = ["shipped", "solution", "right", "right", "wrong", "wrong"]
+    kinds = ["shipped", "solution", "right", "right", "wrong", "wrong", "mistake"]
     assert [c.kind for c in proof.cases] == kinds
 
 
@@ -65,10 +67,46 @@ def test_a_wrong_answer_with_anothers_diagnosis(checkout):
 
 
 def test_a_wrong_answer_that_gets_two_diagnoses(checkout):
-    checkout.write_wrong(bits=("20 s:", "def read_time():\n    return 20.0\n"))
-    bits, product = grading.prove(checkout.root).faults
-    assert "bits: gets the diagnosis of product too" in bits
-    assert "product: gets the diagnosis of bits too" in product
+    checkout.write_wrong(bits=("12 s:", "def read_time():\n    return 12.0\n"))
+    added, bits = grading.prove(checkout.root).faults
+    assert "bits: gets the diagnosis of added too" in bits
+    assert "added: gets the diagnosis of bits too" in added
+
+
+MATCHES = """def reads(f):
+    return lambda size: f() * size
+
+
+def test_read_time():
+    right = reads(lambda: 5.0)
+    cases = [{"size": 1.0}, {"size": 3.0}]
+    slips = {"Too large": lambda size: 9 * size, "MISTAKE": ANSWER}
+    held = {"unit": "s", "mistakes": slips}
+    expect.function_matches(reads(read_time), right, cases, **held)
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ("lambda size: 7 * size", ""),
+        ("lambda size: 5 * size", "'MISTAKE' is right wherever it is asked"),
+        ("lambda size: 9 * size", "'MISTAKE' is told as: <lambda>(size=1.0) gives 9 s"),
+        ("lambda size: None", "'MISTAKE' is told as: <lambda>(size=1.0): nothing"),
+    ],
+)
+def test_a_mistake_that_a_test_states_brings_its_sentence(checkout, answer, fault):
+    above = checkout.file.read_text().split("def test_read_time")[0]
+    checkout.file.write_text(above + MATCHES.replace("ANSWER", answer))
+    faults = [f for f in grading.prove(checkout.root).faults if "MISTAKE" in f]
+    assert [fault in found for found in faults] == [True] * bool(fault), faults
+
+
+def test_a_mistake_is_stated_once_and_two_are_named(checkout):
+    checkout.write_wrong(bits=("You multi", "def read_time():\n    return 20.0\n"))
+    assert "'You multi' is stated by a test: drop it in 01_read_t" in fault_of(checkout)
+    checkout.wrong.unlink()
+    assert "names 1 mistakes; 2 are wanted" in fault_of(checkout)
 
 
 def test_unlisted_files_are_part_of_the_proof(checkout):

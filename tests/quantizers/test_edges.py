@@ -116,7 +116,7 @@ def test_a_scale_of_all_ones_is_nan(name: str, way):
 
 @pytest.mark.rows("name", NAMES)
 def test_what_is_finite_stays_finite(name: str):
-    """Up to the end of fp32, or the number that a scale in fp16 cannot hold is named."""
+    """Up to the end of fp32, or the number that no scale in fp16 holds is named."""
     for size in (3e37, 1e38, np.finfo("f4").max):
         x = np.full((1, 1024), size, np.float32)
         x[0, 1::3] /= -7
@@ -137,7 +137,7 @@ HALVES = [n for n in NAMES if n[0] in "qi" and not n.startswith("int8")]
 def test_numbers_lost_to_a_scale_in_fp16_are_counted(name: str):
     x = np.full((4, 1024), 1.0, np.float32)
     x[2] = np.linspace(0, 1e-9, 1024)
-    with pytest.warns(RuntimeWarning, match=r"1023 of 4096 .* 1e-09 at index \(2, 1023"):
+    with pytest.warns(RuntimeWarning, match=r"1023 of 4096.*\(2, 1023\)"):
         quantize(x, name)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

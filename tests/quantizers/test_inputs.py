@@ -1,10 +1,11 @@
-"""What may come in: torch's tensors, ml_dtypes, any order in memory; what may be asked."""
+"""What may come in, in any order in memory, and what may be asked."""
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 from stacklib.quantizers import Format, compiled, dequantize, pack, quantize, unpack
+from stacklib.quantizers.scheme import FREE
 
 
 def numbers(*shape: int) -> np.ndarray:
@@ -69,7 +70,7 @@ def test_any_order_in_memory_gives_the_same_codes(worth, monkeypatch):
 @pytest.mark.parametrize("block", [32, 64, 128, 256])
 def test_groups_of_other_sizes(block: int):
     x = numbers(3, 200)
-    for name in ("int4_g128", "int4_g128_asym", "fp8_1x128", "nf4", "nf4_dq", "bnb_fp4"):
+    for name in FREE:
         q = quantize(x, name, block=block)
         assert q.scales.shape == (3, -(-200 // block))
         data = pack(q)
@@ -90,7 +91,13 @@ def test_groups_of_other_sizes(block: int):
 
 def test_a_scale_that_is_known():
     x = numbers(4, 256)
-    for name in ("int8_tensor", "int8_channel", "int4_g128", "fp8_1x128", "fp8_128x128"):
+    for name in (
+        "int8_tensor",
+        "int8_channel",
+        "int4_g128",
+        "fp8_1x128",
+        "fp8_128x128",
+    ):
         found = quantize(x, name)
         again = quantize(x, name, scale=found.scales)
         assert pack(again) == pack(found)

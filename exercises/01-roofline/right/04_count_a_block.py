@@ -18,9 +18,7 @@ def pairs(heads, head_dim, tokens):
 
 
 def mlp(hidden, intermediate, tokens):
-    return tokens * (
-        2 * product(hidden, intermediate) + product(intermediate, hidden)
-    )
+    return tokens * (2 * product(hidden, intermediate) + product(intermediate, hidden))
 
 
 # ---- masks: a NumPy mask is counted, and the results are quantities

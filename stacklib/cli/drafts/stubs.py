@@ -109,13 +109,13 @@ def megabytes():
 """
 
 WRONG = """\
-# ---- one_byte: A number in bf16 has two bytes.
+# ---- binary: as MiB and MB are apart
 -    return 4096 * 4096 * 2 / 1e6
-+    return 4096 * 4096 / 1e6
++    return 4096 * 4096 * 2 / 2**20
 
-# ---- one_row: That is one row of it.
+# ---- bits: a byte is eight bits
 def megabytes():
-    return 4096 * 2 / 1e6
+    return 16 * 4096**2 / 1e6
 """
 
 # The units data sheets print, where they differ from the loader's SI.

@@ -100,9 +100,7 @@ def _elements(kernel: Kernel, width: int, inputs: int, result: Any, n: int) -> P
     return Port(steps, expected, work, ((n,),), (256 * width * 3,))
 
 
-def _histogram(kernel: Kernel, width: int, short: int = 0) -> Port:
-    """``short``: a length from which, with twice it, others follow."""
-
+def _histogram(kernel: Kernel, width: int) -> Port:
     def steps(shape: Shape) -> Steps:
         (n,) = shape
         grid = min(-(-n // 512), 32 * UNITS)
@@ -113,8 +111,7 @@ def _histogram(kernel: Kernel, width: int, short: int = 0) -> Port:
     def expected(shape: Shape) -> Any:
         return np.bincount(whole(shape[0], 256, np.uint8), minlength=256)
 
-    grows = (0, short, 2 * short) if short else None
-    return Port(steps, expected, _bytes, ((1 << 30,),), (1 << 14,), grows)
+    return Port(steps, expected, _bytes, ((1 << 30,),), (1 << 14,))
 
 
 def _bytes(shape: Shape) -> float:
@@ -140,8 +137,8 @@ PORTS = {
         ),
     },
     "yencal-histogram": {
-        "Global Atomic": _histogram(counted_globally, 1, 1 << 25),
-        "Shared Atomic": _histogram(counted_by_blocks(1), 1, 1 << 27),
+        "Global Atomic": _histogram(counted_globally, 1),
+        "Shared Atomic": _histogram(counted_by_blocks(1), 1),
         "Shared Atomic (vectorized)": _histogram(counted_by_blocks(16), 16),
     },
 }

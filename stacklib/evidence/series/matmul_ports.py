@@ -11,7 +11,6 @@ from . import matmul, matmul_warps
 from .matmul import Kernel
 from .port import Port, Shape, Size, Step, Steps, floats
 
-DEPTHS = (128, 256)  # between which the time grows as it does further on
 MARGIN = 30  # registers for addresses, counters and what a kernel is given
 
 
@@ -41,9 +40,6 @@ def _product(
         left = yield Step(kernel, grid, block, args, numbers + MARGIN)
         return left["c"].reshape(m, n)
 
-    # A thread that has few numbers goes through its loop the more often.
-    depths = DEPTHS if numbers > 10 else (DEPTHS[0] // 4, DEPTHS[0] // 2)
-
     def expected(shape: Shape) -> Any:
         m, n, k = shape
         a, b, c = (x.astype(np.float64) for x in _inputs(shape))
@@ -53,7 +49,7 @@ def _product(
     def work(shape: Shape) -> float:
         return 2.0 * shape[0] * shape[1] * shape[2]
 
-    return Port(steps, expected, work, ((published,) * 3,), small, (2, *depths))
+    return Port(steps, expected, work, ((published,) * 3,), small)
 
 
 SMALL, MIDDLE, LARGE = (32, 32), (64, 64), (128, 128)  # tiles of a block

@@ -47,8 +47,6 @@ class Port:
     ``steps``: its launches for a shape. ``expected``: NumPy's result. ``work``: FLOP or
     bytes that the printed rate divides by the time. ``published``: shapes behind the
     printed number, which is the best of them. ``small``: one to compare values on.
-    ``grows``: an axis of the shape that only a loop runs along, and two lengths of it
-    between which the time grows as it does up to the published one.
     """
 
     steps: Callable[[Shape], Steps]
@@ -56,7 +54,6 @@ class Port:
     work: Callable[[Shape], float]
     published: tuple[Shape, ...]
     small: Shape
-    grows: tuple[int, int, int] | None = None
 
 
 def run(port: Port, shape: Shape, go: Callable[[Step], Mapping[str, Any]]) -> Any:

@@ -8,6 +8,7 @@ waves left out take that long each.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stacklib.quantity.bounds import whole
@@ -25,6 +26,8 @@ class Launch:
     blocks: int  # of the busiest multiprocessor
     wave: float  # cycles of a steady wave
     cycles: float
+    # Least cycles of each port for the blocks that were replayed.
+    bounds: Mapping[str, float] = field(repr=False)
 
     @property
     def share(self) -> float:
@@ -69,7 +72,7 @@ def extrapolate(done: Replayed, blocks: int, units: int) -> Launch:
         raise ValueError(f"{known} blocks were replayed of {here}: record fewer")
     wave = _wave(done)
     left = (here - known) / done.resident
-    return Launch(done, here, wave, done.cycles + left * wave)
+    return Launch(done, here, wave, done.cycles + left * wave, done.bounds)
 
 
 def _wave(done: Replayed) -> float:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..vm.program import Label
+from . import uniform
 from .branches import Branches
 from .builder import Home, Value
 from .frames import (
@@ -31,6 +32,7 @@ from .plain import Torn, Unset
 from .sums import counted
 
 UNROLL = 1024  # instructions of a loop's rounds up to which they stand one by one
+FEW = 32  # rounds before it is asked whether the rest needs any compiling
 
 
 def too_long() -> str:
@@ -165,9 +167,26 @@ class Loops(Branches):
                     raise TooLong(self.build.rows[before:])
                 if said in ("break", "return") and not self.round_goes_on(node):
                     return said
+                if at == FEW and self._went_on(node, before, listed[at + 1 :]):
+                    return ""
             return ""
 
         return self._with_jumps(node, each, assigned([node]))
+
+    def _went_on(self, node: Any, rows: int, items: Any = None) -> bool:
+        """Whether the rounds that are left needed no compiling; then they are done."""
+        if len(self.build.rows) > rows or not uniform.is_simple(node):
+            return False
+        names = self.frame.names
+        if any(self.home_of(names, name) is not None for name in assigned([node])):
+            return False
+        found = uniform.after(node, items, self.frame.find)
+        for name, number in (found or {}).items():
+            if name in uniform.counters_of(node):
+                self._count(ast.Name(name), number)
+            else:
+                self.assign(name, number)
+        return found is not None
 
     def _count(self, target: ast.expr, item: Any) -> None:
         """A counter of rounds that stand one by one is plain, whatever lanes do."""
@@ -237,6 +256,8 @@ class Loops(Branches):
                     return ""
                 said = self.body(node.body)
                 rounds += 1
+                if rounds == FEW and self._went_on(node, before):
+                    return ""
                 if len(self.build.rows) - before > limit or rounds > 100_000:
                     raise TooLong
                 if said in ("break", "return") and not self.round_goes_on(node):

@@ -22,6 +22,7 @@ from ..vm import state as at
 from .requests import Traffic
 
 PRIME, SPREAD = 65_537, 3_571  # a primitive root of it: products look like chance
+PIECE = 1 << 16  # requests whose sectors are listed together
 L1_WAYS = 64  # of the sectored cache; NVIDIA does not print it
 
 
@@ -50,24 +51,24 @@ class CacheHits:
         return self.l2_hits / self.l2_sectors if self.l2_sectors else 0.0
 
 
-def in_order(
-    traffic: Traffic, warps_of_block: int, units: int, resident: int
-) -> tuple[Any, Any, Any, Any]:
-    """Unit, sector, kind and request of every sector, in the order of the launch.
+def in_order(log: Any, warps_of_block: int, units: int, resident: int) -> Any:
+    """Numbers of the requests, in the order of the launch.
 
     Which unit is the first changes from one instruction to the next: no unit finds all
     that others have brought, and none brings it all.
     """
-    log = traffic.log
     block = log[:, at.R_WARP] // warps_of_block
     wave = block // units // resident
     turn = (block % units * SPREAD + log[:, at.R_ORDER] * SPREAD**2) % PRIME
-    by = np.lexsort((log[:, at.R_WARP], turn, log[:, at.R_ORDER], wave))
-    count = log[by, at.R_COUNT]
-    request: Any = np.repeat(by, count)
-    within = np.arange(len(request)) - np.repeat(count.cumsum() - count, count)
-    sector = traffic.touched[log[request, at.R_FIRST] + within]
-    return (block % units)[request], sector, log[request, at.R_KIND], request
+    return np.lexsort((log[:, at.R_WARP], turn, log[:, at.R_ORDER], wave))
+
+
+def sectors_of(log: Any, requests: Any) -> tuple[Any, Any]:
+    """Places of the sectors that these requests touched, and whose each is."""
+    count = log[requests, at.R_COUNT]
+    first = log[requests, at.R_FIRST] - (count.cumsum() - count)
+    places = np.arange(count.sum()) + np.repeat(first, count)
+    return places, np.repeat(requests, count)
 
 
 def through(
@@ -83,30 +84,35 @@ def through(
     ``l1``: bytes of a unit's L1: what shared memory leaves; 0 for none. ``repeated``:
     whether the L2 holds what the same launch left there.
     """
-    if traffic.log is None or not len(traffic.log):
+    log = traffic.log
+    if log is None or not len(log):
         return CacheHits(0, 0, 0, 0, 0, 0, 0)
     units = int(device.compute_units.si)
-    ordered = in_order(traffic, warps_of_block, units, resident)
-    unit, sector, kind, request = ordered
-    loads = kind == 0
-    hit = _near(l1, unit, sector, loads)
-    left = ~hit
-    addresses, writes = sector[left] * SECTOR, kind[left] != 0
+    order = in_order(log, warps_of_block, units, resident)
+    unit = log[:, at.R_WARP] // warps_of_block % units
+    hit = _near(l1, traffic, unit, order)
+    pieces = [
+        _missed(log, hit, order[n : n + PIECE]) for n in range(0, len(order), PIECE)
+    ]
+    places, request = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+    kind = log[request, at.R_KIND]
+    addresses, writes = traffic.touched[places] * SECTOR, kind != 0
     before = len(addresses) if repeated else 0
     if repeated:
         addresses, writes = np.tile(addresses, 2), np.tile(writes, 2)
     out = _l2(device).run(addresses, writes)
     there = out.hit[before:]
-    far: Any = np.zeros(len(sector), np.int64)
-    far[left] = 2 - there
-    many = len(traffic.log)
-    answered = np.bincount(request * 3 + far, minlength=3 * many).reshape(many, 3)
+    many = len(log)
+    answered: Any = np.zeros((many, 3), np.int64)
+    answered[:, 1] = np.bincount(request[there], minlength=many)
+    answered[:, 2] = np.bincount(request[~there], minlength=many)
+    answered[:, 0] = log[:, at.R_COUNT] - answered[:, 1] - answered[:, 2]
     # An atomic needs what it adds to; a store brings its bytes along.
-    needed = np.count_nonzero(~there & (kind[left] == 2))
-    read = np.count_nonzero(~there & (kind[left] == 0)) if repeated else out.fills
+    needed = np.count_nonzero(~there & (kind == 2))
+    read = np.count_nonzero(~there & (kind == 0)) if repeated else out.fills
     return CacheHits(
-        int(np.count_nonzero(loads)),
-        int(np.count_nonzero(hit)),
+        int(log[log[:, at.R_KIND] == 0, at.R_COUNT].sum()),
+        int(answered[:, 0].sum()),
         len(there),
         int(np.count_nonzero(there)),
         (int(read) + int(needed)) * SECTOR,
@@ -116,18 +122,26 @@ def through(
     )
 
 
-def _near(l1: int, unit: Any, sector: Any, loads: Any) -> Any:
+def _missed(log: Any, hit: Any, requests: Any) -> tuple[Any, Any]:
+    """Places of the sectors that no L1 had, and whose each is."""
+    places, whose = sectors_of(log, requests)
+    left = ~hit[places]
+    return places[left], whose[left]
+
+
+def _near(l1: int, traffic: Traffic, unit: Any, order: Any) -> Any:
     """Which sectors the L1 of their unit has; stores and atomics pass it by."""
-    hit: Any = np.zeros(len(sector), bool)
+    hit: Any = np.zeros(len(traffic.touched), bool)
     first = l1_cache(l1)
     if first is None:
         return hit
-    place = np.nonzero(loads)[0]
-    place = place[np.argsort(unit[place], kind="stable")]
-    ends: Any = np.nonzero(np.diff(unit[place]))[0] + 1
-    for part in np.split(place, ends):
-        if len(part):
-            hit[part] = first.run(sector[part] * SECTOR).hit
+    loads = order[traffic.log[order, at.R_KIND] == 0]
+    loads = loads[np.argsort(unit[loads], kind="stable")]
+    ends: Any = np.nonzero(np.diff(unit[loads]))[0] + 1
+    for part in np.split(loads, ends):
+        places, _ = sectors_of(traffic.log, part)
+        if len(places):
+            hit[places] = first.run(traffic.touched[places] * SECTOR).hit
     return hit
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from .requests import Traffic
 from .trace import streams_of
 
 PATIENCE = 60.0  # seconds
+SHOWN = 5.0  # seconds after which a terminal shows how far it is
 LEAST = 12  # blocks that are replayed: of few at once, each begins where others end
 
 
@@ -47,6 +49,9 @@ class Warned:
     def __call__(self, machine: Machine) -> None:
         begun = int(machine.tables["G"][at.NEXT_BLOCK])
         took = time.monotonic() - self.began
+        if took > SHOWN and sys.stderr.isatty():
+            filled = "█" * (20 * begun // self.blocks)
+            print(f"\rblocks {filled:20} {begun:,}", end="", file=sys.stderr)
         whole = took * self.blocks / max(1, begun)
         if self.said or whole < PATIENCE:
             return

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from stacklib.memory.warp._fast import is_cold
+
 from ..lang.builder import KernelError
 from ..vm import state as at
-from ..vm._apart import is_cold, plainly
+from ..vm._apart import entry
 from ..vm.formats import FORMS
 from ..vm.program import FIELDS, OP, ORDERS, WAITS, ArrayUse, Program
 from .codes import decoded
@@ -21,7 +23,7 @@ from .requests import Traffic
 ALIGNMENT = 256  # of every array in global memory, as cudaMalloc gives
 TURN = 20_000  # instructions a warp issues before others of its block go on
 BUDGET = 20_000_000  # instructions between two looks from outside
-FIRST = 10_000  # that Python runs before numba has compiled the machine
+FIRST = 6_000  # that Python runs before numba has compiled the machine, or loaded it
 RESIDENT = 64 << 20  # bytes of registers of blocks that are resident together
 PIECE = 1 << 22  # bytes of an array that are looked at together
 NORESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python does not name
@@ -250,14 +252,15 @@ class Machine:
         from ..vm.loop import run
 
         left = FIRST - sum(_taken)
-        if left > 0 and is_cold(run):
-            ended = self._went(plainly(run), left, left)
-            _taken.append(int(self.tables["G"][at.ISSUED]))
+        if left > 0:
+            before = int(self.tables["G"][at.ISSUED])
+            ended = self._went(run, left, left)
+            _taken.append(int(self.tables["G"][at.ISSUED]) - before)
             if ended:
                 return
-            if sys.stderr.isatty():
-                print("compiling the machine, once: half a minute", file=sys.stderr)
-        while not self._went(run, TURN, BUDGET):
+        if is_cold(entry(run)) and sys.stderr.isatty():
+            print("compiling the machine, once: half a minute", file=sys.stderr)
+        while not self._went(entry(run), TURN, BUDGET):
             if watch is not None:
                 watch(self)
 

@@ -1,14 +1,15 @@
 """``estimate``: the time of a launch from the few blocks that the clock replays.
 
-Those blocks run in full. Of the others that the units run meanwhile, only the requests
-to memory are made, since they fill the caches; the rest of the grid does not run.
+Of the others that the units run meanwhile, only the requests to memory are made, since
+they fill the caches; the rest of the grid does not run. Where loops are long, both run
+with shorter ones, twice, and the time grows on as it did between the two.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,20 @@ import numpy as np
 from stacklib.hardware import Accelerator
 
 from ..issue.occupancy import Occupancy
+from ..issue.waves import Launch
 from ..vm import state as at
 from .cache_hits import CacheHits
 from .contention import turns
+from .long_loops import long_loops, shortened
 from .machine import Machine
 from .plan import Plan, Size, Sizes, planned
 from .slice_of import addresses_of, waits_for_blocks
 from .times import Times
 from .trace import streams_of
+
+SHORT = 32  # rounds of a loop that is never cut
+FEWEST = 2  # rounds, and twice as many: how much a round adds
+STEPS = 10_000_000  # instructions and sectors beyond which loops are cut
 
 
 class Unmodelled(ValueError):
@@ -124,18 +131,69 @@ def estimate(
             f"{plan.name}: blocks wait for values of other blocks, and one unit alone "
             "is replayed: how long they wait is not known"
         )
-    ran, recorded = _run(plan)
-    levels = plan.levels(ran.traffic(), repeated and _stays(plan))
-    if recorded is not ran:
-        _renumber(recorded, ran)
-    streams = streams_of(recorded, levels.answered, turns(ran, plan.kept))
+    found = _sampled(plan, repeated and _stays(plan))
     many = min(plan.blocks, plan.kept * plan.units)
-    full = many if recorded is ran else plan.kept
-    times = plan.times(streams)
     return Estimate(
         *(plan.name, plan.device, plan.grid, plan.block, plan.resident),
-        *(many, full, levels, times),
+        *(many, found.recorded, found.levels, found.times),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """What came of the blocks that ran."""
+
+    levels: CacheHits
+    times: Times
+    recorded: int  # blocks
+    steps: int  # instructions and sectors that were kept
+
+
+def _sampled(plan: Plan, repeated: bool) -> _Sample:
+    """The blocks with their loops, or what two launches of shorter ones say of them."""
+    loops = long_loops(plan.program, plan.threads * plan.blocks)
+    rounds = max((loop.rounds for loop in loops), default=0)
+    if rounds <= SHORT:
+        return _once(plan, repeated)
+
+    def of(some: int) -> _Sample:
+        made = shortened(plan.program, loops, some / rounds)
+        return _once(replace(plan, program=made), repeated)
+
+    less, more = FEWEST, 2 * FEWEST
+    short, long = of(less), of(more)
+    each = max(1.0, (long.steps - short.steps) / (more - less))
+    most = more + int((STEPS - long.steps) / each)
+    if rounds <= most:
+        return _once(plan, repeated)
+    if most > more:
+        less, more = most // 2, most
+        short, long = of(less), of(more)
+    times = _longer(short.times.launch, long.times.launch, rounds, less, more)
+    return replace(long, times=Times(times))
+
+
+def _longer(short: Launch, long: Launch, rounds: int, less: int, more: int) -> Launch:
+    """A launch of so many rounds, from two of fewer."""
+
+    def on(before: float, then: float) -> float:
+        return then + (then - before) / (more - less) * (rounds - more)
+
+    bounds = {name: on(short.bounds[name], n) for name, n in long.bounds.items()}
+    return replace(long, cycles=on(short.cycles, long.cycles), bounds=bounds)
+
+
+def _once(plan: Plan, repeated: bool) -> _Sample:
+    """The blocks as the program has them."""
+    ran, recorded = _run(plan)
+    levels = plan.levels(ran.traffic(), repeated)
+    if recorded is not ran:
+        _renumber(recorded, ran)
+    times = plan.times(streams_of(recorded, levels.answered, turns(ran, plan.kept)))
+    full = min(plan.blocks, plan.kept * (plan.units if recorded is ran else 1))
+    g, log = recorded.tables["G"], ran.tables["G"]
+    steps = int(g[at.TRACED] + log[at.SECTORS_MADE] + log[at.ISSUED])
+    return _Sample(levels, times, full, steps)
 
 
 def _stays(plan: Plan) -> bool:

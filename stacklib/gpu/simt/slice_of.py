@@ -30,7 +30,7 @@ def addresses_of(program: Program) -> Program | None:
     """The slice of a program; None where its blocks wait for each other."""
     if ORDERS & program.uses:
         return None
-    search = _searched(program)
+    search = searched(program)
     if search.answered():
         return None
     kept: Any = np.array(search.kept)
@@ -44,10 +44,10 @@ def addresses_of(program: Program) -> Program | None:
 
 def waits_for_blocks(program: Program) -> bool:
     """Whether loops go round until another block has left something."""
-    return _searched(program, loops=True).looks()
+    return searched(program, loops=True).looks()
 
 
-def _searched(program: Program, loops: bool = False) -> _Search:
+def searched(program: Program, loops: bool = False) -> _Search:
     search = _Search(program, loops)
     while search.step():
         pass

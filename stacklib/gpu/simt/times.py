@@ -38,7 +38,7 @@ class Times:
         """Least seconds of each part by name."""
         done = self.replayed
         scale = self.launch.blocks / done.streams.blocks / done.machine.clock
-        return {name: cycles * scale for name, cycles in done.bounds.items()}
+        return {name: cycles * scale for name, cycles in self.launch.bounds.items()}
 
     @property
     def bound(self) -> str:

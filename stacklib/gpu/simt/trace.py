@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stacklib.memory.warp._fast import FEW, is_cold
+from stacklib.memory.warp._fast import soon
 
 from ..issue.streams import KIND, NEEDS, Streams
 from ..vm import state as at
-from ..vm._apart import entry, plainly
+from ..vm._apart import entry
 from ..vm.program import OP
 from .contention import shared_out
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _LOAD, _STORE = OP["LOAD"], OP["STORE"]
 
 
-@entry
 def linked(
     TR: Any, order: Any, P: Any, kinds: Any, last: Any, needs: Any, kept: Any
 ) -> int:
@@ -75,7 +74,7 @@ def streams_of(machine: Machine, answered: Any, turns: float = 0.0) -> Streams:
     needs: Any = np.full((len(trace), NEEDS), -1, np.int64)
     kept: Any = np.zeros(len(trace), np.int64)
     last: Any = np.full(machine.program.registers + 16, -1, np.int64)
-    link = plainly(linked) if is_cold(linked) and len(trace) < FEW else linked
+    link = soon(linked, len(trace), entry)
     n = link(trace, order, rows, kinds, last, needs, kept)
     kept = kept[:n]
     warp = trace[kept, at.T_WARP]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -89,7 +90,8 @@ def compiled_once(
     key = (code, kernel, repr(grid), repr(block), given, repr(rest))
     made = _kept.get(key)
     if made is not None and made.holds():
-        _kept.move_to_end(key)
+        with suppress(KeyError):  # another thread may have put it out
+            _kept.move_to_end(key)
         return made.with_arrays(args)
     with frames.watched() as read:
         program = compiled(kernel, grid, block, args, *rest)

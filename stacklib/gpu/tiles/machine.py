@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -153,23 +154,30 @@ class Batch:
         self.undo.clear()
 
 
-_running: list[Batch] = []
+class _Own(threading.local):
+    """What this thread runs; another thread has its own."""
+
+    def __init__(self) -> None:
+        self.running: list[Batch] = []
+
+
+_own = _Own()
 
 
 def batch() -> Batch:
     """The programs that run now."""
-    if not _running:
+    if not _own.running:
         raise TypeError("tiles live in a program: start it with gpu.launch_tiles")
-    return _running[-1]
+    return _own.running[-1]
 
 
 def run(now: Batch, body: Callable[[], Any]) -> None:
     """Run a body as these programs."""
-    _running.append(now)
+    _own.running.append(now)
     try:
         body()
     finally:
-        _running.pop()
+        _own.running.pop()
 
 
 def ours(file: str) -> bool:

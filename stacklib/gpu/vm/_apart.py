@@ -14,50 +14,55 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from stacklib.memory.warp._fast import compiled, is_cold, once, slowly
+from stacklib.memory.warp._fast import compiled, once, slowly
 
-__all__ = ["apart", "entry", "inner", "is_cold", "plainly"]
+__all__ = ["apart", "entry", "inner"]
 
 HERE = Path(__file__).parent
 # No part keeps an array: counting references to them would take half the time.
 OPTIONS = {"error_model": "numpy", "no_cfunc_wrapper": True, "_nrt": False}
-
-
-def entry(function: Callable[..., Any]) -> Any:
-    """A loop that Python calls; what it is compiled to is kept for other processes."""
-    if not compiled():
-        return slowly(function)
-    import numba
-
-    made = once(numba.njit(cache=True, **OPTIONS)(function))
-    # Kept as long as nothing that it calls has changed, in whatever file.
-    made._cache._cache_file._source_stamp = _sources()
-    return made
+_parts: dict[Any, str] = {}  # what numba makes of a part
 
 
 def inner(function: Callable[..., Any]) -> Any:
     """A part of a loop, copied to where it is called."""
-    return _numba().Inner(function, OPTIONS) if compiled() else function
+    _parts[function] = "Inner"
+    return function
 
 
 def apart(function: Callable[..., Any]) -> Any:
     """A part of a loop that stays a function of its own."""
-    return _numba().Apart(function, OPTIONS) if compiled() else function
-
-
-def plainly(loop: Any) -> Callable[..., Any]:
-    """A loop and all that it calls as Python runs them."""
-    return _plain(loop) if compiled() else loop
+    _parts[function] = "Apart"
+    return function
 
 
 @cache
-def _plain(part: Any) -> Callable[..., Any]:
-    source = part.py_func
-    space = dict(source.__globals__)
-    for name in source.__code__.co_names:
-        if hasattr(space.get(name), "py_func"):
-            space[name] = _plain(space[name])
-    return FunctionType(source.__code__, space, source.__name__)
+def entry(function: Callable[..., Any]) -> Any:
+    """A loop that Python calls, with its parts; kept for other processes.
+
+    Numba is imported here and not with the parts: few steps are done before it is.
+    """
+    if not compiled():
+        return slowly(function)
+    made = once(_linked(function), **OPTIONS)
+    if hasattr(made._cache, "_cache_file"):
+        # Kept as long as nothing that it calls has changed, in whatever file.
+        made._cache._cache_file._source_stamp = _sources()
+    return made
+
+
+def _linked(function: Callable[..., Any]) -> Any:
+    """A function that calls what numba makes of parts, where it calls parts."""
+    space = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if isinstance(space.get(name), FunctionType) and space[name] in _parts:
+            space[name] = _part(space[name])
+    return FunctionType(function.__code__, space, function.__name__)
+
+
+@cache
+def _part(function: Callable[..., Any]) -> Any:
+    return getattr(_numba(), _parts[function])(_linked(function), OPTIONS)
 
 
 @cache

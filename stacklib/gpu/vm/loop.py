@@ -9,7 +9,7 @@ turn, the next block begins when those before it are finished or all wait.
 
 from __future__ import annotations
 
-from ._apart import apart, entry
+from ._apart import apart
 from .access import accessed, bound, indexed, private
 from .barriers import finished, grid_met
 from .basics import bits_of, count_bits, fail, first_lane
@@ -208,7 +208,6 @@ def step(me: int, turn: int, rounds: int, own: Own, t: Tables) -> int:
     return said if said else PAUSED
 
 
-@entry
 def run(
     blocks: int,
     units: int,

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import cache, wraps
+from importlib.util import find_spec
 from time import process_time
 from typing import Any
 
@@ -16,17 +17,13 @@ except ImportError:  # not on Windows: there each process compiles for itself
     fcntl = None  # type: ignore[assignment]
 
 
-FEW = 20_000  # steps that Python takes before numba has compiled a loop
+FEW = 10_000  # steps that Python takes before numba has compiled a loop, or loaded it
 PATIENCE = 5.0  # seconds of plain Python after which it is said what they are
 
 
 def compiled() -> bool:
-    """Whether numba is there to compile a loop."""
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    """Whether numba is there to compile a loop; to import it takes long."""
+    return find_spec("numba") is not None
 
 
 @cache
@@ -38,18 +35,21 @@ def fast(loop: Callable[..., None], fused: bool = False) -> Callable[..., None]:
     """
     if not compiled():
         return slowly(loop)
+    return once(loop, **({"fastmath": {"contract"}} if fused else {}))
+
+
+def once(loop: Callable[..., Any], **options: Any) -> Any:
+    """A loop as numba compiles it, and no two processes do that at a time.
+
+    Those that come meanwhile find it in the cache. Where no folder can be written, or
+    there are no locks, each compiles.
+    """
     import numba
 
-    options = {"fastmath": {"contract"}} if fused else {}
-    return once(numba.njit(cache=True, **options)(loop))
-
-
-def once(made: Any) -> Any:
-    """What numba made, and no two processes compile it at a time.
-
-    Those that come meanwhile find it in the cache. Where the cache's folder cannot be
-    written, or there are no locks, each compiles.
-    """
+    try:
+        made = numba.njit(cache=True, **options)(loop)
+    except RuntimeError:  # no folder for the cache can be written
+        return numba.njit(**options)(loop)
     compile, cached = made.compile, made._cache
 
     def alone(signature: Any) -> Any:
@@ -89,16 +89,23 @@ def slowly(loop: Callable[..., Any]) -> Callable[..., Any]:
 
 def is_cold(made: Any) -> bool:
     """Whether what numba made would have to be compiled before it runs."""
-    return compiled() and not (made.overloads or made._cache._cache_file._load_index())
+    if not compiled() or made.overloads:
+        return False
+    cached = getattr(made._cache, "_cache_file", None)
+    return cached is None or not cached._load_index()
 
 
 _taken: Counter[Any] = Counter()  # by loop, steps that Python took so far
 
 
-def soon(loop: Callable[..., None], steps: int) -> Callable[..., None]:
-    """As `fast`, but for a few steps the loop itself while it is not compiled yet."""
-    made = fast(loop)
-    if not is_cold(made) or _taken[loop] + steps > FEW:
-        return made
+def soon(
+    loop: Callable[..., Any], steps: int, make: Callable[..., Any] = fast
+) -> Callable[..., Any]:
+    """As ``make`` makes it, but for a few steps the loop itself.
+
+    To import numba, and to load what it compiled before, takes longer than those.
+    """
+    if _taken[loop] + steps > FEW:
+        return make(loop)
     _taken[loop] += steps
     return loop

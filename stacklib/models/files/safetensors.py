@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stacklib.quantity import Source
 from stacklib.quantity.bounds import is_whole
@@ -54,8 +54,17 @@ _MAIN = ("weight", "weight_packed", "qweight", "blocks")
 _LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks)\.(\d+)\.(.+)$")
 
 
-def header_of(path: Path) -> dict[str, tuple[str, tuple[int, ...], int]]:
-    """Type, shape and bytes of each tensor of one file.
+class Placed(NamedTuple):
+    """A tensor of a file: type, shape, bytes, and its first byte."""
+
+    kind: str
+    shape: tuple[int, ...]
+    nbytes: int
+    start: int
+
+
+def header_of(path: Path) -> dict[str, Placed]:
+    """Type, shape and place of each tensor of one file.
 
     - raises ``ConfigError`` for a file that is cut off or no safetensors, and a tensor
       of a type that is not known, of a shape that is no size, or beyond the end; it is
@@ -70,17 +79,14 @@ def header_of(path: Path) -> dict[str, tuple[str, tuple[int, ...], int]]:
                 "it is cut off or is not safetensors"
             )
         text = file.read(length)
-    room = size - 8 - length
     return {
-        name: _entry(path, name, told, room)
+        name: _entry(path, name, told, size, 8 + length)
         for name, told in parse(text, path).items()
         if name != "__metadata__"
     }
 
 
-def _entry(
-    path: Path, name: str, told: Any, room: int
-) -> tuple[str, tuple[int, ...], int]:
+def _entry(path: Path, name: str, told: Any, size: int, base: int) -> Placed:
     said = f"{path}: tensor {shown(name)}"
     fields = told if isinstance(told, Mapping) else {}
     kind: Any = fields.get("dtype")
@@ -96,11 +102,11 @@ def _entry(
     nbytes = math.prod(shape) * _TYPES[kind][0] / 8
     if len(place) != 2 or place[1] - place[0] != nbytes:
         raise ConfigError(f"{said} of shape {shape} has data_offsets {shown(place)}")
-    if place[1] > room:
+    if place[1] > size - base:
         raise ConfigError(
-            f"{said} ends at byte {place[1]} of {room}; the file is cut off"
+            f"{said} ends at byte {place[1]} of {size - base}; the file is cut off"
         )
-    return kind, tuple(shape), int(nbytes)
+    return Placed(kind, tuple(shape), int(nbytes), base + place[0])
 
 
 def from_safetensors(path: str | Path) -> LanguageModel:
@@ -119,14 +125,14 @@ def from_safetensors(path: str | Path) -> LanguageModel:
         config counts.
     """
     path = Path(path)
-    files = _files(path)
+    files = files_of(path)
     folder = path if path.is_dir() else path.parent
     if not (folder / "config.json").is_file():
         raise ConfigError(f"{folder}: no config.json beside the safetensors files")
     model = from_config(folder / "config.json", folder.name)
     if not any(file.exists() for file in files) and path.suffix == ".json":
         return _held_to(model, path)
-    found: dict[str, tuple[str, tuple[int, ...], int]] = {}
+    found: dict[str, Placed] = {}
     for file in files:
         found |= header_of(file)
     words = f"every tensor as {path.name} has it"
@@ -168,19 +174,19 @@ def from_config(path: Path, key: str = "") -> LanguageModel:
     return from_hf_config(raw, key=key, source=source)
 
 
-def _most(found: Mapping[str, tuple[str, tuple[int, ...], int]]) -> str:
+def _most(found: Mapping[str, Placed]) -> str:
     """The plain format of most bytes."""
     sums: dict[str, int] = {}
-    for kind, _, nbytes in found.values():
-        sums[kind] = sums.get(kind, 0) + nbytes
+    for place in found.values():
+        sums[place.kind] = sums.get(place.kind, 0) + place.nbytes
     return _TYPES[max(sums, key=lambda k: sums[k])][1].numbers
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
     """The files meant: one, those of an index, or all of a folder."""
     if path.is_dir():
         if (path / INDEX).is_file():
-            return _files(path / INDEX)
+            return files_of(path / INDEX)
         shards = sorted(path.glob("*.safetensors"))
         if not shards:
             raise ConfigError(f"{path}: no safetensors file in this folder")
@@ -200,16 +206,14 @@ def _files(path: Path) -> list[Path]:
     return [path.with_name(name) for name in sorted(names)]
 
 
-def _pieces(
-    model: LanguageModel, found: Mapping[str, tuple[str, tuple[int, ...], int]]
-) -> Iterator[Piece]:
+def _pieces(model: LanguageModel, found: Mapping[str, Placed]) -> Iterator[Piece]:
     """Tensors of the files by the matrix they belong to."""
     listed = (
         model.kept.tensors if model.kept else ((t, None, 0) for t in tensors(model))
     )
     known = {name: (t, row) for t, row, _ in listed for name in names_of(t)}
     modules: dict[str, list[tuple[str, str, tuple[int, ...], int]]] = {}
-    for name, (kind, shape, nbytes) in found.items():
+    for name, (kind, shape, nbytes, _) in found.items():
         cut = _SUFFIX.search(name)
         module = name[: cut.start()] if cut else name
         modules.setdefault(module, []).append(

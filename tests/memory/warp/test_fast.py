@@ -3,6 +3,7 @@
 import sys
 import threading
 import warnings
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def test_who_comes_while_another_compiles_waits_and_finds_it_in_the_cache(
     numba = pytest.importorskip("numba")
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     given = np.array([1.0, 2.0]), np.zeros(1)
-    mine = _fast.once(numba.njit(cache=True)(add))
+    mine = _fast.once(add)
     waits = threading.Thread(target=mine, args=given)
     lock = Path(f"{mine._cache._cache_file._index_path}.lock")
     with lock.open("w") as held:
@@ -61,3 +62,21 @@ def test_who_comes_while_another_compiles_waits_and_finds_it_in_the_cache(
     waits.join()
     assert given[1].tolist() == [3.0]
     assert (mine._cache_hits.total(), mine._cache_misses.total()) == (1, 0)
+
+
+def test_where_no_folder_can_be_written_a_loop_is_compiled_all_the_same(monkeypatch):
+    pytest.importorskip("numba")
+    from numba.core.caching import CacheImpl
+
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    made, out = _fast.once(add), np.zeros(1)
+    assert _fast.is_cold(made)
+    made(np.array([1.0, 2.0]), out)
+    assert out.tolist() == [3.0] and not _fast.is_cold(made)
+
+
+def test_few_steps_are_done_before_numba_is_asked(monkeypatch):
+    monkeypatch.setattr(_fast, "_taken", Counter())
+    half, made = _fast.FEW // 2, object()
+    found = [_fast.soon(add, half, lambda loop: made) for _ in range(3)]
+    assert found == [add, add, made]

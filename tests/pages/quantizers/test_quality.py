@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 
 from stacklib.pages.quantizers import quality as page
@@ -10,7 +11,7 @@ from stacklib.plots import spec as grammar
 from stacklib.tinylm import load
 from stacklib.tinylm.perplexity import Score, bits_per_byte, difference
 from stacklib.tinylm.probe import pairs, sentence_cost
-from stacklib.tinylm.quantized import quantized
+from stacklib.tinylm.quantized import quantized, regrouped
 
 from ...programs import loop_of
 
@@ -54,6 +55,25 @@ def test_a_sample_of_the_answers_is_found_again():
         costs = [sentence_cost(model, text) for text in (pair.bad, pair.good)]
         assert costs[0] - costs[1] == pytest.approx(kept["margins"][at], abs=0.005)
         assert (kept["pairs"][at] == "1") == (costs[1] < costs[0])
+
+
+def test_a_scheme_is_told_over_its_groupings():
+    """A sample of the draws is found again, and what the page says holds in all."""
+    for name, at in ((page.COARSE, 3), (page.PLAIN, 11)):
+        model = regrouped(load(), name, at + 1)
+        kept = page.groupings()[name][at]
+        for number in (3, 57, 120, 281):
+            pair = pairs()[number]
+            good, bad = (sentence_cost(model, text) for text in (pair.good, pair.bad))
+            assert kept[number] == "01"[good < bad] or abs(good - bad) < 0.01
+    assert all(lost > won for lost, won in page.splits(page.COARSE))
+    assert page.least_of_draws().si > 0.0025 > page.chance(page.COARSE).si
+    assert page.kind_of_draws().si > 4 * page.kind_share().si
+    plain = regrouped(load("draft"), "int8_channel", 1).weights
+    with pytest.raises(ValueError, match="seed = -1"):
+        regrouped(load("draft"), "q4_0", -1)
+    for name, weight in quantized(load("draft"), "int8_channel").model.weights.items():
+        assert np.array_equal(plain[name], weight)  # a row has one scale in any order
 
 
 def test_pairing_narrows_and_does_not_move():

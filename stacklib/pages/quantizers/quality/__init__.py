@@ -201,15 +201,64 @@ def least_chance() -> float:
     return min(statistics.mcnemar(*split) for split in splits)
 
 
-@counting(lambda: f"lost pairs, {KIND}")
-def same_kind() -> int:
-    """Of the pairs that the coarse grid loses, those of one kind."""
+@cache
+def groupings() -> dict[str, list[str]]:
+    """``low_precision/groupings.json``: by scheme the pairs of every draw, as bits."""
+    from stacklib.tinylm.low_precision.runs import curves
+
+    found: dict[str, list[str]] = {}
+    for each in curves("groupings")["rows"]:
+        found.setdefault(each["scheme"], []).append(each["pairs"])
+    return found
+
+
+def splits(scheme: str, other: str = "bf16") -> list[tuple[int, int]]:
+    """Of every draw, pairs that only the other answers right, and only the scheme."""
+    drawn = groupings()[scheme]
+    before = groupings().get(other, [answers()["rows"]["bf16"]["pairs"]] * len(drawn))
+    both = [list(zip(*pair, strict=True)) for pair in zip(before, drawn, strict=True)]
+    return [(b.count(("1", "0")), b.count(("0", "1"))) for b in both]
+
+
+@counting("draws of groups")
+def draws() -> int:
+    """How often columns were dealt into other groups."""
+    return len(groupings()[COARSE])
+
+
+@counting("{scheme} and {other} regrouped, draws that lose {which}")
+def draws_that_lose(scheme: str, other: str, which: str) -> int:
+    """Draws in which a scheme loses ``more`` pairs than it wins, or ``fewer``."""
+    sign = 1 if which == "more" else -1
+    return sum(sign * lost > sign * won for lost, won in splits(scheme, other))
+
+
+@counting("least chance of a draw's split")
+def least_of_draws() -> float:
+    """The least chance of the coarse grid's splits against bf16."""
+    return min(statistics.mcnemar(*split) for split in splits(COARSE))
+
+
+@counting("pairs lost in a draw, {which}")
+def lost_in_a_draw(which: str) -> int:
+    """The ``median``, ``least`` or ``most`` that the coarse grid loses in a draw."""
+    many = sorted(lost for lost, _ in splits(COARSE))
+    return many[{"least": 0, "median": len(many) // 2, "most": -1}[which]]
+
+
+@counting(lambda: f"share of the lost pairs of all draws, {KIND}")
+def kind_of_draws() -> float:
+    """Share of that kind of all pairs that any draw loses."""
     from stacklib.tinylm.probe import pairs
 
-    rows = answers()["rows"]
-    columns = pairs(), rows["bf16"]["pairs"], rows[COARSE]["pairs"]
-    gone = [pair for pair, a, b in zip(*columns, strict=True) if a + b == "10"]
-    return sum(pair.kind == KIND for pair in gone)
+    before = answers()["rows"]["bf16"]["pairs"]
+    gone = [
+        pair.kind
+        for drawn in groupings()[COARSE]
+        for pair, a, b in zip(pairs(), before, drawn, strict=True)
+        if a + b == "10"
+    ]
+    return gone.count(KIND) / len(gone)
 
 
 @counting(lambda: f"share of pairs, {KIND}")

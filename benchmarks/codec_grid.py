@@ -1,0 +1,192 @@
+"""Encode and decode beside the best peer, from a thousand numbers to sixteen million.
+
+    pip install torchao bitsandbytes               # not pinned; extra `bench`
+    python benchmarks/codec_grid.py                # -> results/codec_grid.json
+
+Public calls on both sides, one core, both warm, in turn; inputs in four types, as they
+lie and turned. Of torch's own cast, ml_dtypes' and NumPy's, or torchao and bitsandbytes,
+the fastest in a trial is the peer. A round of few numbers is many calls. Codes must be
+those of ml_dtypes (NumPy for fp16) before a time counts.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import host_common
+import ml_dtypes
+import numpy as np
+import torch
+from number_formats import touched
+
+from stacklib.quantizers import Format, dequantize, quantize
+from stacklib.roofline.host import measure as host
+
+SIZES = {"1 k": 1 << 10, "64 k": 1 << 16, "1 Mi": 1 << 20, "16 Mi": 1 << 24}
+TYPES = {
+    "fp32": (np.float32, torch.float32),
+    "fp64": (np.float64, torch.float64),
+    "fp16": (np.float16, torch.float16),
+    "bf16": (ml_dtypes.bfloat16, torch.bfloat16),
+}
+FORMATS = {
+    "e4m3fn": (ml_dtypes.float8_e4m3fn, torch.float8_e4m3fn),
+    "e5m2": (ml_dtypes.float8_e5m2, torch.float8_e5m2),
+    "e4m3fnuz": (ml_dtypes.float8_e4m3fnuz, torch.float8_e4m3fnuz),
+    "e8m0": (ml_dtypes.float8_e8m0fnu, torch.float8_e8m0fnu),
+    "e2m1": (ml_dtypes.float4_e2m1fn, None),
+    "fp16": TYPES["fp16"],
+    "bf16": TYPES["bf16"],
+}
+BARS = {"1 k": 0.5}  # elsewhere 1
+ROUNDS, LEAST = 7, 5e-4  # seconds of a round
+Call = Callable[[], Any]
+
+
+def numbers(count: int) -> Any:
+    """A matrix of bell-shaped numbers."""
+    rows = 32 if count < 1 << 16 else 256
+    return np.random.default_rng(0).standard_normal((rows, count // rows), "f4")
+
+
+def once(call: Call, many: int) -> float:
+    began = perf_counter()
+    for _ in range(many):
+        call()
+    return (perf_counter() - began) / many
+
+
+def cell(name: str, size: str, ours: Call, peers: dict[str, Call]) -> dict[str, Any]:
+    """Ours and the best of the peers in turn; the ratio of medians."""
+    for call in (ours, *peers.values()):
+        call()
+    trial = {who: min(once(call, 1) for _ in range(2)) for who, call in peers.items()}
+    best = min(trial, key=lambda who: trial[who])
+    many = max(1, min(500, int(LEAST / trial[best])))
+    rounds = 3 if SIZES[size] > 1 << 20 else ROUNDS
+    times: list[list[float]] = [[], []]
+    for _ in range(rounds):
+        for call, found in zip((ours, peers[best]), times, strict=True):
+            found.append(once(call, many))
+    ratio = median(times[1]) / median(times[0])
+    row = {"id": f"{name}, {size}", "peer": best, "numbers": SIZES[size]}
+    row |= {"times_s": times[0], "peer_times_s": times[1], "ratio": round(ratio, 3)}
+    return row | {"bar": BARS.get(size, 1.0)}
+
+
+def turned(x: Any, turn: bool) -> Any:
+    return x.T if turn else x
+
+
+def casts(size: str) -> Iterator[dict[str, Any]]:
+    """Formats without blocks."""
+    x = numbers(SIZES[size])
+    for name, (theirs, kind) in FORMATS.items():
+        form = Format(name)
+        for source, (own, tensor) in TYPES.items():
+            if source == name:
+                continue
+            for turn in (False, True):
+                y = turned(x.astype(own), turn)
+                t = turned(torch.from_numpy(x).to(tensor), turn)
+                codes, cast = form.encode(y), y.astype(theirs)
+                apart = int((codes != cast.view(codes.dtype)).sum())
+                if apart:
+                    raise SystemExit(f"{name} from {source}: {apart} codes differ")
+                peers: dict[str, Call] = {"ml_dtypes": lambda: y.astype(theirs)}
+                if kind is not None:
+                    peers["torch"] = lambda: t.to(kind)
+                what = f"encode {name} from {source}{', turned' if turn else ''}"
+                yield cell(what, size, lambda: form.encode(y), peers)
+        for turn in (False, True):
+            codes, cast = (
+                turned(part, turn) for part in (form.encode(x), x.astype(theirs))
+            )
+            peers = {"ml_dtypes": lambda: cast.astype(np.float32)}
+            if kind is not None:
+                coded = turned(torch.from_numpy(x).to(kind), turn)
+                peers["torch"] = lambda: coded.to(torch.float32)
+            what = f"decode {name}{', turned' if turn else ''}"
+            yield cell(what, size, lambda: form.decode(codes), peers)
+
+
+def blocks(size: str) -> Iterator[dict[str, Any]]:
+    """Schemes with a scale for a block."""
+    import bitsandbytes.functional as bnb
+    from torchao.prototype.mx_formats.mx_tensor import to_dtype, to_mx
+    from torchao.prototype.mx_formats.nvfp4_tensor import (
+        nvfp4_quantize,
+        per_tensor_amax_to_scale,
+    )
+
+    eight = torch.float8_e4m3fn
+    x = torch.from_numpy(numbers(SIZES[size]).reshape(4, -1))
+    for source in ("fp32", "bf16"):
+        for turn in (False, True):
+            t = x.to(TYPES[source][1])
+            t = t.T.contiguous().T if turn else t
+            whole = per_tensor_amax_to_scale(t.float().abs().max())
+            calls: dict[str, tuple[str, Call]] = {
+                "mxfp8_e4m3": ("torchao", lambda: to_mx(t.contiguous(), eight, 32)),
+                "nvfp4": ("torchao", lambda: nvfp4_quantize(t.contiguous(), 16, whole)),
+                "nf4": (
+                    "bitsandbytes",
+                    lambda: bnb.quantize_4bit(
+                        t.contiguous(), blocksize=64, quant_type="nf4"
+                    ),
+                ),
+            }
+            for name, (who, call) in calls.items():
+                what = f"quantize {name} from {source}{', turned' if turn else ''}"
+                yield cell(what, size, lambda: quantize(t, name), {who: call})
+    scales, codes = to_mx(x, eight, 32)
+    four, state = bnb.quantize_4bit(x, blocksize=64, quant_type="nf4")
+    mx, nf4 = quantize(x, "mxfp8_e4m3"), quantize(x, "nf4")
+    back = {"torchao": lambda: to_dtype(codes, scales, eight, 32, torch.float32)}
+    yield cell("dequantize mxfp8_e4m3", size, lambda: dequantize(mx), back)
+    back = {"bitsandbytes": lambda: bnb.dequantize_4bit(four, state)}
+    yield cell("dequantize nf4", size, lambda: dequantize(nf4), back)
+
+
+def main() -> None:
+    """The grid, its misses, its least and its median."""
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    watch, rows = host.Watch(), []
+    for size in SIZES:
+        if size == "1 k":  # numba is loaded before the clock runs
+            for kind, _ in TYPES.values():
+                x = numbers(1 << 20).astype(kind)
+                codes = [Format(name).encode(x) for name in FORMATS]
+                for name, part in zip(FORMATS, codes, strict=True):
+                    Format(name).decode(part)
+        for table in (casts, blocks):
+            for row in table(size):
+                rows.append(row)
+                mark = "  <" if row["ratio"] < row["bar"] else ""
+                print(f"{row['ratio']:6.2f} {row['id']} ({row['peer']}){mark}")
+    large = [row["ratio"] for row in rows if row["numbers"] >= 1 << 16]
+    under = sum(row["ratio"] < row["bar"] for row in rows)
+    print(f"from 64 k on: least {min(large):.2f}, median {median(large):.2f}", end="; ")
+    print(f"{under} of {len(rows)} cells under their bar")
+    total = {"id": "from 64 k on", "least": min(large), "median": median(large)}
+    total |= {"cells": len(large), "under": under, "all": len(rows)}
+    names = ("torch", "ml_dtypes", "torchao", "bitsandbytes")
+    head = host_common.head(
+        "codec_grid",
+        None,
+        watch,
+        driver="none",
+        rows=[*rows, total],
+        versions=host.versions() | {name: version(name) for name in names},
+        why_no_prediction="a comparison of speed with the best peer in one run",
+    )
+    host_common.save(host_common.HERE, "codec_grid", head)
+
+
+if __name__ == "__main__":
+    touched()
+    main()
