@@ -24,7 +24,7 @@ SHARES = {
 # Where the peer's time is the measure: the most of all shapes, by kind of processor.
 ATTENTION = {
     "flash": ("flash_attention_numpy", "Attention in NumPy over torch's"),
-    "both": ("flash_attention_torch", "Forward and backward through torch over torch's"),
+    "both": ("flash_attention_torch", "Both passes through torch over torch's"),
     "heads": ("flash_attention_heads", "Many small heads, or decode, over torch's"),
 }
 
