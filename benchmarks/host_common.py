@@ -47,9 +47,11 @@ def head(
     """The fields of a result that do not depend on what was measured."""
     machine = host.read_machine()
     blas = host.blas_threads()
+    processor, core = record.kind()
     return {
         "kind": kind,
-        "device": machine.text(),
+        "device": machine.text() + (f", as {core}" if core else ""),
+        **({"processor": processor} if processor else {}),
         "driver": f"{host.blas_name()}, {blas['threads']} threads ({blas['from']})",
         "clocks": machine.read_from.get("clock_hz", "unknown") + ", not controlled",
         "versions": host.versions(),
@@ -62,7 +64,11 @@ def head(
 
 
 def save(folder: Path, stem: str, result: dict[str, Any]) -> None:
-    """Write the result; say where, and whether other work disturbed it."""
+    """Write the result; say where, and whether other work disturbed it.
+
+    Its name ends with the kind of processor, where `kinds` runs it.
+    """
+    stem = "_".join(filter(None, (stem, record.kind()[0])))
     path = record.result_path(folder / "results", stem, record.today())
     record.write(path, result)
     print(f"wrote {path}: {len(result['rows'])} rows")

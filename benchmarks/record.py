@@ -17,6 +17,8 @@ HERE = Path(__file__).resolve().parent
 PREDICTIONS = HERE / "predictions"
 RESULTS = HERE / "results"
 sys.path.insert(0, str(HERE.parent))  # the stacklib beside these, not an installed one
+# Of a run by `kinds`: ``avx512``, or ``avx2:Haswell`` where that core is emulated.
+KIND = "STACKLIB_KIND"
 
 
 def today() -> str:
@@ -99,6 +101,12 @@ def result_path(folder: Path, stem: str, date: str) -> Path:
     if not path.exists() or _date_of(path) == date:
         return path
     return folder / f"{stem}_{date}.json"
+
+
+def kind() -> tuple[str, str]:
+    """The kind of processor of this run and the core emulated, or empty."""
+    name, _, core = os.environ.get(KIND, "").partition(":")
+    return name, core
 
 
 def _date_of(path: Path) -> str:

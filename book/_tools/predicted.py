@@ -38,6 +38,7 @@ UNPREDICTED = {
     "every_number",
     "flash_attention_numpy",
     "flash_attention_torch",
+    "flash_attention_heads",
     "launch_costs",
     "proven_best",
     "gloo_costs",
@@ -110,7 +111,8 @@ def unreadable(root: Path) -> str:
 def of_result(path: Path, root: Path, past: History) -> Iterator[str]:
     """The faults of one result file."""
     name, result = tree.name(path, root), json.loads(path.read_text("utf-8"))
-    if path.stem in UNPREDICTED and result.get("why_no_prediction"):
+    kind = f"_{result.get('processor')}"  # one file for each kind of processor
+    if path.stem.removesuffix(kind) in UNPREDICTED and result.get("why_no_prediction"):
         return
     recorded = result.get("prediction") or {}
     if not recorded.get("file") or not recorded.get("sha256"):

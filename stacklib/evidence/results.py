@@ -35,6 +35,10 @@ def root() -> Path:
     return held("benchmarks/results")
 
 
+def _folder() -> Path:
+    return root() / "benchmarks" / "results"
+
+
 def file(name: str) -> str:
     """A result file's name from the top of the checkout."""
     return f"benchmarks/results/{name}.json"
@@ -44,7 +48,7 @@ def load(name: str) -> dict[str, Any] | None:
     """A result file by name, checked."""
     if not re.fullmatch(r"[\w.-]+", name):
         raise ResultError(f"result name {name!r}: a file name without folders")
-    path = root() / "benchmarks" / "results" / f"{name}.json"
+    path = _folder() / f"{name}.json"
     if not path.exists():
         return None
     try:
@@ -63,6 +67,19 @@ def need(name: str) -> dict[str, Any]:
     if found is None:
         raise ResultError(f"{name}: not measured here; measure with `make bench`")
     return found
+
+
+def by_kind(name: str) -> list[str]:
+    """Names of a result's files: one for each kind of processor, or the one there is.
+
+    Where speed beside a peer's depends on the vector unit, one is kept for AVX2 and one
+    for AVX-512 (`benchmarks/kinds.py`). ResultError where nothing was measured.
+    """
+    stems = [path.stem for path in sorted(_folder().glob(f"{name}_*.json"))]
+    found = [s for s in stems if s == f"{name}_{need(s).get('processor')}"]
+    if not found:
+        need(name)
+    return found or [name]
 
 
 def prediction(name: str) -> dict[str, Any]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from stacklib import evidence, hardware, models, roofline
 from stacklib.evidence import results
@@ -21,6 +20,12 @@ SHARES = {
     "memory": ("reading memory", chain.READ),
     "kernels": ("norms, launches and sampling", chain.KERNELS),
     "link": ("exchanges between the chips", (chain.EXCHANGES,)),
+}
+# Where the peer's time is the measure: the most of all shapes, by kind of processor.
+ATTENTION = {
+    "flash": ("flash_attention_numpy", "Attention in NumPy over torch's"),
+    "both": ("flash_attention_torch", "Both passes through torch over torch's"),
+    "heads": ("flash_attention_heads", "Many small heads, or decode, over torch's"),
 }
 
 
@@ -116,22 +121,19 @@ def house() -> Saying:
 
 
 def ratio(result: str, *rows: str) -> Quantity:
-    """How many times a peer's speed: the least of some rows of a result file."""
-    found = _of(result, rows, "ratio")[0]
-    return found.named(f"least ratio to the peer, {', '.join(rows)}")
+    """How many times a peer's speed: the least of some rows, on any processor."""
+    files = [results.file(name) for name in results.by_kind(result)]
+    found = (recorded(file, row, "ratio") for file in files for row in rows)
+    least = min(found, key=lambda q: q.si)
+    return least.named(f"least ratio to the peer, {', '.join(rows)}")
 
 
 def longest(result: str) -> Quantity:
-    """How many times a peer's time: the most of the shapes of a result file."""
+    """How many times a peer's time: the most of the rows of a result file."""
     rows = [row["id"] for row in results.need(result)["rows"]]
-    found = _of(result, rows, "time_over_peer")[-1]
-    return found.named(f"most of the peer's time, {result}")
-
-
-def _of(result: str, rows: Iterable[str], field: str) -> list[Quantity]:
-    """A field of some rows of a result file, the least first."""
-    file = f"benchmarks/results/{result}.json"
-    return sorted((recorded(file, row, field) for row in rows), key=lambda q: q.si)
+    found = (recorded(results.file(result), row, "time_over_peer") for row in rows)
+    most = max(found, key=lambda q: q.si)
+    return most.named(f"most of the peer's time, {result}")
 
 
 def peers() -> Saying:
@@ -146,10 +148,12 @@ def peers() -> Saying:
         "nvfp4": (ratio("quantize", "nvfp4"), "NVFP4 over torchao"),
         "nf4": (ratio("quantize", "nf4"), "NF4 over bitsandbytes"),
         "q4_k": (ratio("q4_k", "q4_k encode"), "Q4_K encode over ggml"),
-        "flash": (longest("flash_attention_numpy"), "Attention in NumPy over torch's"),
-        "both": (longest("flash_attention_torch"), "The same, forward and backward"),
         "q4_k_decode": (ratio("q4_k", "q4_k decode"), "Q4_K decode over gguf"),
     }
+    for key, (file, what) in ATTENTION.items():
+        for name in results.by_kind(file):
+            kind = name.removeprefix(f"{file}_")
+            found[f"{key}_{kind}"] = longest(name), f"{what}, {kind}"
     return say("peers", **{k: (q, what, None, 2) for k, (q, what) in found.items()})
 
 

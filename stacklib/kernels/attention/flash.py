@@ -75,7 +75,8 @@ def flash_attention(
     scale : float, optional
         Of the scores; 1 / sqrt(head_dim) if left out.
     backend : str
-        ``numpy``: arrays of float32 or float64. ``torch``: tensors, with gradients.
+        ``numpy``: arrays of float32 or float64. ``torch``: tensors of those or of half
+        the bits, with gradients.
         ``triton``: tensors on a GPU, or in Triton's interpreter.
 
     Returns

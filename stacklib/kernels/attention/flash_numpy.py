@@ -1,31 +1,24 @@
 """FlashAttention in NumPy: tiles of queries outside, tiles of keys inside, one pass.
 
-Of the score matrix a tile of at most `SCORES` numbers exists at a time. A row carries a
+Of the score matrix a tile of at most `tiles.NUMBERS` exists at a time. A row carries a
 reference height and, measured from it, the sum of its weights and of its weighted
-values. What makes it fast: the exponential is a power of two, its factor in the
-queries; tiles stand with keys down and queries across, so that heights and sums are
-taken along contiguous rows; everything is written in place; tiles that a mask leaves
-empty are never touched.
+values. What makes it fast: heights are left out where no score can be high; sums are a
+product with ones; small heads go together; everything is written in place; tiles that a
+mask leaves empty are never touched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
-from math import e, log, log2, prod
+from collections.abc import Callable
+from functools import cache, partial
+from math import log, prod
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .mask import Call, Mask
-
-TILE_Q, TILE_K = 512, 512
-TILE_CUT = 256  # queries where a mask cuts: less is computed only to be masked
-SCORES = TILE_Q * TILE_K  # numbers of the scores that exist at a time
-# A row is rescaled only where its height has risen by a factor of 256: until then its
-# weights stay in range, and the result is the same, as FlashAttention-4 has it.
-RISE = 8.0  # log2 of it
+from .tiles import Tiles, tiles_of
 
 Floats: TypeAlias = NDArray[Any]
 
@@ -52,130 +45,97 @@ def forward(q: Any, k: Any, v: Any, call: Call) -> tuple[Floats, Floats]:
             f"q of {q.dtype}: the NumPy backend computes in float32 and float64; "
             "convert with q.astype(np.float32)"
         )
-    (batch, _, queries, wide), kv_heads = q.shape, k.shape[1]
     out, lse = np.empty(q.shape, q.dtype), np.empty(q.shape[:3], q.dtype)
+    tiles, rise = tiles_of(k, call), _rise(v)
+    low = _farthest(q, k, call.scale) < rise  # not where either is NaN
     # Heads that share keys and values get an axis of their own.
-    shared = (batch, kv_heads, call.group, queries)
-    q, to = q.reshape(*shared, wide), out.reshape(*shared, wide)
-    lse_to = lse.reshape(shared)
-    tile_q = _even(queries, TILE_Q if call.mask.all else TILE_CUT)
-    tile_k = min(k.shape[2], TILE_K)
-    together = max(1, SCORES // (tile_q * tile_k))
-    far = _far(q, k, call.scale)
-    memory = np.empty(max(SCORES, tile_q * tile_k), q.dtype)
-    for one in range(batch):
-        for pairs, members in _heads(kv_heads, call.group, together):
-            keys, values = k[one, pairs, None], v[one, pairs, None]
-            for top in range(0, queries, tile_q):
-                rows = slice(top, top + tile_q)
-                at = (one, pairs, members, rows)
-                to[at], lse_to[at] = _rows(q[at], keys, values, call, top, far, memory)
+    shared = (tiles.batch, tiles.kv_heads, call.group, *q.shape[2:])
+    q, to, lse_to = (x.reshape(shared[: x.ndim + 1]) for x in (q, out, lse))
+    memory = np.empty(tiles.numbers, q.dtype)
+    cover = cache(partial(_cover, call.mask))
+    for block in tiles.blocks():
+        keys, values = k[block[:2]], v[block[:2]]
+        for top, bottom in tiles.steps():
+            at = (*block, slice(top, bottom))
+            ins = q[at], keys, values, tiles, top
+            to[at], lse_to[at] = _rows(*ins, rise, low, cover, memory)
     return out, lse
 
 
-def _even(length: int, most: int) -> int:
-    """A tile, so that the last of them is not much smaller: in steps of 16 numbers."""
-    tiles = -(-length // most)
-    return min(length, most, -(-length // tiles // 16) * 16)
+def _rise(v: Floats) -> float:
+    """How far from a row's height its scores may be before it is measured from another.
 
-
-def _far(q: Floats, k: Floats, scale: float) -> bool:
-    """Whether a weight could be less than the least normal number.
-
-    A power of two below it takes a hundred times as long. No two scores of a row are
-    further apart than twice the product of the longest query and the longest key.
+    Until then neither a weight nor a sum of weighed values leaves the normal numbers,
+    nor loses a digit: the result is the same. FlashAttention-4 waits for a factor of
+    256; float32 has room for more, as far as values are ordinary.
     """
-    lengths = (np.einsum("...d,...d", x, x).max() ** 0.5 for x in (q, k))
-    apart = 2 * abs(scale) * log2(e) * float(prod(lengths))
-    return not apart + RISE < -np.finfo(q.dtype).minexp  # NaN is far too
+    largest, about = float(max(v.max(), -v.min())), np.finfo(v.dtype)
+    if not 0 < largest < np.inf:
+        return log(256)
+    room = -(about.minexp + about.nmant) * log(2) - log(v.shape[2])
+    return max(log(256), room - abs(log(largest)))
 
 
-def _heads(kv_heads: int, group: int, together: int) -> Iterator[tuple[slice, slice]]:
-    """Heads of keys and values, and of the queries that share one, a few at a time."""
-    members = min(group, together)
-    pairs = max(1, together // group)
-    for pair in range(0, kv_heads, pairs):
-        for member in range(0, group, members):
-            yield slice(pair, pair + pairs), slice(member, member + members)
+def _farthest(q: Floats, k: Floats, scale: float) -> float:
+    """No score is further from 0 than the longest query times the longest key."""
+    squares = (float(np.einsum("...d,...d", x, x).max()) for x in (q, k))
+    return abs(scale) * prod(squares) ** 0.5
 
 
 def _rows(
-    q: Floats,  # (p, g, rows, d)
-    k: Floats,  # (p, 1, keys, d)
+    q: Floats,  # (b, h, g, rows, d)
+    k: Floats,  # (b, h, keys, d)
     v: Floats,
-    call: Call,
+    tiles: Tiles,
     top: int,
-    far: bool,
+    rise: float,
+    low: bool,  # no row needs a height
+    cover: Callable[[int, int, int], Floats],
     memory: Floats,
 ) -> tuple[Floats, Floats]:
     """A tile of queries over all keys that it sees: its result, and log sum exp."""
-    *heads, rows, wide = q.shape
-    factor = q.dtype.type(call.scale * log2(e))
-    turned = np.multiply(q.swapaxes(-1, -2), factor, order="C")  # (p, g, d, rows)
+    mask, (*heads, rows, _) = tiles.call.mask, q.shape
+    q, k, v = q * q.dtype.type(tiles.call.scale), k[:, :, None], v[:, :, None]
     # Rows are measured from their height; from 0 while they have seen nothing.
-    height = np.full((*heads, 1, rows), -np.inf, q.dtype)
-    base = np.zeros_like(height)
-    total = np.zeros_like(height)
-    sums = np.zeros((*heads, rows, wide), q.dtype)
-    product = np.empty_like(sums)
-    ones = np.ones((1, TILE_K), q.dtype)
-    least = np.full(rows, np.finfo(q.dtype).minexp, q.dtype)  # a row: twice as fast
-    with np.errstate(invalid="ignore"):
-        for left, right in call.mask.runs(top, top + rows, TILE_K):
-            shape = (*heads, right - left, rows)
+    height = np.full((*heads, rows, 1), -np.inf, q.dtype)
+    base, total, sums = np.zeros_like(height), np.zeros_like(height), np.zeros_like(q)
+    product, ones = np.empty_like(sums), np.ones((tiles.keys, 1), q.dtype)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for left, right in mask.runs(top, top + rows, tiles.keys):
+            shape = (*heads, rows, right - left)
             scores = memory[: prod(shape)].reshape(shape)
-            cover = _cover_of(call.mask, top, rows, left, right, q.dtype)
             # -- scores ----
-            np.matmul(k[..., left:right, :], turned, out=scores)
-            if cover is not None:
-                np.fmin(scores, cover[0], out=scores)
+            np.matmul(q, k[..., left:right, :].swapaxes(-1, -2), out=scores)
+            if mask.cut(top, top + rows, left, right):
+                hidden = cover(top + mask.behind - left, rows, right - left)
+                np.copyto(scores, -np.inf, where=hidden)
             # -- heights, seldom raised ----
-            highest = scores.max(axis=-2, keepdims=True)
-            if (highest > height + RISE).any():
-                highest = np.fmax(height, highest)
-                base = np.where(highest == -np.inf, 0, highest)
-                shrink = np.exp2(height - base)
-                total *= shrink
-                sums *= shrink.swapaxes(-1, -2)
-                height = highest
+            if not low:
+                height = np.fmax(height, scores.max(axis=-1, keepdims=True))
+                if (abs(height - base) > rise).any():
+                    before, base = base, np.where(height == -np.inf, base, height)
+                    shrink = np.exp(np.minimum(before - base, 0))
+                    total *= shrink
+                    sums *= shrink
             # -- weights ----
-            np.subtract(scores, base, out=scores)
-            if far or cover is not None:
-                np.maximum(scores, least, out=scores)
-            np.exp2(scores, out=scores)
-            if cover is not None:
-                np.minimum(scores, cover[1], out=scores)
+            if base.any():
+                np.subtract(scores, base, out=scores)
+            np.exp(scores, out=scores)
             # -- what they weigh ----
-            total += np.matmul(ones[:, : right - left], scores)
-            np.matmul(scores.swapaxes(-1, -2), v[..., left:right, :], out=product)
+            total += np.matmul(scores, ones[: right - left])
+            np.matmul(scores, v[..., left:right, :], out=product)
             sums += product
-        blind = (height == -np.inf) & (total == total)  # rows that see nothing
-        total[blind] = 1
-        sums /= total.swapaxes(-1, -2)
-        sums[blind[..., 0, :]] = 0
-        lse = (height + np.log2(total)) * log(2)
-    return sums, lse[..., 0, :]
+        lse = base + np.log(total)  # -inf where a row sees nothing
+        total[total == 0] = 1
+        sums /= total
+    return sums, lse[..., 0]
 
 
-def _cover_of(
-    mask: Mask, top: int, rows: int, left: int, right: int, dtype: Any
-) -> tuple[Floats, Floats] | None:
-    """A tile's mask as `_cover` gives it; None where all of its pairs count."""
-    if not mask.cut(top, top + rows, left, right):
-        return None
-    reach = mask.ahead, mask.window or mask.queries + mask.keys
-    return _cover(top + mask.behind - left, rows, right - left, *reach, dtype)
+def _cover(mask: Mask, place: int, rows: int, keys: int) -> NDArray[np.bool_]:
+    """Which pairs of a tile do not count, (rows, keys).
 
-
-@lru_cache(maxsize=4)  # the tiles along a diagonal share one
-def _cover(
-    place: int, rows: int, keys: int, ahead: int, behind: int, dtype: Any
-) -> tuple[Floats, Floats]:
-    """The most that scores and weights of a tile may be, (keys, rows) each.
-
-    inf where a pair counts; where it does not, -inf for a score and 0 for a weight.
-    ``place``: of the first row, counted from the first key of the tile.
+    - ``place``: of the first row, counted from the first key of the tile.
     """
-    away = np.arange(keys)[:, None] - (np.arange(rows) + place)
-    cover = np.where((away < ahead) & (away > -behind), np.inf, -np.inf).astype(dtype)
-    return cover, np.maximum(cover, 0)
+    away = np.arange(keys) - (np.arange(rows)[:, None] + place)
+    hidden: NDArray[np.bool_] = away >= mask.ahead
+    return hidden if mask.window is None else hidden | (away <= -mask.window)

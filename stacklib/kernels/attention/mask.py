@@ -15,6 +15,7 @@ from typing import Any
 from stacklib.quantity.bounds import whole
 
 MOST_DIM = 256  # numbers of a head, as the kernels for a device have it
+APART = 64  # keys that are worth a tile of their own because nothing there is masked
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,13 @@ class Mask:
     def runs(self, top: int, bottom: int, most: int) -> Iterator[tuple[int, int]]:
         """The keys that rows ``[top, bottom)`` see, ``most`` of them at a time.
 
-        Keys that all of the rows see lie apart from those that a mask cuts.
+        Keys that all of the rows see, if there are many, lie apart from those that a
+        mask cuts.
         """
         begin, end = self.seen(top, bottom)
-        inner = self.first(bottom - 1), self.last(top)
-        edges = sorted({begin, end, *(min(max(begin, at), end) for at in inner)})
-        for start, stop in pairwise(edges):
+        inner = max(begin, self.first(bottom - 1)), min(self.last(top), end)
+        edges = {begin, end, *(inner if inner[1] - inner[0] >= APART else ())}
+        for start, stop in pairwise(sorted(edges)):
             for left in range(start, stop, most):
                 yield left, min(left + most, stop)
 

@@ -2,6 +2,7 @@
 
 import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from attention_cases import MASKS, made
 
-from stacklib.kernels.attention import flash_numpy
+from stacklib.kernels.attention import tiles
 from stacklib.kernels.attention.flash import BACKENDS, flash_attention
 from stacklib.kernels.attention.naive import naive_attention
 from stacklib.quantity import UnknownName
@@ -58,9 +59,9 @@ def test_small_tiles_give_what_float64_gives(shape, causal, window, seed):
     batch, group, kv_heads, queries, keys, wide = shape
     x = made(seed, batch, group * kv_heads, kv_heads, queries, keys, wide, np.float64)
     with pytest.MonkeyPatch.context() as patch:
-        for name, size in (("TILE_Q", 16), ("TILE_K", 8), ("TILE_CUT", 8)):
-            patch.setattr(flash_numpy, name, size)
-        patch.setattr(flash_numpy, "SCORES", 256)
+        for name, size in (("Q", 16), ("K", 8), ("CUT", 8)):
+            patch.setattr(tiles, f"TILE_{name}", size)
+        patch.setattr(tiles, "NUMBERS", 256)
         tiled = flash_attention(*x, causal=causal, window=window)
     exact = naive_attention(*x, causal=causal, window=window)
     assert np.allclose(tiled, exact, rtol=1e-12, atol=1e-12)
@@ -73,11 +74,16 @@ def test_rows_are_rescaled_when_their_height_rises_late():
     assert error_ratio(q, k[:, :, ::-1].copy(), v) <= 2
 
 
-def test_scores_too_far_apart_for_float32_lose_nothing_and_no_time():
-    q, k, v = made(3, 1, 1, 1, 200, 700, 64, by=1000.0)
-    assert flash_numpy._far(q, k, 0.125)
-    assert error_ratio(q, k, v) <= 2
-    assert not flash_numpy._far(q / 1000, k, 0.125)
+@pytest.mark.parametrize("by", [1e-3, 1, 6, 30, 1000])
+@pytest.mark.parametrize("values", [0, 1e-37, 1e-25, 1, 1e25, 1e34])
+def test_a_row_keeps_its_height_only_while_no_weight_leaves_the_range(by, values):
+    """Scores all low, all high, and both: whatever a row is measured from."""
+    for shift in (-1, 0, 1):
+        q, k, v = made(3, 1, 1, 1, 70, 300, 64, by=by)
+        k += np.float32(shift) * q.mean(axis=2, keepdims=True) / np.float32(by)
+        v *= np.float32(values)
+        assert error_ratio(q, k, v) <= 2
+        assert error_ratio(abs(q), shift * abs(k), v) <= 2
 
 
 def test_rows_that_see_nothing_are_zero_in_both():
@@ -131,6 +137,16 @@ def test_nothing_beyond_a_ragged_edge_is_read_or_written(words):
     assert np.isfinite(flash_attention(*views, **words)).all()
     for x, y in zip(around, before, strict=True):
         assert np.array_equal(x, y, equal_nan=True)
+
+
+def test_four_threads_get_what_one_gets():
+    cases = [
+        (made(i, 2, 4, 2, 40 + 9 * i, 300, 16), MASKS[i % len(MASKS)]) for i in range(8)
+    ]
+    alone = [flash_attention(*x, **words) for x, words in cases]
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda case: flash_attention(*case[0], **case[1]), cases * 4)
+    assert all(np.array_equal(a, b) for a, b in zip(alone * 4, found, strict=True))
 
 
 def peak(function, *args):

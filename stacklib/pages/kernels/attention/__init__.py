@@ -313,20 +313,20 @@ def steps(
 # -- measured on the book's machine ----------------------------------------------------
 
 
-FORWARD, RESULT = "flash_attention_numpy", "benchmarks/results/{}.json"
+FORWARD = "flash_attention_numpy"
 
 
 def growth(which: str, count: int = TOKENS) -> Quantity:
     """Memory beyond inputs and result that a run took."""
-    runs = [(r["which"], r["tokens"]) for r in results.need(FORWARD)["memory"]]
+    name = results.by_kind(FORWARD)[-1]
+    runs = [(r["which"], r["tokens"]) for r in results.need(name)["memory"]]
     place = f"memory/{runs.index((which, count))}"
     label = f"memory, {which}, {count:,} tokens"
-    return recorded(
-        RESULT.format(FORWARD), place, "growth_bytes", unit="B", label=label
-    )
+    return recorded(results.file(name), place, "growth_bytes", unit="B", label=label)
 
 
-def over_peer(name: str = FORWARD) -> Quantity:
-    """Time over that of torch's own kernel in C++, one thread."""
+def over_peer(kind: str, name: str = FORWARD) -> Quantity:
+    """Time over that of torch's own kernel in C++, one thread, a kind of processor."""
+    name = f"{name}_{kind}"
     row, label = results.need(name)["rows"][0]["id"], f"{name} over torch's"
-    return recorded(RESULT.format(name), row, "time_over_peer", label=label)
+    return recorded(results.file(name), row, "time_over_peer", label=label)

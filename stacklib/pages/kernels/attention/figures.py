@@ -17,7 +17,7 @@ ABOUT = About(device="this_machine")
 
 def memory_spec(title: str) -> Spec:
     """What a call takes beyond its inputs and its result."""
-    runs = results.need(page.FORWARD)["memory"]
+    runs = results.need(results.by_kind(page.FORWARD)[-1])["memory"]
     lengths = sorted({r["tokens"] for r in runs})
     scores = [HEADS * WIDTH * n * n for n in lengths]
     marks: list[Mark] = [line(lengths, scores, "the scores alone", "predicted")]
