@@ -163,7 +163,10 @@ def rates_of(
     usual = usual * gemm.power_share(plain, factor(plain.issue), factor)
     later = tuned and (device.later or not plain.tiled)
     sharp = factor("attention_overlap")
-    beside = sum(part**sharp for part in _BESIDE[later])
+    parts: Any = _BESIDE[later]
+    if traced:
+        parts = [chosen(part, label="cycles beside the products'") for part in parts]
+    beside = sum(part**sharp for part in parts)
     pace = factor("attention_served") / (1 + beside) ** (1 / sharp)
     attention = plain.peak * pace * gemm.power_share(plain, pace, factor) * share
     return Rates(
