@@ -29,6 +29,7 @@ STYLES = (
 SCRIPTS = (
     "quantities.js",
     "fragment.js",
+    "ink.js",
     "predict.js",
     "python.js",
     "scales.js",

@@ -1,5 +1,5 @@
-// Predictions: committed before the answer opens and the page goes on, kept in this
-// browser, never sent.
+// Predictions: committed before the bars over their answer lift, kept in this browser,
+// never sent.
 "use strict";
 
 (() => {
@@ -65,13 +65,9 @@
     return ratio > 1 ? `${short(ratio)} times too high.` : `${short(1 / ratio)} times too low.`;
   }
 
-  // ---- below the first box that waits, the page does not go on ----
-
   const ALWAYS = "st-predict-never-ask";
   const SHOWN = "shown"; // kept instead of a prediction
-  const boxes = [];
-  const waits = ({ root }) => root.classList.contains("st-waiting");
-  const article = document.querySelector(".bd-article");
+  const boxes = []; // how each is passed by, and whether it waits
 
   const button = (words, act) => {
     const made = st.element("button", { type: "button", class: "st-quiet" }, words);
@@ -79,49 +75,19 @@
     return made;
   };
 
-  const gate = st.element("p", { class: "st-gate" }, "The page goes on once you commit. ",
-    button("Show without predicting", () => boxes.find(waits).pass(true)), " ",
-    button("Never ask", () => { put(ALWAYS, "1"); boxes.filter(waits).forEach((box) => box.pass(false)); }));
-
-  // Everything after an element, in the page's order.
-  function after(element) {
-    const found = [];
-    for (let at = element; at && at !== article; at = at.parentElement) {
-      for (let next = at.nextElementSibling; next; next = next.nextElementSibling) found.push(next);
-    }
-    return found;
-  }
-
-  function fold() {
-    article.querySelectorAll(".st-folded").forEach((part) => part.classList.remove("st-folded"));
-    gate.remove();
-    const first = boxes.find(waits);
-    if (!first) return;
-    const box = first.root.closest(".st-box") || first.root;
-    after(box).forEach((part) => part.classList.add("st-folded"));
-    box.after(gate);
-  }
-
-  // A link into what is folded is followed: the boxes before it are passed by.
-  function follow() {
-    const target = document.getElementById(location.hash.slice(1));
-    if (!target || !target.closest(".st-folded")) return;
-    while (target.closest(".st-folded")) boxes.find(waits).pass(false);
-    target.scrollIntoView();
-  }
-
   function begin(box) {
     const { predict: name, unit, value } = box.dataset;
     const form = box.querySelector("form");
     const input = form.querySelector("input");
     const note = box.querySelector(".st-predict-note");
     const answer = box.querySelector(".st-answer");
+    let lift = null; // the bars over the answer, while it waits
 
     function hide() {
       box.classList.add("st-waiting"); // folds the answer away, on screen only
       form.hidden = answer.open = false;
       note.hidden = true;
-      fold();
+      lift ??= st.ink(answer.querySelector(".st-q").dataset.q, () => pass(true));
     }
 
     function reveal(...words) {
@@ -130,7 +96,8 @@
       box.classList.remove("st-waiting");
       form.hidden = answer.open = true;
       note.hidden = false;
-      fold();
+      if (lift) lift();
+      lift = null;
     }
 
     function commit(text) {
@@ -153,7 +120,11 @@
     });
     input.addEventListener("input", () => input.setCustomValidity(""));
 
-    boxes.push({ root: box, pass });
+    form.append(button("Show me", () => pass(true)), button("Never ask", () => {
+      put(ALWAYS, "1");
+      boxes.forEach((one) => one());
+    }));
+    boxes.push(() => { if (lift) pass(false); });
     const before = kept(name);
     if (before === SHOWN || got(ALWAYS)) pass(false);
     else if (before !== null && read(before, unit) !== null) commit(before);
@@ -161,6 +132,4 @@
   }
 
   document.querySelectorAll(".st-prediction").forEach(begin);
-  window.addEventListener("hashchange", follow);
-  follow();
 })();

@@ -7,6 +7,7 @@ window.st = window.st || {};
 (() => {
   const HOVER_MS = 150;
   const trees = new WeakMap(); // element -> derivation
+  const known = {}; // derivations of the page, by name
   let panel = null; // the one popover
   let owner = null; // the number it belongs to
   let pinned = false; // opened by click or key, so the pointer leaving keeps it
@@ -229,7 +230,7 @@ window.st = window.st || {};
     window.addEventListener("resize", () => { if (owner) place(); });
     const data = document.getElementById("st-quantities");
     if (!data) return;
-    const known = JSON.parse(data.textContent);
+    Object.assign(known, JSON.parse(data.textContent));
     // An input may be named instead of repeated, at any depth.
     const name = (tree) => {
       tree.inputs = (tree.inputs || []).map((input) => (typeof input === "string" ? known[input] : name(input)));
@@ -247,6 +248,6 @@ window.st = window.st || {};
     else if (owner) place();
   }
 
-  st.quantities = { attach, settle };
+  st.quantities = { attach, settle, known };
   begin(); // deferred scripts run once the page is parsed
 })();

@@ -184,11 +184,18 @@ class Quantity:
         return _make(self, label=label)
 
     def text(self, unit: str | None = None, digits: int = 3) -> str:
-        """Number and unit for a reader, for example ``"21.1 ms"``."""
+        """Number and unit for a reader, for example ``"21.1 ms"``.
+
+        Of a count that is known exactly three digits are as good as six: 65,504.
+        """
         q = self.to(unit) if unit is not None else self
         shown = q.shown
         if unit is None and shown.factor == 1.0:
             shown = readable(q.si, shown, exact=digits > 6)
+        if 3 <= digits < 6 and shown.factor == 1 and 1e3 <= abs(q.si) < 1e6:
+            from .told import exact_count
+
+            digits = 6 if exact_count(q) else digits
         number = format_number(q.si / shown.factor, digits)
         return f"{number} {shown.printed}".rstrip()
 

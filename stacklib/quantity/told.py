@@ -62,6 +62,14 @@ def told(q: Quantity) -> str:
     return "predicted" if found == "spec" and times else found
 
 
+def exact_count(q: Quantity) -> bool:
+    """Whether a number is a whole one without a unit, and neither measured nor a
+    model's: every digit of it counts.
+    """
+    plain = not q.shown.dims and not q.shown.symbol and q.si.is_integer()
+    return plain and told(q) not in ("predicted", "measured", "assumed")
+
+
 def _inside(part: Quantity) -> str:
     word = told(part)
     if part.kind == "measured" and MARK not in part.key:  # of the database

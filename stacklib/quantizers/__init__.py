@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from .column_rounding import gptq
     from .error_integral import expected_error
     from .formats import FORMATS, Format, Row
-    from .gguf_file import Gguf, read_gguf, write_gguf
+    from .gguf_file import Gguf, read_gguf
+    from .gguf_writing import write_gguf
     from .layouts import pack, unpack
     from .log_grid import LogFormat, byte_split
     from .quantizing import dequantize, quantize

@@ -4,33 +4,76 @@ Rounding a magnitude to the format's last digit is one floating-point addition: 
 a power of two that many binades above, it keeps just the digits the format has, and
 the processor rounds to nearest even. What was added below the least normal number is
 the same for all, which makes subnormal numbers the same case. Input is taken in chunks
-that stay in the second-level cache, in arrays made once.
+that stay in the second-level cache, in arrays of the call's own: no state outlives it.
 """
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .formats import grid, table_order
+from .compiled import loops
+from .formats import Format, grid, table_order
+from .inputs import in_memory_order, real, single
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from .formats import Format
-
 CHUNK = 32768  # numbers; five arrays of four bytes each stay in 1 MiB
-_AS_INT: dict[Any, Any] = {
-    np.dtype(np.float32): (np.uint32, 23, 8),
-    np.dtype(np.float64): (np.uint64, 52, 11),
-}
+# how a format is rounded to
+BIASED, UNSIGNED_ZERO, WIDE, HALF, SCALE = range(5)
+MAGNITUDE, INFINITE = np.int32(0x7FFFFFFF), np.int32(0x7F800000)
 
 
 def code_type(bits: int) -> Any:
     """Smallest unsigned integer that holds a code."""
     return next(t for t in (np.uint8, np.uint16, np.uint32) if t(0).nbytes * 8 >= bits)
+
+
+class Plan(NamedTuple):
+    """What the loops must know of a format, once for all calls.
+
+    - ``kind``: type of a code.
+    - ``numbers``: way, cut, least, limit, excess, NaN, sign, saturate and mask, where
+      ``least`` and ``limit`` are the bits of the least normal number and of the first
+      one that is too large, ``excess`` is what is left in each code by the exponent of
+      what was added, and ``mask`` the digits of a double that only count
+      together; none for fp32, to which the processor rounds.
+    """
+
+    kind: Any
+    numbers: NDArray[np.int64]
+
+
+@cache
+def plan(name: str, saturate: bool, kept: bool | None = None) -> Plan:
+    """Of a format with an exponent; ``kept``: what is too large becomes the largest."""
+    form = Format(name)
+    row, cut = form.row, 23 - form.row.significand
+    kept = stays(form, saturate) if kept is None else kept
+    least = limit = excess = 0
+    if row.special == "scale":
+        way = SCALE
+    elif row.bias == 127:
+        way = WIDE
+    else:
+        way = HALF if name == "fp16" else BIASED
+        way = UNSIGNED_ZERO if row.special == "fnuz" else way
+        least = int(np.float32(form.least_normal).view(np.int32))
+        beyond = form.largest if kept else form.largest + 2.0**form.step_of_largest
+        limit = int(np.float32(beyond).view(np.int32))
+        excess = ((least >> 23) + cut) << row.significand
+    mask = (1 << 50 - row.significand) - 1 if cut else 0
+    sign = 1 << form.bits - 1
+    numbers = np.array(
+        [way, cut, least, limit, excess, form.nan, sign, saturate, mask], np.int64
+    )
+    numbers.flags.writeable = False
+    return Plan(code_type(form.bits), numbers)
 
 
 def encode_array(
@@ -39,27 +82,54 @@ def encode_array(
     saturate: bool = False,
     rounding: str = "nearest",
     seed: int | None = None,
+    out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Codes of an array, equal to ``Format.encode`` of each number."""
-    x = np.asarray(x)
-    if x.dtype not in _AS_INT:
-        if x.dtype.kind not in "fiu":
-            raise TypeError(f"an array of {x.dtype}: real numbers are needed")
-        x = x.astype(np.float64)
-    x = np.ascontiguousarray(x)
+    x = real(x)
+    if rounding == "nearest" and form.row.special not in ("integer", "table"):
+        return _nearest(form, x, saturate, out)
+    if x.dtype.itemsize == 2:
+        x = single(x, 0)
     if form.row.special in ("integer", "table"):
-        return _listed(form, x, rounding, seed)
-    if rounding == "stochastic":
-        x = _drawn(form, x, seed)
-    elif rounding == "zero":
-        x = _cut(form, x)
-    if form.row.special == "scale":
-        return _scales(form, x, saturate)
-    if x.dtype == np.float32 and form.bits <= 16 and form.row.bias < 127:
-        codes = np.empty(x.shape, code_type(form.bits))
-        encode_into(form, x.reshape(-1), codes.reshape(-1), stays(form, saturate))
-        return codes
-    return _wide(form, x, saturate)
+        codes = _listed(form, x, rounding, seed)
+    else:
+        x = _drawn(form, x, seed) if rounding == "stochastic" else _cut(form, x)
+        return _nearest(form, x, saturate, out)
+    return codes if out is None else given(out, codes.shape, codes.dtype, codes)
+
+
+def _nearest(
+    form: Format, x: NDArray[Any], saturate: bool, out: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Codes in the order in memory that the numbers have, or in ``out``."""
+    row = plan(form.name, saturate)
+    if out is not None:
+        given(out, x.shape, row.kind)
+        alone = not np.may_share_memory(out, x)
+        if alone and x.flags.c_contiguous and out.flags.c_contiguous:
+            encode_flat(row, x.reshape(-1), out.reshape(-1))
+        else:
+            out[...] = _nearest(form, x, saturate, None)
+        return out
+    turned, back = in_memory_order(x)
+    codes: NDArray[Any] = np.empty(turned.shape, row.kind)
+    encode_flat(row, turned.reshape(-1), codes.reshape(-1))
+    return codes if back is None else codes.transpose(back)
+
+
+def given(
+    out: Any, shape: tuple[int, ...], kind: Any, found: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """``out`` where it can hold the codes, filled with those found already."""
+    fits = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == kind
+    if not fits or not out.flags.writeable:
+        is_ = f"{getattr(out, 'dtype', type(out).__name__)} of {np.shape(out)}"
+        want = f"a writable array of {np.dtype(kind)} of shape {shape} is needed"
+        raise ValueError(f"out is {is_}: {want}")
+    if found is not None:
+        out[...] = found
+    kept: NDArray[Any] = out
+    return kept
 
 
 def stays(form: Format, saturate: bool) -> bool:
@@ -67,141 +137,86 @@ def stays(form: Format, saturate: bool) -> bool:
     return form.row.special == "finite" or (form.row.special == "fn" and saturate)
 
 
-class _Kept:
-    """Arrays that the chunks of one format are worked in."""
-
-    def __init__(self, form: Format, keep: bool) -> None:
-        row = form.row
-        self.cut = np.int32(23 - row.significand)
-        least: Any = np.float32(form.least_normal).view(np.int32)
-        # a number that rounds to the code behind the largest one
-        beyond = form.largest if keep else form.largest + 2.0**form.step_of_largest
-        limit: Any = np.float32(beyond).view(np.int32)
-        self.least: NDArray[Any] = np.full(CHUNK, least, np.int32)
-        self.limit: NDArray[Any] = np.full(CHUNK, limit, np.int32)
-        self.raised = np.int32(int(self.cut) << 23)
-        first = (int(least) >> 23) + int(self.cut)
-        kind = code_type(form.bits)
-        # left in each code by the exponent of what was added
-        excess = (first << row.significand) & (1 << 8 * kind(0).nbytes) - 1
-        self.excess = kind(excess)
-        self.sign = kind(1 << form.bits - 1)
-        self.size: NDArray[Any] = np.empty(CHUNK, np.int32)
-        self.magic: NDArray[Any] = np.empty(CHUNK, np.int32)
-        self.minus: NDArray[Any] = np.empty(CHUNK, np.bool_)
-        self.wide = np.empty(CHUNK, kind)
-        # NaN that the code behind the largest number does not stand for already
-        self.look = row.special in ("ieee", "finite") or keep
-
-
-@lru_cache(maxsize=32)
-def _kept(form: Format, keep: bool) -> _Kept:
-    return _Kept(form, keep)
-
-
-def encode_into(
-    form: Format,
-    x: NDArray[Any],
-    codes: NDArray[Any],
-    clamp: bool = False,
-    finite: bool = False,
-) -> None:
-    """Codes of flat float32 numbers, written into an array that is there already.
-
-    ``clamp``: what is too large becomes the largest number, else what lies behind it.
-    ``finite``: no number is NaN, and none is looked for.
-    """
-    kept = _kept(form, clamp)
-    bits = x.view(np.int32)
+def encode_flat(row: Plan, x: NDArray[Any], codes: NDArray[Any]) -> None:
+    """Codes of flat numbers as ``real`` gives them, into an array that is there."""
+    made, numbers = loops(len(x)), row.numbers
+    if made is not None:
+        made.encode(x.view(AS_BITS[x.dtype]), codes, numbers)
+        return
+    by_numpy = STEPS[int(numbers[0])]
+    room: list[NDArray[Any]] = [np.empty(min(len(x), CHUNK), np.int32) for _ in "ab"]
     for start in range(0, len(x), CHUNK):
-        part = slice(start, min(start + CHUNK, len(x)))
-        n = part.stop - start
-        size, magic, out = kept.size[:n], kept.magic[:n], codes[part]
-        np.bitwise_and(bits[part], np.int32(0x7FFFFFFF), out=size)
-        unknown = kept.look and not finite and n and size.max() > 0x7F800000
-        np.minimum(size, kept.limit[:n], out=size)
-        np.bitwise_and(size, np.int32(0x7F800000), out=magic)
-        np.maximum(magic, kept.least[:n], out=magic)
-        np.add(magic, kept.raised, out=magic)
-        np.add(size.view(np.float32), magic.view(np.float32), out=size.view(np.float32))
-        np.subtract(size, magic, out=size)  # steps of the last digit
-        np.right_shift(magic, kept.cut, out=magic)
-        np.add(size, magic, out=size)
-        np.copyto(out, size, casting="unsafe")
-        np.subtract(out, kept.excess, out=out)
-        minus, wide = kept.minus[:n], kept.wide[:n]
-        np.signbit(x[part], out=minus)
-        if form.row.special == "fnuz":
-            np.logical_and(minus, out, out=minus)  # zero has no sign
-        np.multiply(minus, kept.sign, out=wide, dtype=wide.dtype)
-        np.bitwise_or(out, wide, out=out)
-        if unknown:
-            where = np.isnan(x[part])
-            turned = np.signbit(x[part][where]) * kept.sign
-            out[where] = kept.sign.dtype.type(form.nan) ^ turned
+        bits = single(x[start : start + CHUNK], int(numbers[8])).view(np.int32)
+        by_numpy(bits, codes[start : start + len(bits)], row, *room)
 
 
-def _wide(form: Format, x: NDArray[Any], saturate: bool) -> NDArray[Any]:
-    """Codes of float64, or in a format with the exponent of fp32."""
-    kind, width, exponent = _AS_INT[x.dtype]
-    bits = x.view(kind)
-    size = bits & kind((1 << width + exponent) - 1)
-    code = _rounded(form, size, x.dtype, kind, width, exponent)
-    row, infinity = form.row, kind((1 << exponent) - 1 << width)
-    over = kind(form.top if stays(form, saturate) else form.top + 1)
-    np.minimum(code, over, out=code)
-    body = row.exponent + row.significand
-    sign = (bits >> kind(width + exponent)) << kind(body)
-    if row.special == "fnuz":
-        sign[code == 0] = 0
-    unknown = size > infinity
-    if unknown.any():
-        code[unknown] = kind(form.nan)
-    code = code | sign if row.special == "fnuz" else code ^ sign
-    return code.astype(code_type(form.bits))
+AS_BITS: dict[Any, Any] = {
+    np.dtype(np.float32): np.int32,
+    np.dtype(np.int16): np.int16,
+    np.dtype(np.float16): np.uint16,
+    np.dtype(np.float64): np.int64,
+}
 
 
-def _rounded(
-    form: Format, size: NDArray[Any], dtype: Any, kind: Any, width: int, exponent: int
-) -> NDArray[Any]:
-    """Codes of magnitudes as if the format went on without end, up to infinity."""
-    row = form.row
-    cut = width - row.significand
-    rebias = (1 << exponent - 1) - 1 - row.bias
+def _biased(bits: Any, out: Any, row: Plan, size: Any, magic: Any) -> None:
+    """The addition of the module's first lines."""
+    _, cut, least, limit, excess, nan, sign, _, _ = (int(n) for n in row.numbers)
+    size, magic = size[: len(bits)], magic[: len(bits)]
+    np.bitwise_and(bits, MAGNITUDE, out=size)
+    unknown = size.max() > INFINITE
+    np.minimum(size, np.int32(limit), out=size)
+    np.bitwise_and(size, INFINITE, out=magic)
+    np.maximum(magic, np.int32(least), out=magic)
+    np.add(magic, np.int32(cut << 23), out=magic)
+    np.add(size.view(np.float32), magic.view(np.float32), out=size.view(np.float32))
+    np.subtract(size, magic, out=size)  # steps of the last digit
+    np.right_shift(magic, np.int32(cut), out=magic)
+    np.add(size, magic, out=size)
+    np.subtract(size, np.int32(excess), out=size)
+    if unknown:
+        size[np.isnan(bits.view(np.float32))] = nan
+    np.right_shift(bits, np.int32(31), out=magic)
+    np.bitwise_and(magic, np.int32(sign), out=magic)
+    if row.numbers[0] == UNSIGNED_ZERO:
+        magic[size & sign - 1 == 0] = 0
+    np.bitwise_xor(size, magic, out=size)
+    np.copyto(out, size, casting="unsafe")
+
+
+def _wide(bits: Any, out: Any, row: Plan, size: Any, code: Any) -> None:
+    """In a format with the exponent of fp32 a half is added, less one if even."""
+    cut, nan, sign = int(row.numbers[1]), int(row.numbers[5]), int(row.numbers[6])
+    size, code = size[: len(bits)], code[: len(bits)]
+    np.bitwise_and(bits, MAGNITUDE, out=size)
+    code[:] = size
     if cut:
-        # with one digit only, half way goes up, whatever the exponent's last bit
-        last = (size >> kind(cut)) & kind(1) if row.significand else kind(1)
-        code = (size + (kind((1 << cut - 1) - 1) + last)) >> kind(cut)
-    else:
-        code = size.copy()
-    if not rebias:
-        return code
-    low = size < kind(rebias + 1 << width)
-    code -= kind(rebias << row.significand)
-    if low.any():
-        # float plus this has its last bit at the format's smallest step
-        step = dtype.type(2.0 ** (1 - row.bias - row.significand + width))
-        small = np.where(low, size, kind(0)).view(dtype) + step
-        code = np.where(low, small.view(kind) - step.view(kind), code)
-    return code
+        code += (size >> cut & 1) + ((1 << cut - 1) - 1)
+    code >>= cut
+    code[size > INFINITE] = nan
+    wide = code.view(np.uint32)
+    wide |= (bits < 0) * np.uint32(sign)
+    np.copyto(out, wide, casting="unsafe")
 
 
-def _scales(form: Format, x: NDArray[Any], saturate: bool) -> NDArray[Any]:
-    kind, width, exponent = _AS_INT[x.dtype]
-    bits = x.view(kind)
-    size = bits & kind((1 << width + exponent) - 1)
-    rebias = (1 << exponent - 1) - 1 - form.row.bias
-    code = ((size + kind(1 << width - 1)) >> kind(width)).astype(np.int64) - rebias
-    lowest = np.array([form.smallest, 2 * form.smallest]).astype(f"f{size.itemsize}")
-    first, second = lowest.view(kind)
-    low = size < second
-    code[low] = size[low] > first
-    np.clip(code, 0, form.nan, out=code)
-    bad = size >= kind((1 << exponent) - 1 << width)
-    if not saturate:
-        bad |= (bits >> kind(width + exponent)).astype(bool) | (size == 0)
-    code[bad] = form.nan
-    return code.astype(np.uint8)
+def _scale(bits: Any, out: Any, row: Plan, size: Any, code: Any) -> None:
+    """Powers of two; half way goes up, and below the first two the first is met."""
+    nan, saturate = int(row.numbers[5]), bool(row.numbers[7])
+    size, code = size[: len(bits)], code[: len(bits)]
+    np.bitwise_and(bits, MAGNITUDE, out=size)
+    np.right_shift(size + (1 << 22), 23, out=code)
+    low = size < 1 << 23
+    code[low] = size[low] > 1 << 22
+    code[(size >= INFINITE) | ((bits <= 0) & (not saturate))] = nan
+    np.copyto(out, code, casting="unsafe")
+
+
+STEPS: dict[int, Callable[..., None]] = {
+    BIASED: _biased,
+    UNSIGNED_ZERO: _biased,
+    WIDE: _wide,
+    HALF: _biased,
+    SCALE: _scale,
+}
 
 
 def _listed(
@@ -274,27 +289,64 @@ def _between(form: Format, x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]
     power = np.frexp(size)[1] - 1
     if row.special == "scale":  # powers of two, and none below the first
         low = np.ldexp(1.0, np.maximum(power, -row.bias))
-        return low, low
+        return np.where(size > 0, low, 0.0), low
     step = np.ldexp(1.0, np.maximum(power, 1 - row.bias) - row.significand)
     return np.floor(size / step) * step, step
 
 
 @cache
-def _table(form: Format) -> NDArray[Any]:
-    return np.array([form.decode(code) for code in range(1 << form.bits)], np.float32)
+def number_table(name: str) -> NDArray[np.float32]:
+    """The number of each byte: of the codes of a format, and NaN behind them."""
+    form = Format(name)
+    found: NDArray[np.float32] = np.full(256, np.nan, np.float32)
+    found[: 1 << form.bits] = [form.decode(code) for code in range(1 << form.bits)]
+    found.flags.writeable = False
+    return found
 
 
-def decode_array(form: Format, codes: Any) -> NDArray[Any]:
+def decode_array(
+    form: Format, codes: Any, out: NDArray[Any] | None = None
+) -> NDArray[Any]:
     """Numbers of an array of codes, equal to ``Format.decode`` of each."""
     codes = np.asarray(codes)
     if codes.dtype.kind not in "iu":
         raise TypeError(f"an array of {codes.dtype}: codes are whole numbers")
+    kind = code_type(form.bits)
+    if codes.dtype != kind:
+        _inside(form, codes)
+        codes = codes.astype(kind)
+    turned, back = in_memory_order(codes)
+    flat = turned.reshape(-1)
+    direct = out is not None and back is None and out.flags.c_contiguous
+    if out is not None:
+        given(out, codes.shape, np.float32)
+        direct = direct and not np.may_share_memory(out, codes)
+    found = out if direct else np.empty(turned.shape, np.float32)
+    assert found is not None
+    _decode_flat(form, flat, found.reshape(-1))
+    found = found if back is None else found.transpose(back)
+    return found if out is None or direct else given(out, found.shape, "f4", found)
+
+
+def _inside(form: Format, codes: NDArray[Any]) -> None:
     if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) < 1 << form.bits:
         worst = int(codes.min()) if codes.min() < 0 else int(codes.max())
         raise ValueError(f"code {worst}: {form.name} has {form.bits} bits")
+
+
+def _decode_flat(form: Format, codes: NDArray[Any], out: NDArray[Any]) -> None:
+    made = loops(len(codes)) if form.bits <= 16 else None
     if form.bits <= 8:
-        return _table(form)[codes]
-    if form.name == "fp16":
-        return codes.astype(np.uint16).view(np.float16).astype(np.float32)
-    # the others are fp32 with its last bits cut
-    return (codes.astype(np.uint32) << np.uint32(32 - form.bits)).view(np.float32)
+        table = number_table(form.name)
+        if made is None:
+            _inside(form, codes)
+            np.take(table, codes, out=out, mode="clip")
+        elif made.decode(codes, out, table) >> form.bits:
+            _inside(form, codes)
+    elif made is not None:
+        made.widen(codes.view("u2" if form.name == "fp16" else "i2"), out.view("i4"))
+    elif form.name == "fp16":
+        out[:] = codes.view(np.float16)
+    else:  # the others are fp32 with its last bits cut
+        _inside(form, codes)
+        np.left_shift(codes, 32 - form.bits, out=out.view(np.uint32), dtype=np.uint32)

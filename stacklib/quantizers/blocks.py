@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import CHUNK, encode_into
-from .compiled import mx_by_numba
+from .arrays import CHUNK, encode_flat, number_table, plan
+from .compiled import loops
 from .formats import Format
+from .integers import given_scale, whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,23 +32,33 @@ IMPLIED = 64.0  # an MXINT8 code is 64 times its number (OCP MX v1.0, section 5.
 
 
 def encode(
-    row: Scheme, rows: NDArray[Any], rule: str = "floor"
+    row: Scheme,
+    rows: NDArray[Any],
+    rule: str = "floor",
+    scale: Any = None,
+    draw: Any = None,
 ) -> tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]]]:
-    """Codes, scales and other levels of rows whose blocks are full."""
+    """Codes, scales and other levels of rows whose blocks are full.
+
+    ``scale``: of the whole tensor, in NVFP4. ``draw``: of stochastic rounding.
+    """
     flat = rows.reshape(-1)
     codes = np.empty(rows.shape, np.int8 if row.element == "int8" else np.uint8)
     scales = np.empty((*rows.shape[:-1], rows.shape[-1] // row.block), np.uint8)
     if row.family == "mx":
-        _mx(row, flat, codes.reshape(-1), scales.reshape(-1), rule)
+        _mx(row, flat, codes.reshape(-1), scales.reshape(-1), rule, draw)
         return codes, scales, {}
-    tensor = _nvfp4(row, flat, codes.reshape(-1), scales.reshape(-1))
+    tensor = _nvfp4(row, flat, codes.reshape(-1), scales.reshape(-1), scale, draw)
     return codes, scales, {"tensor": np.array(tensor, np.float32)}
 
 
 @cache
 def scale_values() -> NDArray[Any]:
-    """2 to the power of each e8m0 code less 127; the last code, NaN, is left out."""
-    return np.ldexp(np.float32(1), np.arange(255) - 127, dtype=np.float32)
+    """2 to the power of each e8m0 code less 127, NaN for the last code."""
+    found: NDArray[Any] = np.full(256, np.nan, np.float32)
+    found[:255] = np.ldexp(np.float32(1), np.arange(255) - 127)
+    found.flags.writeable = False
+    return found
 
 
 @cache
@@ -82,80 +93,104 @@ def scale_codes(size: NDArray[Any], element: str, rule: str) -> NDArray[Any]:
     return np.minimum(np.maximum(code, 0), 254).astype(np.uint8)
 
 
-@cache
-def _room(block: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    turned: NDArray[Any] = np.empty((block, CHUNK // block), np.float32)
-    return np.empty(CHUNK, np.float32), turned, np.empty(CHUNK // block, np.float32)
+class _Room:
+    """Arrays that the chunks of one call are worked in."""
 
+    def __init__(self, numbers: int, block: int) -> None:
+        chunk = min(CHUNK, numbers)
+        self.work: NDArray[Any] = np.empty(chunk, np.float32)
+        self.turned: NDArray[Any] = np.empty((block, chunk // block), np.float32)
+        self.sizes: NDArray[Any] = np.empty(chunk // block, np.float32)
 
-def _largest(
-    part: NDArray[Any], work: NDArray[Any], turned: NDArray[Any], sizes: NDArray[Any]
-) -> NDArray[Any]:
-    """Largest magnitude of each block: blocks are turned into columns first.
+    def largest(self, part: NDArray[Any]) -> NDArray[Any]:
+        """Largest magnitude of each block: blocks are turned into columns first.
 
-    NumPy takes the largest of whole rows at once, but of a short row one by one.
-    """
-    block, many = len(turned), len(part) // len(turned)
-    np.abs(part, out=work[: len(part)])
-    columns = turned[:, :many]
-    np.copyto(columns, work[: len(part)].reshape(-1, block).T)
-    found: NDArray[Any] = np.maximum.reduce(columns, axis=0, out=sizes[:many])
-    return found
+        NumPy takes the largest of whole rows at once, but of a short row one by one.
+        """
+        block, many = len(self.turned), len(part) // len(self.turned)
+        work, columns = self.work[: len(part)], self.turned[:, :many]
+        np.abs(part, out=work)
+        np.copyto(columns, work.reshape(-1, block).T)
+        found: NDArray[Any] = np.maximum.reduce(columns, 0, out=self.sizes[:many])
+        return found
 
 
 def _mx(
-    row: Scheme, x: NDArray[Any], codes: NDArray[Any], scales: NDArray[Any], rule: str
+    row: Scheme,
+    x: NDArray[Any],
+    codes: NDArray[Any],
+    scales: NDArray[Any],
+    rule: str,
+    draw: Any,
 ) -> None:
-    work, turned, sizes = _room(row.block)
-    inverse = scale_values()[254::-1]  # 2 ** (127 - code)
-    if rule == "floor" and row.element != "int8":
-        form, power = Format(row.element), largest_power(row.element)
-        finite = mx_by_numba(form, power, x, codes, scales, np.array(inverse))
-        if finite is False:
+    inverse = np.ascontiguousarray(scale_values()[254::-1])  # 2 ** (127 - code)
+    plain = rule == "floor" and row.element != "int8" and draw is None
+    made = loops(len(x)) if plain else None
+    if made is not None:
+        power, numbers = (
+            largest_power(row.element),
+            plan(row.element, True, True).numbers,
+        )
+        each = x.reshape(len(scales), -1), codes.reshape(len(scales), -1)
+        if not made.encode_mx(*each, scales, inverse, power, numbers):
             raise NotFiniteError
-        if finite and row.name == "mxfp4":
+        if row.name == "mxfp4":
             codes *= codes != 8
-        if finite:
-            return
+        return
+    room = _Room(len(x), row.block)
     for start in range(0, len(x), CHUNK):
         part = x[start : start + CHUNK]
         n, many = len(part), len(part) // row.block
-        size = _largest(part, work, turned, sizes)
+        size = room.largest(part)
         if not size.max() < np.inf:
             raise NotFiniteError
         code = scale_codes(size, row.element, rule)
         first = start // row.block
         scales[first : first + many] = code
         # a block whose scale is 2**-127 is multiplied by 2**127, which fp32 holds
-        scaled = work[:n].reshape(-1, row.block)
+        scaled = room.work[:n].reshape(-1, row.block)
         np.multiply(part.reshape(-1, row.block), inverse[code, None], out=scaled)
-        _elements(row, work[:n], codes[start : start + n])
+        _elements(row, room.work[:n], codes[start : start + n], draw)
 
 
-def _elements(row: Scheme, scaled: NDArray[Any], codes: NDArray[Any]) -> None:
+def _elements(
+    row: Scheme, scaled: NDArray[Any], codes: NDArray[Any], draw: Any
+) -> None:
     if row.element == "int8":
         scaled *= np.float32(IMPLIED)
-        codes[:] = np.clip(np.rint(scaled, out=scaled), -127, 127)
+        codes[:] = np.clip(whole(scaled, draw), -127, 127)
         return
-    encode_into(Format(row.element), scaled, codes, clamp=True, finite=True)
+    if draw is None:
+        encode_flat(plan(row.element, True, True), scaled, codes)
+    else:
+        form = Format(row.element)
+        inside = np.clip(scaled, -form.largest, form.largest)
+        codes[:] = form.encode(inside, rounding="stochastic", seed=draw)
     if row.name == "mxfp4":  # ggml writes no negative zero
         codes *= codes != 8
 
 
 def _nvfp4(
-    row: Scheme, x: NDArray[Any], codes: NDArray[Any], scales: NDArray[Any]
+    row: Scheme,
+    x: NDArray[Any],
+    codes: NDArray[Any],
+    scales: NDArray[Any],
+    scale: Any,
+    draw: Any,
 ) -> float:
     """Two levels: an e4m3fn scale for 16 numbers, and one in fp32 for all."""
-    work, turned, sizes = _room(row.block)
+    room = _Room(len(x), row.block)
     element, form = Format(row.element), Format("e4m3fn")
     largest = max(abs(float(x.max())), abs(float(x.min())))
     tensor = np.float32(largest) / np.float32(element.largest * form.largest)
     # numbers too small for any scale are zeros under any other
     tensor = tensor if tensor > 2.0**-120 else np.float32(1)
+    if scale is not None:
+        tensor = given_scale(scale, ())[()]
     for start in range(0, len(x), CHUNK):
         part = x[start : start + CHUNK]
         n, many = len(part), len(part) // row.block
-        size = _largest(part, work, turned, sizes)
+        size = room.largest(part)
         wanted = size / np.float32(element.largest) / tensor
         # torchao's bounds: a subnormal scale would lose digits
         bounded = np.clip(wanted, np.float32(form.least_normal), form.largest)
@@ -163,9 +198,9 @@ def _nvfp4(
         first = start // row.block
         scales[first : first + many] = np.where(size > 0, code, 0)
         factor = np.float32(1) / tensor / form.decode(code)
-        scaled = work[:n].reshape(-1, row.block)
+        scaled = room.work[:n].reshape(-1, row.block)
         np.multiply(part.reshape(-1, row.block), factor[:, None], out=scaled)
-        encode_into(element, work[:n], codes[start : start + n], True, True)
+        _elements(row, room.work[:n], codes[start : start + n], draw)
     return float(tensor)
 
 
@@ -177,14 +212,34 @@ def decode(
 ) -> NDArray[Any]:
     """Numbers of codes and scales."""
     if row.element == "int8":
-        numbers = codes.astype(np.float32) / np.float32(IMPLIED)
+        table = number_table("int8") / np.float32(IMPLIED)
     else:
-        numbers = Format(row.element).decode(codes)
+        table = number_table(row.element)
     if row.family == "mx":
         factor = scale_values()[scales]
     else:
         factor = Format("e4m3fn").decode(scales)
-    found = numbers.reshape(*factor.shape, -1) * factor[..., None]
-    if "tensor" in levels:  # the product before it is exact: one rounding
-        found *= levels["tensor"]
-    return found.reshape(codes.shape)
+    return table_times(table, codes, factor, levels.get("tensor", 1))
+
+
+def table_times(
+    table: NDArray[np.float32],
+    codes: NDArray[Any],
+    factor: NDArray[np.float32],
+    whole: Any = 1,
+) -> NDArray[np.float32]:
+    """A table's numbers times the factor of their block, then one for all of them."""
+    found: NDArray[np.float32] = np.empty(codes.shape, np.float32)
+    flat = factor.reshape(-1)
+    rows = codes.view(np.uint8).reshape(len(flat), -1)
+    out, made = found.reshape(rows.shape), loops(codes.size)
+    if made is not None:
+        made.decode_blocks(rows, flat, table, np.float32(whole), out)
+        return found
+    many = max(CHUNK // rows.shape[1], 1)
+    for start in range(0, len(rows), many):
+        part = slice(start, start + many)
+        np.take(table, rows[part], out=out[part], mode="clip")
+        out[part] *= flat[part, None]
+        out[part] *= np.float32(whole)
+    return found

@@ -114,6 +114,14 @@ def _whole(x: float, rounding: str, seed: int | None) -> int:
 
 
 @cache
+def _arrays() -> Any:
+    """The module for arrays: one number needs no NumPy."""
+    from . import arrays
+
+    return arrays
+
+
+@cache
 def table_order(name: str) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Codes of a table in the order of their numbers, and the half ways between.
 
@@ -269,14 +277,15 @@ class Format:
         saturate: bool = False,
         rounding: str = "nearest",
         seed: int | None = None,
+        out: Any = None,
     ) -> Any:
         """The code of a number of the format near ``x``.
 
         Parameters
         ----------
-        x : float or NumPy array of any shape
-            float32 or float64; other arrays are taken as float64. A float64 is rounded
-            once.
+        x : float, NumPy array or torch tensor of any shape
+            fp32, fp64, fp16 or bf16; other arrays are taken as fp64. A number is
+            rounded once.
         saturate : bool
             False: as ``ml_dtypes`` does. True: as ``torch`` does. They differ in two
             formats. In ``e4m3fn`` what is too large is NaN, saturated the largest
@@ -290,6 +299,8 @@ class Format:
             NaN; or up with the probability that makes the mean right.
         seed : int, optional
             Of stochastic rounding; the same seed gives the same codes.
+        out : array, optional
+            Where the codes of an array go; of their type and shape.
 
         Returns
         -------
@@ -300,16 +311,17 @@ class Format:
         TypeError
             For what is not a real number, or an array of complex numbers.
         ValueError
-            For NaN in an integer or a table, another rounding, or a seed without
-            stochastic rounding.
+            For NaN in an integer or a table, another rounding, a seed without
+            stochastic rounding, or an ``out`` that does not fit.
         """
-        rounding = resolve(rounding, ROUNDINGS, "rounding")
+        if rounding not in ROUNDINGS:
+            rounding = resolve(rounding, ROUNDINGS, "rounding")
         if seed is not None and rounding != "stochastic":
             raise ValueError(f"seed={seed}: rounding {rounding!r} draws nothing")
         if hasattr(x, "__array__") and getattr(x, "shape", ()) != ():
-            from .arrays import encode_array
-
-            return encode_array(self, x, saturate, rounding, seed)
+            return _arrays().encode_array(self, x, saturate, rounding, seed, out)
+        if out is not None:
+            raise ValueError("out: one number has one code, which is returned")
         if x is None or isinstance(x, (bool, str, complex)):
             raise TypeError(f"encode({x!r}): a real number is needed")
         return self._encode(float(x), saturate, rounding, seed)
@@ -359,10 +371,9 @@ class Format:
             return self.nan
         size = max(abs(x), self.smallest)
         part, power = math.frexp(size)
-        if rounding != "nearest":
+        if rounding == "zero" or (rounding == "stochastic" and size <= self.largest):
             code = power - 1 + self.row.bias
-            code += _whole(2 * part, rounding, seed) - 1
-            return min(code, self.top if size <= self.largest else self.nan)
+            return min(code + _whole(2 * part, rounding, seed) - 1, self.top)
         if power < 2 - self.row.bias:  # as in both libraries, nearer or not
             return int(size > self.smallest)
         code = power - 1 + self.row.bias + (part >= 0.75)  # half way goes up
@@ -387,13 +398,15 @@ class Format:
             return codes[at + (x == high or low < x < 0)]
         return codes[at + (random.Random(seed).random() < (x - low) / (high - low))]
 
-    def decode(self, codes: Any) -> Any:
+    def decode(self, codes: Any, out: Any = None) -> Any:
         """The numbers that codes stand for.
 
         Parameters
         ----------
         codes : int or integer array of any shape
             From 0 to ``2 ** bits - 1``.
+        out : float32 array, optional
+            Where the numbers of an array go.
 
         Returns
         -------
@@ -402,14 +415,15 @@ class Format:
         Raises
         ------
         ValueError
-            For a code that has more bits than the format.
+            For a code that has more bits than the format, or an ``out`` that does not
+            fit.
         TypeError
             For what is not a whole number.
         """
         if hasattr(codes, "__array__") and getattr(codes, "shape", ()) != ():
-            from .arrays import decode_array
-
-            return decode_array(self, codes)
+            return _arrays().decode_array(self, codes, out)
+        if out is not None:
+            raise ValueError("out: one code has one number, which is returned")
         if codes is None or isinstance(codes, (bool, float, str)):
             raise TypeError(f"decode({codes!r}): codes are whole numbers")
         code = int(codes)

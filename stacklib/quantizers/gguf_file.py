@@ -1,43 +1,119 @@
 """GGUF: one file with a model's numbers, names and facts, as llama.cpp reads it.
 
 Source: ggml, docs/gguf.md, version 3. A header, the facts, a table of tensors, and from
-a multiple of 32 bytes on the tensors' bytes, each in the layout of ``pack``. Sizes are
-written with the fastest axis first.
+a multiple of ``general.alignment`` bytes on (32 if that is not said) the tensors'
+bytes, each in the layout of ``pack``. Sizes are written with the fastest axis first.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import struct
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stacklib.models.files.gguf_header import (
-    ALIGNMENT,
-    ARRAY,
-    MAGIC,
-    SCALARS,
-    STRING,
-    Entry,
-    read_header,
-)
+from stacklib.models.files.gguf_header import read_header
+from stacklib.models.files.gguf_values import BOOL, SCALARS
 from stacklib.quantity.stored import STORED
 
-from .layouts import BLOCKS, pack, unpack
+from .layouts import BLOCKS, unpack
 from .scheme import Quantized
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from numpy.typing import NDArray
 
-VERSION = 3
-# ggml.h, enum ggml_type
-PLAIN = {0: np.dtype("<f4"), 1: np.dtype("<f2")}
+    from stacklib.models.files.gguf_header import Entry, Header
+
 TYPES = {name: STORED[name].ggml for name in BLOCKS}
-KINDS = {np.dtype(fmt[1:]).str.lstrip("|"): number for number, fmt in SCALARS.items()}
+# of NumPy; bf16 it has not
+PLAIN = {"fp32": "f4", "fp16": "f2", "fp64": "f8"} | {
+    f"i{8 * n}": f"i{n}" for n in (1, 2, 4, 8)
+}
+# ggml-common.h: where the numbers of 16 bits of a block lie; a file of big endian has
+# their bytes the other way round
+_HALVES = {
+    **dict.fromkeys(("q4_0", "q5_0", "q8_0", "iq4_nl"), (0,)),
+    **dict.fromkeys(("q4_1", "q5_1", "q4_k", "q5_k"), (0, 2)),
+    "q2_k": (80, 82),
+    "q3_k": (108,),
+    "q6_k": (208,),
+}
+# types of whole numbers and their ends, in the order in which they are tried
+_WHOLE = ((4, 0, 1 << 32), (5, -(1 << 31), 0), (10, 0, 1 << 64), (11, -(1 << 63), 0))
+
+
+class Tensors(Mapping[str, Any]):
+    """The tensors of a file, each read where it lies when it is asked for."""
+
+    def __init__(self, header: Header) -> None:
+        self.header = header
+        self.bytes: NDArray[Any] = np.memmap(header.path, np.uint8, mode="r")
+        self.entries = {entry.name: entry for entry in header.tensors}
+        for name in [*self.entries]:  # scales beside NVFP4 are read with their tensors
+            entry = self.entries.get(name)
+            if entry is not None and entry.row is STORED["nvfp4"]:
+                self.entries.pop(beside(name), None)
+
+    def __getitem__(self, name: str) -> Any:
+        entry = self.entries[name]
+        found = self._numbers(entry)
+        if isinstance(found, Quantized) and found.scheme == "nvfp4":
+            scale = next(
+                (e for e in self.header.tensors if e.name == beside(name)), None
+            )
+            if scale is not None:
+                self._put(found, scale)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __repr__(self) -> str:
+        return f"{len(self)} tensors of {self.header.path.name}: {', '.join(self)}"
+
+    def stored(self, entry: Entry) -> NDArray[Any]:
+        """A tensor's bytes as they lie in the file."""
+        return self.bytes[entry.start : entry.start + entry.nbytes]
+
+    def _wrong(self, words: str) -> ValueError:
+        return ValueError(f"{self.header.path}: {words}")
+
+    def _numbers(self, entry: Entry) -> Any:
+        try:
+            scheme = entry.stored.name
+        except ValueError as wrong:
+            raise self._wrong(str(wrong)) from None
+        data, order = self.stored(entry), self.header.order
+        if scheme in PLAIN:
+            return data.view(f"{order}{PLAIN[scheme]}").reshape(entry.shape)
+        if scheme == "bf16":
+            wide = data.view(f"{order}u2").astype(np.uint32)
+            wide <<= 16
+            return wide.view(np.float32).reshape(entry.shape)
+        if scheme not in TYPES:
+            raise self._wrong(
+                f"tensor {entry.name!r} of shape {entry.shape} is in {scheme}; known "
+                f"here are {', '.join((*PLAIN, 'bf16', *TYPES))}"
+            )
+        if order == ">" and scheme in _HALVES:
+            blocks = data.reshape(-1, BLOCKS[scheme][1]).copy()
+            for at in _HALVES[scheme]:
+                blocks[:, [at, at + 1]] = blocks[:, [at + 1, at]]
+            data = blocks.reshape(-1)
+        if scheme == "nvfp4":
+            data = np.append(data, np.ones(1, "<f4").view(np.uint8))
+        return unpack(data.tobytes(), scheme, entry.shape)
+
+    def _put(self, tensor: Quantized, scale: Entry) -> None:
+        number = self._numbers(scale)
+        if isinstance(number, Quantized) or number.size != 1:
+            raise self._wrong(f"tensor {scale.name!r} of shape {scale.shape}: no scale")
+        tensor.levels["tensor"] = number.reshape(()).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -47,181 +123,50 @@ class Gguf:
     Parameters
     ----------
     metadata : dict
-        Facts by key: numbers, texts, truth values, or lists of one of them.
-    tensors : dict
-        By name: a ``Quantized``, or a NumPy array of fp32 or fp16. bf16 comes as fp32.
+        Facts by key: numbers, texts, truth values, or lists of one of them. A number is
+        Python's where ``write_gguf`` gives that the type it has here, else NumPy's of
+        its type; a list keeps its type and is read where it lies.
+    tensors : mapping
+        By name: a ``Quantized``, or a NumPy array. Each is read when it is asked for:
+        one of a type that is not known raises ``ValueError`` then. bf16 comes as fp32.
     """
 
     metadata: dict[str, Any]
-    tensors: dict[str, Any]
-
-
-def write_gguf(
-    path: Any, tensors: Mapping[str, Any], metadata: Mapping[str, Any]
-) -> None:
-    """Write a file that gguf and llama.cpp read.
-
-    Parameters
-    ----------
-    path : path
-        Replaced in one step, so that a stopped run leaves what was there.
-    tensors : mapping of str to Quantized or array
-        Arrays are written as fp32, or fp16 where they are that. An NVFP4 tensor's own
-        scale is written beside it, as ``NAME.scale`` for ``NAME.weight``.
-    metadata : mapping of str to value
-        ``general.architecture`` is what llama.cpp asks for first. A Python integer is
-        written in 32 bits where it fits, a float in 32; a NumPy scalar keeps its type.
-
-    Raises
-    ------
-    ValueError
-        For a scheme GGUF has no type for, a quantized axis that is not the last, a row
-        that the block does not divide; the tensor is named.
-    TypeError
-        For a fact that is not a number, text, truth value or list of them.
-    """
-    path = Path(path)
-    flat: list[tuple[str, tuple[int, ...], int, bytes]] = []
-    for name, tensor in tensors.items():
-        flat += _tensor(name, tensor)
-    facts = b"".join(_text(key) + _value(key, value) for key, value in metadata.items())
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as file:
-        file.write(MAGIC + struct.pack("<IQQ", VERSION, len(flat), len(metadata)))
-        file.write(facts)
-        start = 0
-        for name, shape, kind, data in flat:
-            sizes = struct.pack(f"<I{len(shape)}Q", len(shape), *reversed(shape))
-            file.write(_text(name) + sizes + struct.pack("<IQ", kind, start))
-            start += _aligned(len(data))
-        file.write(bytes(-file.tell() % ALIGNMENT))
-        for *_, data in flat:
-            file.write(data + bytes(_aligned(len(data)) - len(data)))
-    os.replace(partial, path)
-
-
-def _aligned(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-def _text(text: str) -> bytes:
-    raw = text.encode()
-    return struct.pack("<Q", len(raw)) + raw
-
-
-def _tensor(name: str, tensor: Any) -> list[tuple[str, tuple[int, ...], int, bytes]]:
-    if not isinstance(tensor, Quantized):
-        array = np.asarray(tensor)
-        if array.dtype.kind != "f" or array.size == 0:
-            raise ValueError(f"tensor {name!r}: {array.dtype} of shape {array.shape}")
-        kind = 1 if array.dtype == np.float16 else 0
-        data = np.ascontiguousarray(array, PLAIN[kind]).tobytes()
-        return [(name, array.shape or (1,), kind, data)]
-    if tensor.scheme not in TYPES:
-        known = ", ".join(TYPES)
-        raise ValueError(f"tensor {name!r}: GGUF has no {tensor.scheme}, but {known}")
-    block = BLOCKS[tensor.scheme][0]
-    if tensor.axis != -1 or not tensor.shape or tensor.shape[-1] % block:
-        raise ValueError(
-            f"tensor {name!r} of shape {tensor.shape}, axis {tensor.axis}: "
-            f"GGUF wants {tensor.scheme} along rows that {block} divides"
-        )
-    data = pack(tensor)
-    kind = TYPES[tensor.scheme]
-    if tensor.scheme != "nvfp4":
-        return [(name, tensor.shape, kind, data)]
-    return [(name, tensor.shape, kind, data[:-4]), (_beside(name), (1,), 0, data[-4:])]
-
-
-def _beside(name: str) -> str:
-    return name.removesuffix(".weight") + ".scale"
-
-
-def _value(key: str, value: Any) -> bytes:
-    if isinstance(value, (list, tuple)) or (
-        isinstance(value, np.ndarray) and value.ndim == 1
-    ):
-        if not len(value):
-            raise TypeError(f"{key}: an empty list has no type")
-        kinds = {_kind(key, item) for item in value}
-        if kinds == {4, 5}:
-            kinds = {5}
-        if len(kinds) > 1:
-            raise TypeError(f"{key}: a list of more than one type")
-        kind = kinds.pop()
-        # lists of whole numbers are signed: llama.cpp asks for token types like that
-        kind = 5 if kind == 4 and not isinstance(value, np.ndarray) else kind
-        head = struct.pack("<IIQ", ARRAY, kind, len(value))
-        return head + b"".join(_item(kind, item) for item in value)
-    kind = _kind(key, value)
-    return struct.pack("<I", kind) + _item(kind, value)
-
-
-def _kind(key: str, value: Any) -> int:
-    if isinstance(value, str):
-        return STRING
-    if isinstance(value, bool):
-        return 7
-    if isinstance(value, np.generic) and value.dtype.str.lstrip("|") in KINDS:
-        return KINDS[value.dtype.str.lstrip("|")]
-    if isinstance(value, int):
-        if 0 <= value < 1 << 32:
-            return 4
-        if -(1 << 31) <= value < 0:
-            return 5
-        return 10 if value > 0 else 11
-    if isinstance(value, float) and math.isfinite(value):
-        return 6
-    raise TypeError(f"{key} = {value!r}: GGUF holds numbers, texts and truth values")
-
-
-def _item(kind: int, value: Any) -> bytes:
-    if kind == STRING:
-        return _text(value)
-    return struct.pack(SCALARS[kind], value)
+    tensors: Mapping[str, Any]
 
 
 def read_gguf(path: Any) -> Gguf:
-    """Read a GGUF file of version 1 to 3.
+    """Read a GGUF file of version 1 to 3, of little or big endian.
 
     Raises
     ------
     ValueError
-        For another kind of file, or one that is cut off or of a type not known here;
-        the tensor is named.
+        For another kind of file, or one that is cut off or makes no sense; fact or
+        tensor is named.
     """
-    header = read_header(path, lists=True)
-    tensors = {}
-    with header.path.open("rb") as file:
-        for entry in header.tensors:
-            file.seek(entry.start)
-            tensors[entry.name] = _numbers(file, header.path, entry)
-    _with_scales(tensors)
-    return Gguf(header.facts, tensors)
+    header = read_header(path)
+    facts = {
+        key: _typed(header.kinds[key], value) for key, value in header.facts.items()
+    }
+    return Gguf(facts, Tensors(header))
 
 
-def _numbers(file: BinaryIO, path: Path, entry: Entry) -> Any:
-    shape, scheme = entry.shape, entry.row.name
-    data = file.read(entry.nbytes)
-    if entry.row.ggml in PLAIN or scheme == "bf16":
-        raw = np.frombuffer(data, PLAIN.get(entry.row.ggml, np.dtype("<u2")))
-        if scheme == "bf16":
-            raw = (raw.astype(np.uint32) << 16).view(np.float32)
-        return raw.reshape(shape)
-    if scheme not in TYPES or not shape:
-        raise ValueError(
-            f"{path}: tensor {entry.name!r} of shape {shape} is in {scheme}; known "
-            f"here are {', '.join(TYPES)}"
-        )
-    if scheme == "nvfp4":
-        data += np.float32(1).tobytes()
-    return unpack(data, scheme, shape)
+def _typed(kind: int, value: Any) -> Any:
+    """A number of a type that Python's would not be written in as NumPy's."""
+    if kind not in SCALARS or kind_of_number(value) == kind:
+        return value
+    return np.dtype(SCALARS[kind]).type(value)
 
 
-def _with_scales(tensors: dict[str, Any]) -> None:
-    """Put the scales that lie beside NVFP4 tensors where they belong."""
-    for name, tensor in list(tensors.items()):
-        if isinstance(tensor, Quantized) and tensor.scheme == "nvfp4":
-            beside = tensors.pop(_beside(name), None)
-            if beside is not None:
-                tensor.levels["tensor"] = beside.reshape(()).copy()
+def kind_of_number(value: float) -> int | None:
+    """The type that one of Python's numbers is written in; nothing: in none."""
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, float):
+        return 6 if math.isfinite(value) else None
+    return next((kind for kind, low, high in _WHOLE if low <= value < high), None)
+
+
+def beside(name: str) -> str:
+    """The tensor that keeps the scale of one in NVFP4."""
+    return name.removesuffix(".weight") + ".scale"

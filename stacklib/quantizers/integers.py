@@ -22,19 +22,27 @@ CANDIDATES = 20  # of AWQ's search for a clipping range (auto_clip.py)
 TINY = np.float32(2.0**-149)
 
 
+class ScaleError(ValueError):
+    """A scale is more than fp16 holds."""
+
+
 def encode(
-    row: Scheme, rows: NDArray[Any], clip: str | None = None
+    row: Scheme,
+    rows: NDArray[Any],
+    clip: str | None = None,
+    scale: Any = None,
+    draw: Any = None,
 ) -> tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]]]:
-    """Codes, scales and other levels of rows."""
+    """Codes, scales and other levels of rows; ``draw``: of stochastic rounding."""
     if row.family == "tile":
-        return _tiles(row, rows)
+        return _tiles(row, rows, scale, draw)
     groups = _grouped(row, rows)
-    codes, scales, zero = _fit(row, groups, np.float32(1))
+    codes, scales, zero = _fit(row, groups, np.float32(1), scale, draw)
     if clip:
         best = _error(row, groups, codes, scales, zero)
         for i in range(1, CANDIDATES):
             share = np.float32(1 - i / (2 * CANDIDATES))
-            found = _fit(row, groups, share)
+            found = _fit(row, groups, share, None, draw)
             error = _error(row, groups, *found)
             better = error < best
             best = np.where(better, error, best)
@@ -57,8 +65,31 @@ def _grouped(row: Scheme, rows: NDArray[Any]) -> NDArray[Any]:
     return rows.reshape(*rows.shape[:-1], -1, row.block or rows.shape[-1])
 
 
+def whole(x: NDArray[Any], draw: Any) -> NDArray[Any]:
+    """Whole numbers next to ``x``: the nearest, or one that is right in the mean."""
+    if draw is None:
+        return np.rint(x)
+    low = np.floor(x)
+    found: NDArray[Any] = low + (draw.random(x.shape) < x - low)
+    return found
+
+
+def given_scale(scale: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Scales that the caller knows, one for all or one for each block."""
+    found = np.asarray(scale)
+    if found.dtype.kind not in "fiu":
+        raise TypeError(f"scale={scale!r}: real numbers are needed")
+    if not (np.isfinite(found) & (found > 0)).all():
+        raise ValueError(f"scale={scale!r}: finite numbers above zero are needed")
+    if found.shape not in ((), shape):
+        raise ValueError(
+            f"a scale of shape {found.shape}: one number is needed, or shape {shape}"
+        )
+    return np.broadcast_to(found.astype(np.float32), shape)
+
+
 def _fit(
-    row: Scheme, groups: NDArray[Any], share: np.float32
+    row: Scheme, groups: NDArray[Any], share: np.float32, scale: Any, draw: Any
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Codes, scales and zero points of groups whose range is shrunk."""
     if _asymmetric(row):
@@ -67,17 +98,27 @@ def _fit(
         scales = _half((high - low) / np.float32(15))
         divide = np.where(scales == 0, 1, scales).astype(np.float32)
         zero = np.clip(np.rint(-low / divide), 0, 15)
-        return np.clip(np.rint(groups / divide) + zero, 0, 15), scales, zero
+        return np.clip(whole(groups / divide, draw) + zero, 0, 15), scales, zero
     size = np.abs(groups).max(-1, keepdims=True) * share
-    if row.code_bits == 4:
+    ends = (-8, 7) if row.code_bits == 4 else (-127, 127)
+    if scale is not None:
+        scales = given_scale(scale, size.shape[:-1])[..., None]
+        scales = _half(scales) if row.code_bits == 4 else scales
+    elif row.code_bits == 4:
         scales = _half(size / np.float32(7.5))
-        ends = (-8, 7)
     else:
-        scales = np.where(size > 0, np.maximum(size / np.float32(127), TINY), 0)
-        scales, ends = scales.astype(np.float32), (-127, 127)
+        scales = _scales(size, np.float32(127))
     divide = np.where(scales == 0, 1, scales).astype(np.float32)
-    codes = np.clip(np.rint(groups / divide), *ends)
+    codes = np.clip(whole(groups / divide, draw), *ends)
     return codes, scales, np.zeros_like(scales)
+
+
+def _scales(size: NDArray[Any], top: np.float32) -> NDArray[np.float32]:
+    """Scales in fp32 that send a magnitude to the grid's end and back into fp32."""
+    found = np.where(size > 0, np.maximum(size / top, TINY), np.float32(0))
+    with np.errstate(over="ignore"):
+        beyond = np.isinf(found * top)
+    return np.where(beyond, np.nextafter(found, np.float32(0)), found)
 
 
 def _half(scales: NDArray[Any]) -> NDArray[Any]:
@@ -85,11 +126,8 @@ def _half(scales: NDArray[Any]) -> NDArray[Any]:
     with np.errstate(over="ignore"):
         found = scales.astype(np.float16)
     if not np.isfinite(found).all():
-        worst = float(scales.max())
-        raise ValueError(
-            f"a scale of {worst:.4g} is more than fp16 holds (65504); "
-            "divide the array before quantizing"
-        )
+        worst = float(np.abs(scales).max())
+        raise ScaleError(f"a scale of {worst:.4g} is more than fp16 holds (65504)")
     return found
 
 
@@ -108,17 +146,19 @@ def _back(
 
 
 def _tiles(
-    row: Scheme, rows: NDArray[Any]
+    row: Scheme, rows: NDArray[Any], scale: Any, draw: Any
 ) -> tuple[NDArray[Any], NDArray[Any], dict[str, NDArray[Any]]]:
     """FP8 with a scale in fp32 for each tile."""
     form = Format(row.element)
     tiles = _tiled(row, rows)
     axes = (-3, -1) if row.name == "fp8_128x128" else (-1,)
     size = np.abs(tiles).max(axes, keepdims=True)
-    scales = np.where(size > 0, np.maximum(size / np.float32(form.largest), TINY), 0)
-    scales = scales.astype(np.float32)
+    scales = _scales(size, np.float32(form.largest))
+    if scale is not None:
+        scales = np.expand_dims(given_scale(scale, scales.squeeze(axes).shape), axes)
     scaled = tiles / np.where(scales == 0, np.float32(1), scales)
-    codes = form.encode(scaled, saturate=True).reshape(rows.shape)
+    rounding = "nearest" if draw is None else "stochastic"
+    codes = form.encode(scaled, True, rounding, draw).reshape(rows.shape)
     return codes, scales.squeeze(axes), {}
 
 
@@ -126,7 +166,7 @@ def _tiled(row: Scheme, rows: NDArray[Any]) -> NDArray[Any]:
     if row.name == "fp8_128x128":
         many, down, right = rows.shape
         return rows.reshape(many, down // 128, 128, right // 128, 128)
-    return rows.reshape(*rows.shape[:-1], -1, 128)
+    return rows.reshape(*rows.shape[:-1], -1, row.block)
 
 
 def decode(

@@ -53,6 +53,9 @@ def encode(
     """Codes, scales and other levels of rows that 256 divides."""
     kind = KINDS[row.name]
     flat = rows.reshape(-1)
+    # the least that the coarse scale can be: squares of larger numbers overflow
+    most = np.float32((kind.top + kind.widths[-1]) * kind.scale_top)
+    _half(np.array([flat.max(), -flat.min()]) / most)
     many, per = len(flat) // SUPER, SUPER // kind.block
     signed = np.uint8 if kind.minimum else np.int8
     codes: NDArray[Any] = np.empty(len(flat), signed)

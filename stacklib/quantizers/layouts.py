@@ -64,9 +64,9 @@ def pack(q: Quantized) -> bytes:
     return b"".join(part.tobytes() for part in _planes(q))
 
 
-def packed_bytes(name: str, shape: tuple[int, ...], axis: int) -> int:
+def packed_bytes(row: Scheme, shape: tuple[int, ...], axis: int) -> int:
     """Bytes of an array of a shape, without its numbers."""
-    row = SCHEMES[name]
+    name = row.name
     outer, last = _extent(row, shape, axis)
     if name in BLOCKS:
         count, size = BLOCKS[name]
@@ -141,7 +141,9 @@ def _unbits(
     return np.packbits(single.reshape(-1, width), axis=1, bitorder="little")[:, 0]
 
 
-def unpack(data: bytes, scheme: str, shape: Any, *, axis: int = -1) -> Quantized:
+def unpack(
+    data: bytes, scheme: str, shape: Any, *, axis: int = -1, block: int | None = None
+) -> Quantized:
     """A quantized array from its bytes.
 
     Parameters
@@ -154,6 +156,8 @@ def unpack(data: bytes, scheme: str, shape: Any, *, axis: int = -1) -> Quantized
         Of the array.
     axis : int
         The quantized axis of that shape.
+    block : int, optional
+        As ``quantize`` was given it.
 
     Raises
     ------
@@ -164,12 +168,12 @@ def unpack(data: bytes, scheme: str, shape: Any, *, axis: int = -1) -> Quantized
     """
     from .quantizing import checked_axis, moved_shape
 
-    row = scheme_row(scheme)
+    row = scheme_row(scheme, block)
     shape = _checked_shape(shape)
     axis = checked_axis(axis, len(shape))
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"unpack({type(data).__name__}): bytes are needed")
-    need = packed_bytes(row.name, shape, axis)
+    need = packed_bytes(row, shape, axis)
     if len(data) != need:
         raise ValueError(
             f"{len(data)} bytes: shape {shape} in {row.name} has {need} of them"
@@ -188,7 +192,7 @@ def unpack(data: bytes, scheme: str, shape: Any, *, axis: int = -1) -> Quantized
         codes, scales, levels = _from_blocks(row, raw, full)
     else:
         codes, scales, levels = _from_planes(row, raw, outer, last, full)
-    return Quantized(codes, scales, shape, row.name, axis, levels)
+    return Quantized(codes, scales, shape, row.name, axis, levels, block or 0)
 
 
 def _checked_shape(shape: Any) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from stacklib.quantity import resolve
 
 from . import blocks, ggml_blocks, integers, k_quants, tables
+from .arrays import given
+from .inputs import real, single
 from .scheme import Quantized, Scheme, scheme_row
 
 if TYPE_CHECKING:
@@ -35,12 +38,16 @@ def quantize(
     axis: int = -1,
     rule: str = "floor",
     clip: str | None = None,
+    block: int | None = None,
+    scale: Any = None,
+    rounding: str = "nearest",
+    seed: int | None = None,
 ) -> Quantized:
     """Quantize an array of real numbers.
 
     Parameters
     ----------
-    x : array_like of any shape
+    x : array_like or torch tensor of any shape
         Finite real numbers; taken as fp32.
     scheme : str
         One of ``schemes()``.
@@ -51,6 +58,17 @@ def quantize(
     clip : {"mse"}, optional
         Integers only: shrink each scale to the one with the least squared error among
         twenty between the full range and half of it.
+    block : int, optional
+        Numbers that share a scale, where the scheme's makers let it be chosen: groups
+        of integers, tiles of a row, NF4 and bitsandbytes' FP4.
+    scale : number or array, optional
+        The scales, found before: of symmetric integers and tiles, or that of the whole
+        tensor in NVFP4. What lies beyond the ends of the grid is clipped.
+    rounding : {"nearest", "stochastic"}
+        Of codes in integers, tiles, MX and NVFP4: up with the probability that makes
+        the mean right (within the grid's ends).
+    seed : int, optional
+        Of stochastic rounding; the same seed gives the same codes.
 
     Returns
     -------
@@ -59,13 +77,19 @@ def quantize(
     Raises
     ------
     ValueError
-        For an empty array, NaN or infinity (its index is named), a scale that fp16
-        cannot hold, an axis the array does not have, a ``rule`` or ``clip`` that the
-        scheme has no use for.
+        For an empty array, NaN or infinity (its index is named), a number whose scale
+        fp16 cannot hold, an axis the array does not have, an option that the scheme
+        has no use for.
     TypeError
         For complex numbers, objects, truth values or text.
     UnknownName
         For another scheme, rule or clip, with the nearest ones.
+
+    Warns
+    -----
+    RuntimeWarning
+        For numbers that become zeros because the scale of their block is less than
+        fp16 holds; says how many.
 
     Examples
     --------
@@ -73,7 +97,7 @@ def quantize(
     >>> dequantize(q).tolist(), q.scales.tolist()
     ([1.0, -6.0, 0.0, 3.0], [[127]])
     """
-    row = scheme_row(scheme)
+    row = scheme_row(scheme, block)
     rule = resolve(rule, RULES, "rule")
     if rule != "floor" and row.family != "mx":
         raise ValueError(f"rule={rule!r}: {row.name} has no power of two as its scale")
@@ -88,37 +112,104 @@ def quantize(
         _only_finite(array)
     axis = checked_axis(axis, array.ndim)
     rows = padded(rows_of(array, axis), row)
-    options = {"rule": rule} if row.family == "mx" else {}
+    options: dict[str, Any] = {"rule": rule} if row.family == "mx" else {}
     if row.family == "integer":
-        options = {"clip": clip}  # type: ignore[dict-item]
+        options = {"clip": clip}
+    options |= _scaled(row, scale, clip) | _drawing(row, rounding, seed)
     try:
         codes, scales, levels = FAMILIES[row.family].encode(row, rows, **options)
     except blocks.NotFiniteError:
         _only_finite(array)
         raise
-    return Quantized(codes, scales, array.shape, row.name, axis, levels)
+    except integers.ScaleError as error:
+        if scale is not None:
+            raise
+        at = np.unravel_index(np.abs(array).argmax(), array.shape)
+        where = ", ".join(str(int(i)) for i in at)
+        raise ValueError(
+            f"{array[at]:.4g} at index ({where}): {error}; "
+            "divide the array before quantizing"
+        ) from None
+    q = Quantized(codes, scales, array.shape, row.name, axis, levels, block or 0)
+    _tell_lost(q, array)
+    return q
 
 
-def dequantize(q: Quantized) -> NDArray[Any]:
+def _scaled(row: Scheme, scale: Any, clip: str | None) -> dict[str, Any]:
+    """A given scale, for those that have a use for it."""
+    if scale is None:
+        return {}
+    free = row.family in ("integer", "tile") and not row.name.endswith("asym")
+    if not free and row.family != "nvfp4":
+        raise ValueError(f"scale={scale!r}: {row.name} finds its scales itself")
+    if clip is not None:
+        raise ValueError(f"clip={clip!r}: a given scale is not searched for")
+    return {"scale": scale}
+
+
+def _drawing(row: Scheme, rounding: str, seed: int | None) -> dict[str, Any]:
+    """The generator of stochastic rounding."""
+    rounding = resolve(rounding, ("nearest", "stochastic"), "rounding")
+    if rounding == "nearest":
+        if seed is not None:
+            raise ValueError(f"seed={seed}: rounding 'nearest' draws nothing")
+        return {}
+    if row.family not in ("integer", "tile", "mx", "nvfp4"):
+        raise ValueError(f"rounding='stochastic': {row.name} takes the nearest place")
+    return {"draw": np.random.default_rng(seed)}
+
+
+def _tell_lost(q: Quantized, array: NDArray[Any]) -> None:
+    """Warn of numbers whose scale is less than fp16 holds."""
+    held = q.levels.get("tensor", q.scales)
+    if held.dtype != np.float16 or held.all():
+        return
+    each = q.codes.shape[-1] // held.shape[-1]
+    lost = _shaped(q, np.repeat(held == 0, each, axis=-1))
+    lost = lost & (array != 0) & (dequantize(q) == 0)
+    many = int(lost.sum())
+    if many:
+        worst = np.unravel_index(np.where(lost, np.abs(array), 0).argmax(), q.shape)
+        where = ", ".join(str(int(i)) for i in worst)
+        warnings.warn(
+            f"{many} of {array.size} numbers become zero, the largest "
+            f"{array[worst]:.4g} at index ({where}): the scale of their block is less "
+            "than fp16 holds (5.96e-08); multiply the array before quantizing",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def dequantize(q: Quantized, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """The numbers a quantized array stands for, in its shape, as fp32.
 
     Parameters
     ----------
     q : Quantized
         What ``quantize``, ``gptq`` or ``unpack`` gave.
+    out : float32 array, optional
+        Where the numbers go.
 
     Raises
     ------
     TypeError
         For anything else.
+    ValueError
+        For an ``out`` of another shape or type.
     """
+    if out is not None:
+        return given(out, q.shape, np.float32, dequantize(q))
     if not isinstance(q, Quantized):
         raise TypeError(f"dequantize({type(q).__name__}): what quantize gave is needed")
     row = q.row
     if "order" in q.levels:
         return _reordered(q)
-    rows = FAMILIES[row.family].decode(row, q.codes, q.scales, q.levels)
-    moved = moved_shape(q.shape, q.axis)
+    return _shaped(q, FAMILIES[row.family].decode(row, q.codes, q.scales, q.levels))
+
+
+def _shaped(q: Quantized, rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows of full blocks as an array of the shape that came in."""
+    row, moved = q.row, moved_shape(q.shape, q.axis)
     full = rows.reshape(*moved[:-1], -1) if row.name != "fp8_128x128" else rows
     if row.name == "fp8_128x128":
         full = rows[:, : moved[-2] if len(moved) > 1 else 1]
@@ -136,17 +227,11 @@ def _reordered(q: Quantized) -> NDArray[Any]:
     return found
 
 
-def _checked(x: Any) -> NDArray[Any]:
-    array = np.asarray(x)
-    if array.dtype.kind not in "fiu":
-        if array.dtype.name == "bfloat16":  # ml_dtypes'
-            return _checked(array.astype(np.float32))
-        raise TypeError(f"quantize of {array.dtype}: real numbers are needed")
+def _checked(x: Any) -> NDArray[np.float32]:
+    array = real(x, "quantize")
     if array.size == 0:
         raise ValueError(f"quantize of an array of shape {array.shape}: it is empty")
-    with np.errstate(over="ignore"):
-        array = np.asarray(array, np.float32)
-    return array
+    return single(array, 0)
 
 
 def _only_finite(array: NDArray[Any]) -> None:

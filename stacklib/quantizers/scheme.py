@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from stacklib.quantity import Quantity, resolve
+from stacklib.quantity.bounds import whole
 from stacklib.quantity.core import _make
 from stacklib.quantity.stored import STORED
 
@@ -177,9 +178,23 @@ def fact(name: str, field: str, unit: str = "", label: str = "") -> Quantity:
     return _make(made, kind="constant")
 
 
-def scheme_row(name: str) -> Scheme:
-    """The row of a scheme, by its name in any case."""
-    return SCHEMES[resolve(name, SCHEMES, "scheme", exact=True)]
+# Families whose makers let the block be chosen, by scheme.
+FREE = ("int4_g128", "int4_g128_asym", "fp8_1x128", "nf4", "nf4_dq", "bnb_fp4")
+
+
+def scheme_row(name: str, block: int | None = None) -> Scheme:
+    """The row of a scheme, by its name in any case, perhaps with another block."""
+    row = SCHEMES.get(name) or SCHEMES[resolve(name, SCHEMES, "scheme", exact=True)]
+    if block is None:
+        return row
+    whole(block=block)
+    if block == row.block:
+        return row
+    if row.name not in FREE:
+        raise ValueError(f"block={block}: {row.name} is defined with {row.block}")
+    if block not in (16, 32, 64, 128, 256, 512, 1024, 2048, 4096):
+        raise ValueError(f"block={block}: a power of two from 16 to 4096 is needed")
+    return replace(row, block=block)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -202,6 +217,8 @@ class Quantized:
         Name of the scheme.
     axis : int
         The axis of ``shape`` along which numbers share a scale.
+    block : int
+        Numbers that share the first scale, where they are not the scheme's own.
     """
 
     codes: NDArray[Any]
@@ -210,11 +227,12 @@ class Quantized:
     scheme: str
     axis: int = -1
     levels: dict[str, NDArray[Any]] = field(default_factory=dict)
+    block: int = 0
 
     @property
     def row(self) -> Scheme:
-        """Its scheme."""
-        return SCHEMES[self.scheme]
+        """Its scheme, with the block that was asked for."""
+        return scheme_row(self.scheme, self.block or None)
 
     @property
     def nbytes(self) -> int:
@@ -223,7 +241,7 @@ class Quantized:
 
         order = self.levels.get("order")
         extra = 0 if order is None else order.nbytes
-        return packed_bytes(self.scheme, self.shape, self.axis) + extra
+        return packed_bytes(self.row, self.shape, self.axis) + extra
 
     @property
     def bits(self) -> float:

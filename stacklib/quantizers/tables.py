@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .formats import FORMATS, table_order
+from .arrays import number_table
+from .blocks import table_times
+from .formats import table_order
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +36,10 @@ def encode(
     _places(row, flat, codes.reshape(-1), size.reshape(-1))
     if row.name != "nf4_dq":
         return codes, size, {}
-    mean = size.mean(dtype=np.float32)
+    with np.errstate(over="ignore"):
+        mean = size.mean(dtype=np.float32)
+    if not np.isfinite(mean):  # the sum was too large, the mean is not
+        mean = np.float32(size.mean(dtype=np.float64))
     bytes_, second = _blockwise((size - mean).reshape(-1))
     levels = {"second": second, "mean": np.array(mean, np.float32)}
     return codes, bytes_.reshape(size.shape), levels
@@ -121,7 +126,7 @@ def decode(
     if row.name == "nf4_dq":
         places = dynamic_map()[scales.reshape(-1)]
         second: NDArray[Any] = np.repeat(levels["second"], SECOND)[: places.size]
-        size = (places * second + levels["mean"]).reshape(scales.shape)
-    numbers = np.array(FORMATS[row.element].table, np.float32)[codes]
-    found = numbers.reshape(*size.shape, row.block) * size[..., None]
-    return found.reshape(codes.shape)
+        with np.errstate(over="ignore"):
+            sizes = places * second + levels["mean"]
+        size = np.minimum(sizes, np.finfo(np.float32).max).reshape(scales.shape)
+    return table_times(number_table(row.element), codes, size)

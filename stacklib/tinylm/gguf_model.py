@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from stacklib.quantizers import Quantized, write_gguf
 from stacklib.quantizers.gguf_file import TYPES
+from stacklib.quantizers.gguf_writing import FILE_TYPES
 
 from .forward import Floats, KVCache
 from .model import TinyLM
@@ -80,7 +81,9 @@ def write_model(path: Any, made: QuantizedLM | TinyLM, *, force: bool = False) -
             heads = getattr(model.config, TURNED[kind])
             tensor = _rows(tensor, turned_rows(heads, model.config.head_dim))
         named[there] = tensor
-    write_gguf(path, named, facts(model))
+    # what was asked for, also where most rows took a type to fall back to
+    kind = FILE_TYPES["fp32" if isinstance(made, TinyLM) else made.scheme]
+    write_gguf(path, named, facts(model) | {"general.file_type": kind})
     return path
 
 
@@ -122,7 +125,6 @@ def facts(model: TinyLM) -> dict[str, Any]:
     return {
         "general.architecture": "llama",
         "general.name": f"From Transistor to Token, {model.name}",
-        "general.file_type": 0,
         "llama.vocab_size": c.vocab_size,
         "llama.context_length": c.max_position_embeddings,
         "llama.embedding_length": c.hidden_size,

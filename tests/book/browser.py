@@ -293,8 +293,8 @@ def pyrun_faults(page: Page) -> list[str]:
 def predict_faults(page: Page) -> list[str]:
     """What a page tells before its predictions are committed, and after.
 
-    Below a box that waits nothing of the page can be seen, and above it no number of
-    the answer's name; committed, each shows its answer, also after a reload.
+    While a box waits all of the page can be seen but its answer, by name or as a
+    text; committed, each shows its answer, also after a reload, and no bar is left.
     """
     faults = []
     boxes = page.locator(".st-prediction").all()
@@ -312,6 +312,8 @@ def predict_faults(page: Page) -> list[str]:
             answer = box.locator(".st-answer .st-q")
             if not answer.is_visible() or "2.5" not in box.inner_text():
                 faults.append(f"{page.url}: {name} shows no answer after {moment}")
+        if left := page.locator(".st-inked, .st-blurred").count():
+            faults.append(f"{page.url}: {left} bars are left after {moment}")
     return faults
 
 

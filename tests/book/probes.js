@@ -235,15 +235,21 @@
 
   answer: (name) => document.querySelector(`[data-predict="${name}"] .st-answer .st-q`).dataset.q,
 
-  // What gives a box's answer, or a later one's, away while the box waits.
+  // What gives the answers of boxes that wait away, and what such a box hides besides.
   tells_answers([name, answers]) {
     const box = document.querySelector(`[data-predict="${name}"]`);
     const seen = (e) => e.checkVisibility() && e.textContent.trim();
-    const below = [...document.querySelectorAll("article p, article figure, article li, article td, article .st-live")]
-      .filter((e) => seen(e) && !e.closest(".st-gate, .st-predict") && box.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING);
+    const below = [...document.querySelectorAll("article p, article li, article td")].filter((e) => e.textContent.trim()
+      && !e.closest("details, figure, .st-live, .st-predict, [hidden]") && box.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING);
     const told = [...document.querySelectorAll(".st-q[data-q]")].filter((e) => seen(e) && answers.includes(e.dataset.q));
-    return [...below.slice(0, 1).map((e) => `is followed by "${e.textContent.trim().slice(0, 60)}"`),
-      ...told.map((e) => `shows its answer before a prediction, ${e.dataset.q}`)];
+    const asked = answers.map((q) => document.querySelector(`.st-answer .st-q[data-q="${q}"]`).textContent);
+    const code = [...document.querySelectorAll("[class*=highlight-]:not(.output)")].map((e) => e.innerText).join("\n");
+    const lines = (document.querySelector("article")?.innerText ?? "").split("\n").filter((line) => !code.includes(line));
+    const written = asked.filter((text) => text.includes(" ")).flatMap((text) => lines.filter((line) =>
+      [` ${line}`.indexOf(` ${text}`), ` ${line}`.indexOf(`(${text}`)].some((at) => at >= 0)));
+    return [...below.filter((e) => !e.checkVisibility()).slice(0, 1).map((e) => `hides "${e.textContent.trim().slice(0, 60)}"`),
+      ...told.map((e) => `shows its answer before a prediction, ${e.dataset.q}`),
+      ...written.map((line) => `is told in "${line.trim().slice(0, 60)}"`)];
   },
 
   // ---- live figures ----

@@ -248,9 +248,15 @@ PLANTED = {
     '<pre class="st-pyrun-output st-pyrun-error">NameError</pre></div>',
     "predict": '<div class="st-prediction" data-predict="p"><input>'
     '<p class="st-answer"><b class="st-q" data-q="a.b">1</b></p></div>',
-    "told below": '<article><div class="st-prediction" data-predict="p"><input>'
+    "written": '<article><div class="st-prediction" data-predict="p"><input>'
+    '<p class="st-answer" hidden><b class="st-q" data-q="a.b">1 ms</b></p></div>'
+    "<p>It takes 1 ms.</p></article>",
+    "hidden below": '<article><div class="st-prediction" data-predict="p"><input>'
     '<p class="st-answer" hidden><b class="st-q" data-q="a.b">1</b></p></div>'
-    "<p>It is one.</p></article>",
+    '<p style="display: none">It is one.</p></article>',
+    "left": '<article><div class="st-prediction" data-predict="p"><input>'
+    '<p class="st-answer"><b class="st-q" data-q="a.b">1</b></p></div>'
+    '<p class="st-inked">?</p></article>',
     "folded": '<details class="st-answer" hidden><summary>Answer</summary></details>',
 }
 EXPECTED = {
@@ -273,7 +279,9 @@ EXPECTED = {
     "live label": 'readouts shows [["Size","2 ms"]], not [["Time","2 ms"]]',
     "pyrun": "a runnable block gives 'NameError'",
     "predict": "p shows its answer before a prediction, a.b",
-    "told below": 'p is followed by "It is one."',
+    "written": 'p is told in "It takes 1 ms."',
+    "hidden below": 'p hides "It is one."',
+    "left": "1 bars are left after committing",
     "folded": ".st-answer summary cannot be seen",
 }
 USES = {
@@ -284,7 +292,9 @@ USES = {
     "live label": b.live_faults,
     "pyrun": b.pyrun_faults,
     "predict": b.predict_faults,
-    "told below": b.predict_faults,
+    "written": b.predict_faults,
+    "hidden below": b.predict_faults,
+    "left": b.predict_faults,
     "folded": b.without_script_faults,
 }
 

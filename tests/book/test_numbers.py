@@ -11,6 +11,7 @@ from stacklib import hardware
 from stacklib.cli.assumptions import assumptions, value
 from stacklib.pages.figures_of import measured, published
 from stacklib.quantity import Quantity, chosen, counted, say, stamp
+from stacklib.quantity.told import exact_count
 
 VALUES = {"decode.t_mem": "21.1 ms", "decode.busy": "one part in 300"}
 TEXT = """It takes [21.5 ms](#q:decode.t_mem), no less. The units
@@ -34,6 +35,16 @@ def test_the_prose_says_what_the_cells_stored_and_the_specs_give(blocks):
 def test_stored_texts_and_leaves_hold():
     cells = list(said.cells())
     assert [*said.faults(said.index(cells)), *leaves.stale(cells)] == []
+
+
+def test_a_count_that_is_known_exactly_has_all_its_digits(numbers):
+    """Below a million, where no cell asked for two."""
+    asked = [n for n in numbers.values() if n.stored.get("digits", 3) > 2]
+    plain = [n for n in asked if "unit" not in n.stored and exact_count(n.quantity)]
+    wholes = [n for n in plain if abs(n.quantity.si) < 1e6]
+    assert len(wholes) > 500
+    assert {n.text for n in wholes} >= {"65,504", "57,344"}
+    assert [n.name for n in wholes if n.text != f"{n.quantity.si:,.0f}"] == []
 
 
 def test_each_sentence_that_moves_is_printed_with_old_and_new():

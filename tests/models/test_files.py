@@ -227,9 +227,10 @@ def _text(text):
         (b"PK\x03\x04" + bytes(99), "does not begin with GGUF"),
         (b"GGUF", "ends within the header"),
         (_head(version=7), "version 7"),
-        (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "big endian"),
+        (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "general.architecture = None"),
+        (b"GGUF" + struct.pack(">IQQ", 2, 0, 0), "version 2 of big endian"),
         (_head(tensors=1 << 63), f"{1 << 63} tensors"),
-        (_head(facts=1 << 63), "ends within the header"),
+        (_head(facts=1 << 63), f"{1 << 63} facts"),
         (_head(facts=1, rest=struct.pack("<Q", 1 << 63)), f"name of {1 << 63} bytes"),
         (_head(facts=1, rest=_text(b"k") + struct.pack("<IIQ", 9, 8, 1 << 62)), "'k'"),
         (_head(facts=1, rest=_text(b"k") + struct.pack("<I", 77)), "'k' has type 77"),
@@ -243,8 +244,10 @@ def _text(text):
             "tensor 't' of shape",
         ),
         (
-            _head(3, 1, 0, _text(b"t") + struct.pack("<IQIQ", 1, 64, 33, 0)),
-            "tensor 't' has ggml type 33",
+            _head(
+                3, 1, 0, _text(b"t") + struct.pack("<IQIQ", 1, 64, 77, 0) + bytes(40)
+            ),
+            "tensor 't' has ggml type 77",
         ),
         (
             _head(3, 1, 0, _text(b"t") + struct.pack("<IQIQ", 1, 64, 0, 1 << 62)),

@@ -94,7 +94,8 @@ NUMBERS = {
 TEXTS = {
     (1.5e-3, "s"): "1.5 ms", (7200, "s"): "7,200 s", (0.9996, "s"): "1 s",
     (0.9994, "s"): "999 ms", (2e12, "B"): "2 TB", (0.5, "B"): "0.5 B",
-    (3e6, ""): "3 million", (999999, ""): "1,000,000", (2e12, ""): "2 trillion",
+    (3e6, ""): "3 million", (999999.5, ""): "1,000,000", (2e12, ""): "2 trillion",
+    (999999, ""): "999,999", (-65504, ""): "-65,504", (9216.5, ""): "9,220",
     (4e9, "FLOP/B"): "4,000,000,000 FLOP/B", (1e-12, "J"): "1 pJ",
 }  # fmt: skip
 
@@ -104,6 +105,9 @@ def test_numbers_for_a_reader():
         assert format_number(value, digits) == text
     for (value, unit), text in TEXTS.items():
         assert Quantity(value, unit).text() == text
+    assert Quantity(65504).text(digits=2) == "66,000"  # asked for
+    assert Quantity(65504, "s").text() == "65,500 s"
+    assert counted(len, range(9216)).text() == repr(chosen(9216)) == "9,216"
     assert Quantity(3e6).text(digits=6) == "3 million"
     assert Quantity(3e6).text(digits=7) == "3,000,000"
     for symbol in ("m/s2", "B*s/m", "1/s", ""):

@@ -8,6 +8,8 @@ from gguf import GGMLQuantizationType
 from stacklib.quantizers import dequantize, quantize, read_gguf, write_gguf
 from stacklib.quantizers.gguf_file import TYPES
 
+from .gguf_crafted import sample
+
 FACTS = {
     "general.architecture": "llama",
     "llama.context_length": 512,
@@ -85,7 +87,10 @@ def test_there_and_back(tmp_path):
     path = tmp_path / "m.gguf"
     write_gguf(path, tensors(), FACTS)
     found = read_gguf(path)
-    assert list(found.metadata) == list(FACTS)
+    # two that llama.cpp wants are added
+    added = {"general.quantization_version": 2, "general.file_type": 0}
+    assert found.metadata == FACTS | added
+    assert [*found.metadata] == [*FACTS, *added]
     for name, tensor in tensors().items():
         if isinstance(tensor, np.ndarray):
             assert np.array_equal(found.tensors[name], tensor)
@@ -121,7 +126,7 @@ def test_foreign_files_and_bad_tensors(tmp_path):
         raw[at] = kind
         path.write_bytes(raw)
         with pytest.raises(ValueError, match=f"tensor 'w' .*{told}"):
-            read_gguf(path)
+            read_gguf(path).tensors["w"]
     raw[4] = 9
     path.write_bytes(raw)
     with pytest.raises(ValueError, match="version 9"):
@@ -131,10 +136,101 @@ def test_foreign_files_and_bad_tensors(tmp_path):
         ("turned", quantize(np.ones((32, 2)), "q4_0", axis=0), "axis -2"),
         ("mx", quantize(x, "mxfp8_e4m3"), "GGUF has no mxfp8_e4m3"),
         ("whole", np.arange(4), "int64"),
+        ("n" * 64, x, "63 bytes"),
+        ("five", np.ones((1, 1, 1, 1, 2)), "shape"),
     ):
         with pytest.raises(ValueError, match=f"tensor '{name}'.*{told}"):
             write_gguf(path, {name: tensor}, {})
-    for bad in (None, [], [1, "a"], float("nan"), {"a": 1}):
+    for bad in (None, [], [1, "a"], float("nan"), {"a": 1}, 1 << 64, "\ud800"):
         with pytest.raises(TypeError, match="fact"):
             write_gguf(path, {}, {"fact": bad})
+    with pytest.raises(ValueError, match=r"'w\.scale' is given twice"):
+        write_gguf(
+            path, {"w.weight": quantize(np.ones((1, 64)), "nvfp4"), "w.scale": x}, {}
+        )
+    for align in (0, 3, -32, 32.0, True, [32], np.int32(32), 1 << 33):
+        with pytest.raises(ValueError, match=r"general\.alignment = "):
+            write_gguf(path, {}, {"general.alignment": align})
     assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.rows("align", [1, 8, 64, 4096, np.uint32(128)])
+def test_an_alignment_is_kept(align, tmp_path):
+    """ggml wants every tensor, and the end of the last, at a multiple of it."""
+    path = tmp_path / "m.gguf"
+    write_gguf(path, tensors(), {"general.alignment": align, "a": "text"})
+    theirs = gguf.GGUFReader(path)
+    assert theirs.alignment == align
+    assert all(t.data_offset % align == 0 for t in theirs.tensors)
+    assert (path.stat().st_size - theirs.data_offset) % align == 0
+    found = read_gguf(path)
+    assert np.array_equal(found.tensors["plain"], tensors()["plain"])
+    assert np.array_equal(theirs.tensors[-3].data, tensors()["plain"])
+
+
+def test_a_file_says_what_its_tensors_are(tmp_path):
+    """gguf's names of files, for one in each type, and nothing for none."""
+    path = tmp_path / "m.gguf"
+    x = np.ones((2, 256), np.float32)
+    layouts = "general.quantization_version"
+    made = {name.upper(): quantize(x, name) for name in TYPES}
+    for name, tensor in {**made, "F32": x, "F16": x.astype(np.float16)}.items():
+        write_gguf(path, {"w": tensor}, {})
+        found = read_gguf(path).metadata
+        assert name in gguf.LlamaFileType(found["general.file_type"]).name
+        assert found.get(layouts) == (2 if name in made else None)
+    assert gguf.GGML_QUANT_VERSION == 2
+    write_gguf(path, {"w": quantize(x, "q4_k")}, {"general.file_type": 15})
+    assert read_gguf(path).metadata == {"general.file_type": 15, layouts: 2}
+    write_gguf(path, {}, {"a": 1})
+    assert read_gguf(path).metadata == {"a": 1}
+
+
+def foreign(path, seed):
+    """A vocabulary alone as gguf writes it, facts of every type in any order."""
+    draw = np.random.default_rng(seed)
+    writer = gguf.GGUFWriter(path, "bert")
+    kinds = [*gguf.GGUFValueType]
+    numbers = [k for k in kinds if k.name not in ("STRING", "ARRAY", "BOOL")]
+    for n in draw.permutation(24):
+        kind = numbers[n % len(numbers)]
+        dtype = np.dtype(kind.name.lower())
+        raw = draw.integers(0, 256, 8 * dtype.itemsize, np.uint8).view(dtype)
+        many = raw[: draw.integers(1, 9)].tolist()
+        if n % 3:
+            writer.add_key_value(f"k.{n}", many, gguf.GGUFValueType.ARRAY, kind)
+        else:
+            writer.add_key_value(f"k.{n}", many[0], kind)
+    texts = ["", "a", "é€😀", "\u2581the"][: draw.integers(1, 5)]
+    writer.add_array("tokenizer.ggml.tokens", texts)
+    writer.add_array("truths", [True, False])
+    writer.add_uint32("general.alignment", 64)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+
+
+def test_a_vocabulary_alone_is_written_back_byte_by_byte(tmp_path):
+    path, again = tmp_path / "v.gguf", tmp_path / "w.gguf"
+    for seed in range(40):
+        foreign(path, seed)
+        raw = path.read_bytes()
+        found = read_gguf(path)
+        for tensors, facts in (
+            (found.tensors, found.metadata),
+            ({}, {**found.metadata}),
+        ):
+            write_gguf(again, tensors, facts)
+            assert again.read_bytes() == raw
+    old = raw[:4] + b"\2" + raw[5:] + bytes(-len(raw) % 64)  # version 2, filled up
+    path.write_bytes(old)
+    write_gguf(path, read_gguf(path).tensors, read_gguf(path).metadata)
+    assert path.read_bytes() == old
+    path.write_bytes(sample())  # empty lists, texts, tensors, one in bf16
+    write_gguf(path, read_gguf(path).tensors, read_gguf(path).metadata)
+    back = read_gguf(path)
+    assert back.metadata.pop("general.quantization_version") == 2
+    path.write_bytes(sample())
+    first = read_gguf(path)
+    assert back.metadata.pop("general.file_type", 0) == 0
+    assert back.metadata == first.metadata

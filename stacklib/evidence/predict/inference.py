@@ -243,10 +243,12 @@ def _most(row: Measurement, run: Run) -> Predict:
     """As many requests as the memory holds, each replaced by the next."""
     prompt, new = run.lengths()
     chips = run.tp * run.ep * run.stages
+    # Its windows must be asked for (TensorRT-LLM, pull requests 5151 and 5722).
+    whole = "tensorrt" in row.software.lower()
 
     def answer() -> Forecast:
         step, many = run.step, run.stages
-        held = steady.held(step, prompt + new, chips, MOST * run.ep * many)
+        held = steady.held(step, prompt + new, chips, MOST * run.ep * many, whole)
         if held < 1:
             raise Refusal(f"not one request of {prompt + new:g} tokens fits")
         load = run.load(max(1.0, held / many))

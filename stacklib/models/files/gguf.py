@@ -26,6 +26,7 @@ from ..weights.kept import Kept
 from ..weights.mixtures import Way
 from ..weights.tensors import OUTSIDE, Tensor
 from .gguf_header import Entry, Header, read_header
+from .gguf_values import Listed
 
 # facts of every architecture, and the fields of a config that they are
 _ALWAYS = {
@@ -148,6 +149,7 @@ _WHOLE = {
 }
 _BLOCK = re.compile(r"blk\.(\d+)\.([a-z0-9_]+?)(?:\.(\d+))?\.(weight|bias|scale)")
 _LATER = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
+_FEW = 1 << 12  # layers of a list that has an entry for each
 # read with the model, but no parameters of it
 _APART = ("rope_freqs", "rope_factors_long", "rope_factors_short")
 
@@ -182,15 +184,19 @@ def from_gguf(path: str | Path) -> LanguageModel:
     headers = _parts(read_header(path))
     first = headers[0]
     entries = [entry for header in headers for entry in header.tensors]
+    try:
+        pieces = [p for p in map(_piece, entries) if p]
+    except ConfigError as wrong:  # a type that is not known
+        raise ConfigError(f"{first.path}: {wrong}") from None
     config = _config(first, entries)
     name = first.facts.get("general.name")
-    title = name if isinstance(name, str) and 0 < len(name) <= 200 else first.path.stem
+    if not isinstance(name, str) or not 0 < len(name) <= 200 or not name.isprintable():
+        name = first.path.stem
     source = Source(first.path.name, "", date.today().isoformat(), "vendor")
     try:
-        model = from_hf_config(config, key=first.path.stem, name=title, source=source)
+        model = from_hf_config(config, key=first.path.stem, name=name, source=source)
     except ConfigError as wrong:
         raise ConfigError(f"{first.path}: {_by_key(str(wrong), config)}") from None
-    pieces = [p for p in map(_piece, entries) if p]
     extra = [p for p in pieces if p.layer >= model.layers]
     if extra:  # of a model that predicts several tokens, and read by none here
         arch = first.facts["general.architecture"]
@@ -244,7 +250,7 @@ def _tensor(model: LanguageModel, p: Piece) -> Tensor:
 
 def _piece(entry: Entry) -> Piece | None:
     """What a tensor is in a model, by its name."""
-    size = (entry.numbers, entry.row, entry.nbytes)
+    size = (entry.numbers, entry.stored, entry.nbytes)
     found = _BLOCK.fullmatch(entry.name)
     if not found:
         word = entry.name.split(".")[0]
@@ -365,7 +371,7 @@ def _letters(header: Header, arch: str, config: Mapping[str, Any]) -> str:
     for key in ("feed_forward_length", "attention.head_count_kv"):
         listed = header.facts.get(f"{arch}.{key}")
         layers = config["num_hidden_layers"]
-        if not isinstance(listed, list) or len(listed) < layers:
+        if not isinstance(listed, Listed) or not layers <= len(listed) <= _FEW:
             need = f"an entry for each of {layers} layers is needed"
             raise ConfigError(f"{header.path}: {arch}.{key} = {shown(listed)}: {need}")
         kinds.append(listed[:layers])
@@ -392,7 +398,7 @@ def _fact(header: Header, key: str, some: bool = False) -> int | None:
     value = header.facts.get(key)
     if value is None:
         return None
-    if isinstance(value, list) and value:
+    if isinstance(value, Listed) and 0 < len(value) <= _FEW:
         first = next(filter(None, value), 0) if some else value[0]
         if all(v == first or (some and v == 0) for v in value):
             value = first

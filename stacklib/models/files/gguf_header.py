@@ -1,15 +1,16 @@
 """The header of a GGUF file: its facts and where each tensor lies, never the numbers.
 
 Source: ggml, docs/gguf.md, versions 1 to 3. A count of 32 bits in version 1 has 64 in
-the later ones. The header is looked at where it lies; lists are passed over unless they
-are asked for, so that a vocabulary costs nothing.
+the later ones, and a file of version 3 may be of big endian. What ggml refuses is
+refused here: an alignment that is no power of two, tensors that lie over each other.
 """
 
 from __future__ import annotations
 
 import math
 import mmap
-import struct
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,32 +18,38 @@ from typing import Any
 from stacklib.quantity.stored import STORED, Stored
 
 from ..reading import ConfigError, reads, shown
+from .gguf_values import LONGEST, Cursor
 
 MAGIC, ALIGNMENT = b"GGUF", 32
-# gguf.h, enum gguf_type
-SCALARS = dict(enumerate("<B <b <H <h <I <i <f <?".split())) | {
-    10: "<Q",
-    11: "<q",
-    12: "<d",
+ALIGNED = "general.alignment"
+UINT32 = 4  # gguf.h, enum gguf_type
+# ggml.h, enum ggml_type: number, name, bits of a code, numbers of a block, bits beside
+# them. Whole numbers, and types that ggml read once and no longer does.
+_OTHERS = (
+    *((24 + n, f"i{8 << n}", 8 << n, 1, 0) for n in range(4)),
+    (4, "q4_2", 4, 16, 16),
+    (5, "q4_3", 4, 16, 32),
+    *((31 + n, f"q4_0_{w}", 4, 32, 16) for n, w in enumerate(("4_4", "4_8", "8_8"))),
+    *((36 + n, f"iq4_nl_{w}", 4, 32, 16) for n, w in enumerate(("4_4", "4_8", "8_8"))),
+)
+KINDS = {row.ggml: row for row in STORED.values() if row.ggml >= 0} | {
+    number: Stored(name, "", code, 0 if block == 1 else block, scale, block, number)
+    for number, name, code, block, scale in _OTHERS
 }
-STRING, ARRAY = 8, 9
-KINDS = {row.ggml: row for row in STORED.values() if row.ggml >= 0}
-KINDS |= {
-    number: Stored(f"i{bits}", "", bits, ggml=number)
-    for number, bits in ((24, 8), (25, 16), (26, 32), (27, 64))
-}
-_LONGEST = 1 << 27  # bytes of a header; those of the largest vocabularies have 2**25
-_MOST_AXES, _MOST_TENSORS = 4, 1 << 20
-_FEW, _LONG = 1 << 12, 1 << 20  # entries of a list, bytes of a text that are kept
+_MOST_AXES, _MOST_TENSORS, _MOST_FACTS = 4, 1 << 17, 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A tensor: its name, sizes (slowest axis first), type, and first byte."""
+    """A tensor: its name, sizes (slowest axis first), type, and first byte.
+
+    - ``row``: nothing for a type that is not known; its ``kind`` is the file's number
+    """
 
     name: str
     shape: tuple[int, ...]
-    row: Stored
+    kind: int
+    row: Stored | None
     start: int
 
     @property
@@ -53,163 +60,111 @@ class Entry:
     @property
     def nbytes(self) -> int:
         """Bytes of it; the scale of an NVFP4 tensor is a tensor of its own."""
-        return round(self.numbers * self.row.bits / 8)
+        return self.numbers // self.stored.row * self.stored.row_bytes
+
+    @property
+    def stored(self) -> Stored:
+        """Its type; raises ``ConfigError`` where that is not known."""
+        if self.row is None:
+            known = ", ".join(KINDS[kind].name for kind in sorted(KINDS))
+            raise ConfigError(
+                f"tensor {shown(self.name)} has ggml type {self.kind}; known here are "
+                f"{known}"
+            )
+        return self.row
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What stands before the numbers: facts by key, and the tensors in order."""
+    """What stands before the numbers: facts by key, and the tensors in order.
+
+    - ``kinds``: the type of each fact
+    - ``order``: ``<``, or ``>`` for a file of big endian
+    - ``padded``: whether bytes follow the last entry
+    """
 
     path: Path
     facts: dict[str, Any]
     tensors: tuple[Entry, ...]
+    kinds: dict[str, int]
+    version: int
+    order: str
+    padded: bool
 
 
-class Passed:
-    """A list or text that was passed over: how many entries it has."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-
-    def __repr__(self) -> str:
-        return f"a list of {self.count:,}"
-
-
-class _Cursor:
-    """Bytes read in order, that say where they ended."""
-
-    def __init__(self, data: mmap.mmap, path: Path, lists: bool) -> None:
-        self.data, self.path, self.lists = data, path, lists
-        self.at, self.what, self.count = 0, "the header", "<Q"
-
-    def wrong(self, words: str) -> ConfigError:
-        return ConfigError(f"{self.path}: {words}")
-
-    def past(self, size: int) -> int:
-        """The place before the next ``size`` bytes, which are stepped over."""
-        at = self.at
-        if size > len(self.data) - at:
-            ends = "it ends" if len(self.data) < _LONGEST else "its header goes on"
-            raise self.wrong(
-                f"{ends} within {self.what}; the file is cut off or is not GGUF"
-            )
-        self.at += size
-        return at
-
-    def number(self, form: str) -> Any:
-        return struct.unpack_from(form, self.data, self.past(struct.calcsize(form)))[0]
-
-    def name(self) -> str:
-        """The key of a fact, or the name of a tensor."""
-        size = self.number(self.count)
-        if size >= 1 << 16:
-            raise self.wrong(f"a name of {size} bytes after {self.what}: not GGUF")
-        at = self.past(size)
-        return self.data[at : at + size].decode("utf-8", "replace")
-
-    def text(self) -> Any:
-        size = self.number(self.count)
-        at = self.past(size)
-        if size > _LONG and not self.lists:
-            return Passed(size)
-        return self.data[at : at + size].decode("utf-8", "replace")
-
-    def value(self, kind: int) -> Any:
-        if kind == STRING:
-            return self.text()
-        if kind in SCALARS:
-            return self.number(SCALARS[kind])
-        if kind != ARRAY:
-            raise self.wrong(f"{self.what} has type {kind}, unknown here")
-        inner, count = self.number("<I"), self.number(self.count)
-        if inner in SCALARS:
-            form = SCALARS[inner]
-            at = self.past(count * struct.calcsize(form))
-            if not self.lists and count > _FEW:
-                return Passed(count)
-            return list(struct.unpack_from(f"<{count}{form[1]}", self.data, at))
-        if inner != STRING:  # lists of lists are in no file
-            raise self.wrong(f"{self.what} is a list of type {inner}, unknown here")
-        if self.lists:
-            return [self.text() for _ in range(count)]
-        self._over_texts(count)
-        return Passed(count)
-
-    def _over_texts(self, count: int) -> None:
-        size = struct.calcsize(self.count)
-        read, data, at = struct.Struct(self.count).unpack_from, self.data, self.at
-        last = len(data) - size
-        for _ in range(count):
-            if at > last:
-                break
-            at += size + read(data, at)[0]
-        else:
-            self.past(at - self.at)
-            return
-        self.past(len(data))  # raises: the list goes on beyond the end
-
-
-def read_header(path: str | Path, lists: bool = False) -> Header:
+def read_header(path: str | Path) -> Header:
     """The header of one file.
 
-    - ``path``: a file of version 1 to 3 and of little endian
-    - ``lists``: whether facts that are long lists are kept too
+    - ``path``: a file of version 1 to 3
     - raises ``ConfigError`` for a file that cannot be read, is no GGUF, is cut off, or
-      whose tensors have a type that is not known, or sizes that make no sense; fact or
-      tensor is named
+      whose tensors have sizes or places that make no sense; fact or tensor is named
     """
     path = Path(path)
     with reads(path), path.open("rb") as file:
         size = path.stat().st_size
         if file.read(4) != MAGIC:
             raise ConfigError(f"{path}: it does not begin with {MAGIC.decode()}")
-        length = min(size, _LONGEST)
-        with mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ) as data:
-            return _header(_Cursor(data, path, lists), size)
+        length = min(size, LONGEST)
+        data = mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ)
+    return _header(Cursor(data, path), size)
 
 
-def _header(cursor: _Cursor, size: int) -> Header:
+def _header(cursor: Cursor, size: int) -> Header:
     cursor.past(4)
-    version = cursor.number("<I")
+    version = cursor.number("I")
+    if version == 3 << 24:
+        cursor.order, version = ">", 3
     if version not in (1, 2, 3):
-        big = version in (1 << 24, 2 << 24, 3 << 24)
-        why = "of big endian" if big else f"of version {version}; 1 to 3 are known"
-        raise cursor.wrong(f"GGUF {why}")
-    cursor.count = "<I" if version == 1 else "<Q"
-    count, facts = cursor.number(cursor.count), cursor.number(cursor.count)
-    if count > _MOST_TENSORS:
-        raise cursor.wrong(f"{count} tensors: more than {_MOST_TENSORS}")
+        big = " of big endian" if version in (1 << 24, 2 << 24) else ""
+        said = version >> 24 if big else version
+        raise cursor.wrong(
+            f"GGUF of version {said}{big}; 1 to 3 are known, and 3 of big endian"
+        )
+    cursor.wide = "I" if version == 1 else "Q"
+    count, facts = cursor.count(), cursor.count()
+    for many, what, most in (
+        (count, "tensors", _MOST_TENSORS),
+        (facts, "facts", _MOST_FACTS),
+    ):
+        if many > most:
+            raise cursor.wrong(f"{many} {what}: more than {most}")
     found: dict[str, Any] = {}
+    kinds: dict[str, int] = {}
     for _ in range(facts):
         key = cursor.name()
         cursor.what = f"the fact {shown(key)}"
         if key in found:
             raise cursor.wrong(f"{cursor.what} is given twice")
-        found[key] = cursor.value(cursor.number("<I"))
+        kinds[key] = cursor.number("I")
+        found[key] = cursor.value(kinds[key])
+    align = found.get(ALIGNED, ALIGNMENT)
+    if kinds.get(ALIGNED, UINT32) != UINT32 or align < 1 or align & (align - 1):
+        raise cursor.wrong(
+            f"{ALIGNED} = {shown(align)}: a power of two in 32 bits without a sign is "
+            "needed"
+        )
     raw = [_raw(cursor) for _ in range(count)]
-    align = found.get("general.alignment", ALIGNMENT)
-    if not isinstance(align, int) or not 0 < align <= 1 << 20:
-        raise cursor.wrong(f"general.alignment = {shown(align)}: not a size")
     base = -(-cursor.at // align) * align
-    tensors = tuple(_entry(cursor, base, size, *parts) for parts in raw)
-    if len({t.name for t in tensors}) < len(tensors):
-        raise cursor.wrong("a tensor is given twice")
-    return Header(cursor.path, found, tensors)
+    tensors = tuple(_entry(cursor, base, align, size, *parts) for parts in raw)
+    _apart(cursor, tensors)
+    padded = size > cursor.at
+    return Header(cursor.path, found, tensors, kinds, version, cursor.order, padded)
 
 
-def _raw(cursor: _Cursor) -> tuple[str, tuple[int, ...], int, int]:
+def _raw(cursor: Cursor) -> tuple[str, tuple[int, ...], int, int]:
     name = cursor.name()
     cursor.what = f"the entry of tensor {shown(name)}"
-    axes = cursor.number("<I")
+    axes = cursor.number("I")
     if axes > _MOST_AXES:
         raise cursor.wrong(f"tensor {shown(name)} has {axes} axes")
-    sizes = tuple(cursor.number(cursor.count) for _ in range(axes))
-    return name, sizes[::-1], cursor.number("<I"), cursor.number("<Q")
+    sizes = tuple(cursor.count() for _ in range(axes))
+    return name, sizes[::-1], cursor.number("I"), cursor.number("Q")
 
 
 def _entry(
-    cursor: _Cursor,
+    cursor: Cursor,
     base: int,
+    align: int,
     size: int,
     name: str,
     shape: tuple[int, ...],
@@ -217,20 +172,34 @@ def _entry(
     offset: int,
 ) -> Entry:
     said = f"tensor {shown(name)}"
-    if kind not in KINDS:
-        known = ", ".join(row.name for row in KINDS.values())
-        raise cursor.wrong(f"{said} has ggml type {kind}; known here are {known}")
-    row = KINDS[kind]
     if not all(shape) or math.prod(shape) >= 1 << 63:
         raise cursor.wrong(f"{said} of shape {shape}: not a size")
-    if shape and shape[-1] % row.row:
+    if offset % align:
+        raise cursor.wrong(f"{said} has offset {offset}: {align} does not divide it")
+    found = Entry(name, shape, kind, KINDS.get(kind), base + offset)
+    row = found.row
+    if row and (shape[-1] if shape else 1) % row.row:
         raise cursor.wrong(
             f"{said} of shape {shape} in {row.name}: {row.row} does not divide its rows"
         )
-    found = Entry(name, shape, row, base + offset)
-    if found.start + found.nbytes > size:
+    end = found.start + (found.nbytes if row else 0)
+    if end > size:
         raise cursor.wrong(
-            f"{said} ends at byte {found.start + found.nbytes} of {size}; "
-            "the file is cut off or is not GGUF"
+            f"{said} ends at byte {end} of {size}, by its offset {offset} and shape "
+            f"{shape}; the file is cut off or is not GGUF"
         )
     return found
+
+
+def _apart(cursor: Cursor, tensors: Sequence[Entry]) -> None:
+    """Raise for a name given twice, and for tensors that share bytes."""
+    for name, times in Counter(t.name for t in tensors).most_common(1):
+        if times > 1:
+            raise cursor.wrong(f"tensor {shown(name)} is given twice")
+    end, before = 0, ""
+    for tensor in sorted(tensors, key=lambda t: t.start):
+        if tensor.start < end:
+            raise cursor.wrong(
+                f"tensor {shown(tensor.name)} has an offset within {shown(before)}"
+            )
+        end, before = tensor.start + (tensor.nbytes if tensor.row else 1), tensor.name

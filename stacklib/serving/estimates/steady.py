@@ -14,9 +14,11 @@ A first token waits for half a step, for its own prompt, and for prompts before 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from stacklib.models import Attention
 from stacklib.roofline.bound.gemm import join
+from stacklib.roofline.work.fit import copies_of
 
 from ..token import calibrated
 from ..token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
@@ -126,10 +128,15 @@ def first_time(step: Step, load: Load) -> float:
     return own + turn / 2 + max(0.0, others - 1) / 2 * each * together
 
 
-def held(step: Step, tokens: float, chips: int, most: float) -> float:
+def held(
+    step: Step, tokens: float, chips: int, most: float, whole: bool = False
+) -> float:
     """Requests of ``tokens`` that fit the memory that weights leave on ``chips``.
 
+    A head counts as often as chips keep it, which share fewer heads than they are.
+
     - ``most``: of an engine's setting
+    - ``whole``: layers with a window keep all tokens
     - a value below 1 says that not even one does
     """
     frame = step.frame
@@ -137,5 +144,14 @@ def held(step: Step, tokens: float, chips: int, most: float) -> float:
     groups = frame.ep
     a_chip = (shape.weights - experts) * groups / chips + experts / chips
     free = FREE * (frame.capacity - a_chip) * chips
-    cached = sum(layers * a.cached(int(tokens)) for layers, a in shape.attention)
-    return min(most, free / (shape.number * cached)) if cached else most
+    each = request_bytes(step, tokens, whole)
+    return min(most, free / each) if each else most
+
+
+def request_bytes(step: Step, tokens: float, whole: bool = False) -> float:
+    """Bytes of a request's cache on all chips that keep a part or a copy of it."""
+    shape, tp, found = step.frame.shape, step.frame.tp, 0.0
+    for layers, a in shape.attention:
+        form = replace(a, window=0) if whole and isinstance(a, Attention) else a
+        found += layers * copies_of(a, tp) * form.cached(int(tokens))
+    return shape.number * found

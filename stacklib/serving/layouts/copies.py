@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from stacklib.interconnect.switches.closed import mean_wait
 from stacklib.quantity import Quantity
 from stacklib.quantity.keys import keys_of
-from stacklib.roofline.work.fit import copies_of
 
 from ..estimates import losses, steady
 from ..estimates.step import Step, step_of
@@ -79,31 +78,17 @@ def copy_of(asked: Asked, device: str, dtype: object, tp: int, ep: int) -> Copy:
     keys = (*keys_of(asked.model, device, dtype, None), tp, ep)
     step = step_of(keys, asked.software, "calibrated")
     tokens = asked.prompt + asked.new
-    rooms = _room(step, tokens, tp * ep), _room(step, asked.prompt, tp * ep)
-    return Copy(device, dtype, tp, ep, step, *rooms, _sum(step, tokens, rooms[0]))
-
-
-def _cached(step: Step, tokens: float, chips: int = 1) -> float:
-    """Numbers of a request's cache, each as often as ``chips`` keep it."""
-    layers = step.frame.shape.attention
-    return sum(n * copies_of(a, chips) * a.cached(int(tokens)) for n, a in layers)
-
-
-def _room(step: Step, tokens: float, chips: int) -> float:
-    """Requests that fit, with every copy that chips keep of a head."""
-    held = steady.held(step, tokens, chips, step.frame.ep * float(BATCHES[-1]))
-    once = _cached(step, tokens)
-    if once and held > 0:
-        # Room counts every head once, however many requests an engine may hold.
-        free = steady.held(step, tokens, chips, float("inf"))
-        held = min(held, free * once / _cached(step, tokens, step.frame.tp))
-    return held
+    most = ep * float(BATCHES[-1])
+    room = steady.held(step, tokens, tp * ep, most)
+    reads = steady.held(step, asked.prompt, tp * ep, most)
+    told = _sum(step, tokens, room)
+    return Copy(device, dtype, tp, ep, step, room, reads, told)
 
 
 def _sum(step: Step, tokens: float, room: float) -> str:
     """Why no more requests fit."""
     frame = step.frame
-    each = Quantity(frame.shape.number * _cached(step, tokens, frame.tp), "B")
+    each = Quantity(steady.request_bytes(step, tokens), "B")
     weights = Quantity(frame.shape.weights, "B")
     have = Quantity(frame.capacity * frame.chips, "B")
     left = f"{steady.FREE:.0%} of what {weights:.4 GB} of weights leave of {have:.4 GB}"
@@ -137,4 +122,4 @@ def writing(copy: Copy, asked: Asked, batch: int) -> Times:
 
 def crossing_bytes(copy: Copy, asked: Asked) -> float:
     """Bytes of a prompt's cache, which goes from one pool to the other."""
-    return copy.step.frame.shape.number * _cached(copy.step, asked.prompt)
+    return float(copy.step.frame.shape.prompt(1, int(asked.prompt))[0])

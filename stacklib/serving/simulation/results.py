@@ -16,6 +16,7 @@ from .request import Done
 from .steps import SECOND
 
 SHOWN = (50, 90, 95, 99)
+FULL = 4  # times its slots: requests in which filling and emptying count for little
 TIMES = ("ttft", "itl", "e2e")
 LIMITS = ("ttft", "tpot", "e2e")
 
@@ -95,8 +96,8 @@ class Simulation:
     """A served traffic; every run is drained, so that no long request is left out.
 
     - ``outcome``: of the run asked for
-    - ``again``: the same traffic with other steps (``factor``), with all requests at
-      once, or with a log
+    - ``again``: the same traffic with other steps (``factor``), with so many times all
+      requests ``at_once``, or with a log
     - ``slots``: requests that all machines run at once
     - ``ends``: of the estimate's band, as factors of a step
     """
@@ -126,16 +127,27 @@ class Simulation:
     def capacity(self) -> float:
         """Requests a second that the machines do where nobody has to be waited for.
 
-        Of the same traffic, all at once: those done until the last one is let in.
+        Of the same traffic, all at once and, where it is short, several times: those
+        done until the last one is let in.
         """
-        if "capacity" not in self._kept:
-            self._kept["capacity"] = _capacity(self.again(at_once=True))
-        return float(self._kept["capacity"])
+        return self._capacity(1.0)
+
+    def _capacity(self, factor: float) -> float:
+        """The same with steps so many times as long."""
+        key = "capacity", factor
+        if key not in self._kept:
+            times = -(-FULL * self.slots // len(self.requests))
+            self._kept[key] = _capacity(self.again(factor=factor, at_once=times))
+        return float(self._kept[key])
 
     @property
     def utilisation(self) -> float:
         """The rate that came over the one that can be done."""
-        return self.rate / self.capacity
+        return self.utilisation_at(1.0)
+
+    def utilisation_at(self, factor: float) -> float:
+        """The same with steps so many times as long."""
+        return self.rate / self._capacity(factor)
 
     @property
     def busy(self) -> float:
@@ -171,6 +183,8 @@ class Simulation:
         counted = sum(times.values())
         found = _ranked(times, percents)
         words = f"{counted:,} times of a drained run, {self.words}"
+        if math.isinf(self.rate):
+            words += "; a finished window: all came at once, which is no rate"
         if not band:
             return Percentiles(of, counted, found, words=words)
         if self.ends is None:
@@ -195,19 +209,15 @@ class Simulation:
 
     def _refuse(self, outcome: Outcome, factor: float = 1.0) -> None:
         """No percentile of a line that grows: it is as long as the traffic lasts."""
-        few = len(outcome.requests) <= 2 * self.slots
-        if not outcome.waited or few or math.isinf(_rate(outcome)):
+        if not outcome.waited or math.isinf(self.rate):
             return
-        if factor == 1.0:
-            capacity = self.capacity
-        else:
-            capacity = _capacity(self.again(at_once=True, factor=factor))
-        used = _rate(outcome) / capacity
+        used = self.utilisation_at(factor)
         if used >= 1:
             raise OverCapacity(
-                f"{_rate(outcome):.4g} requests a second, where {capacity:.4g} can be "
-                f"done: utilisation {used:.3f}; the line grows without end, and no "
-                "percentile of it means anything. Fewer requests or more replicas"
+                f"{self.rate:.4g} requests a second, where {self.rate / used:.4g} can "
+                f"be done: utilisation {used:.3f}; the line grows without end, and no "
+                "percentile of it means anything. Fewer requests a second or more "
+                "replicas; .requests has the times of this finished window"
             )
 
     def goodput(self, slo: Mapping[str, float]) -> Goodput:
@@ -261,7 +271,7 @@ def _capacity(outcome: Outcome) -> float:
     ended = min(each.finished for each in requests)
     opened = min((x.admitted for x in requests if x.admitted >= ended), default=last)
     done = sum(opened < each.finished <= last for each in requests)
-    if 2 * done < len(requests):  # so few that filling and emptying are most of it
+    if 3 * done < len(requests):  # so few that filling and emptying are most of it
         return len(requests) * SECOND / (outcome.end - requests[0].arrival)
     return done * SECOND / (last - opened)
 

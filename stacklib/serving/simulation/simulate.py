@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any
 
 from stacklib.hardware import Accelerator
@@ -226,7 +227,7 @@ def _hold(rows: Sequence[Row], limits: Limits) -> None:
 def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
     served, roles = asked.served, _roles(asked)
 
-    def again(factor: float = 1.0, at_once: bool = False, log: bool = False) -> Outcome:
+    def again(factor: float = 1.0, at_once: int = 0, log: bool = False) -> Outcome:
         return _run(asked, rows, factor, at_once, log)
 
     return Simulation(
@@ -239,7 +240,7 @@ def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
 
 
 def _run(
-    asked: Asked, rows: Sequence[Row], factor: float, at_once: bool, log: bool
+    asked: Asked, rows: Sequence[Row], factor: float, at_once: int, log: bool
 ) -> Outcome:
     gaps: Counter[int] = Counter()
     reach: dict[object, int] = {}
@@ -276,7 +277,7 @@ def _run(
     # Made when they come, so that a long traffic is not in memory twice.
     run.run(
         Request(place, first if at_once else row.arrival, row)
-        for place, row in enumerate(rows)
+        for place, row in enumerate(chain.from_iterable(repeat(rows, at_once or 1)))
     )
     return _outcome(run, gaps)
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import gguf
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from stacklib.pages.quantizers import blocks as page
 from stacklib.pages.quantizers.blocks import drawings, figures, live
 from stacklib.plots import spec as grammar
 from stacklib.quantizers import dequantize, quantize
+from stacklib.tinylm import load
 
 from ...live_figures import ask
 from ...programs import loop_of
@@ -91,3 +93,16 @@ def test_drawings_count_their_bytes():
     found = drawings.bytes_of_blocks()
     assert "34 B" in found.html and "36 B" in found.html
     assert "448" in drawings.two_levels().html
+
+
+def test_gguf_differs_at_half_ways_and_nowhere_else():
+    """Its quantizer, over every matrix of the model."""
+    kind = gguf.GGMLQuantizationType.MXFP4
+    apart = many = 0
+    for weight in load().weights.values():
+        if weight.ndim == 2:
+            theirs = gguf.quants.dequantize(gguf.quants.quantize(weight, kind), kind)
+            apart += int((theirs != dequantize(quantize(weight, "mxfp4"))).sum())
+            many += weight.size
+    assert page.half_ways().si == pytest.approx(apart / many, rel=1e-5)
+    assert 0.0047 < apart / many < 0.0049

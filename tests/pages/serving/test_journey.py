@@ -67,9 +67,15 @@ def test_an_answer_is_billed_row_by_row():
 
 def test_machines_enough_at_the_slow_end_are_the_fewest():
     enough = int(page.sure().si)
-    assert page.end_of("high", 99, enough).si <= page.LIMIT
-    assert page.end_of("high", 99, enough - 1).si > page.LIMIT
-    assert page.end_of("low").si < page.seen("ttft", 99).si < page.end_of("high").si
+    assert page.end_of("high", enough).si <= page.LIMIT
+    assert page.end_of("high", enough - 1).si > page.LIMIT
+    assert page.end_of("low").si < page.seen("ttft", 99).si
+
+
+def test_at_the_slow_end_the_fleet_cannot_keep_up():
+    assert page.slow_load().si > 1 > page.slow_load(int(page.sure().si)).si
+    with pytest.raises(ValueError, match="inf"):
+        page.end_of("high")
 
 
 def test_the_loop_says_what_the_package_says():

@@ -52,11 +52,29 @@ def test_over_capacity_is_said_with_the_utilisation():
     assert run(130, replicas=2).percentiles("ttft")[50] > 0
 
 
+@pytest.mark.parametrize("slots", [1, 4, 64])
+@pytest.mark.parametrize("waves", [1, 1.5, 2, 5])
+def test_an_overload_is_refused_whatever_the_number_of_requests(slots, waves):
+    """A slot does two requests a second: 50 tokens of 10 ms."""
+
+    def served(load, count):
+        rows = poisson(load * 2 * slots, count, prompt=1, new=50, seed=1)
+        return simulate(None, traffic=rows, step_time=0.01, max_batch=slots)
+
+    found = served(3, int(waves * slots) + 1)
+    assert found.capacity == pytest.approx(2 * slots, rel=0.02)
+    with pytest.raises(OverCapacity, match=r"utilisation [2-9]"):
+        found.percentiles("ttft")
+    if slots > 1:
+        assert served(0.5, int(waves * slots)).percentiles("ttft")[50] < 0.2
+
+
 def test_all_at_once_is_no_rate():
     rows = [(number, 0, 4, 3) for number in range(20)]
     found = simulate(None, traffic=rows, step_time=0.01, max_batch=2, chunk=8)
     assert found.rate == math.inf
-    assert found.percentiles("e2e", (100,))[100] == pytest.approx(0.3)
+    told = found.percentiles("e2e", (100,))
+    assert told[100] == pytest.approx(0.3) and "finished window" in told.words
 
 
 def test_goodput_counts_requests_and_names_the_nearest_miss():

@@ -39,6 +39,30 @@ def packed(scheme: str) -> int:
 
 # -- the rule --------------------------------------------------------------------------
 
+# half way between a place of E2M1 and the next: to even is up, and gguf goes down
+GOES_UP = (0.75, 1.75, 3.5)
+
+
+@counting("share of half ways that gguf rounds down")
+def half_ways() -> float:
+    """Share of the model's weights in MXFP4 that nearest even rounds away from zero,
+    and gguf, which takes the first of two places as near, towards it.
+    """
+    import numpy as np
+
+    from stacklib.quantizers import quantize
+    from stacklib.quantizers.blocks import scale_values
+    from stacklib.tinylm import load
+
+    tied = many = 0
+    for weight in load().weights.values():
+        if weight.ndim == 2:
+            scale = scale_values()[quantize(weight, "mxfp4").scales][..., None]
+            sizes = np.abs(weight).reshape(*scale.shape[:-1], -1) / scale
+            tied += int(np.isin(sizes, GOES_UP).sum())
+            many += weight.size
+    return tied / many
+
 
 @cache
 def _sizes() -> Any:

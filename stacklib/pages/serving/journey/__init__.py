@@ -83,19 +83,32 @@ def rate_of(rate: float = RATE) -> float:
     return fleet(rate).tokens_per_s / REPLICAS
 
 
-@counting("{percent:g} in a hundred first tokens, {end} end", unit="s")
-def end_of(end: str, percent: float = 99, replicas: int = REPLICAS) -> float:
-    """The same of first tokens with all steps at an end of the estimate's band."""
-    found = fleet(RATE, replicas).percentiles("ttft", (percent,), band=True)
+def _end_of(end: str, replicas: int) -> float:
+    """The 99th percentile of first tokens at an end of the estimate's band."""
+    found = fleet(RATE, replicas).percentiles("ttft", (99,), band=True)
     ends = {"low": found.low, "high": found.high}[end]
     assert ends is not None
-    return ends[percent]
+    return ends[99]
+
+
+@counting("99 in a hundred first tokens, {end} end", unit="s")
+def end_of(end: str, replicas: int = REPLICAS) -> float:
+    """The same as a quantity; refused where the line grows without end."""
+    return _end_of(end, replicas)
+
+
+@counting("requests that come over those done at the slow end")
+def slow_load(replicas: int = REPLICAS) -> float:
+    """The load where all steps are the longest of the band."""
+    found = fleet(RATE, replicas)
+    assert found.ends is not None
+    return found.utilisation_at(found.ends[1])
 
 
 @counting("machines that are enough at the slow end")
 def sure() -> int:
     """The fewest that keep the limit even with the band's longest steps."""
-    return next(n for n in count(REPLICAS) if end_of("high", 99, n).si <= LIMIT)
+    return next(n for n in count(REPLICAS) if _end_of("high", n) <= LIMIT)
 
 
 # -- the same in closed form -----------------------------------------------------------

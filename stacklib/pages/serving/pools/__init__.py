@@ -27,7 +27,6 @@ LEAST, MOST = 3.0, 30.0  # requests a second that are tried
 QUIET = 8.0  # requests a second, at which everybody meets the loose limit
 RAILS = 8
 SEATS, FULL = 12, 64  # answers that a machine writes at once: of one pool, of two
-NODES = 3, 9  # that read and that write, where LMSYS measured
 ASKED = 2000  # tokens of their prompts
 SPARSE = "deepseek-v3"
 CROSSINGS = 5e-6, 10e-6  # s
@@ -206,12 +205,18 @@ def crossing() -> Quantity:
     return (size / link()).named("a cache on its way")
 
 
+def lmsys_nodes() -> tuple[Quantity, Quantity]:
+    """Nodes that read and that write, where LMSYS measured."""
+    write = quoted("lmsys_ep.writers")
+    return (quoted("lmsys_ep.nodes") - write).named("nodes that read"), write
+
+
 def lmsys_mix() -> Quantity:
     """Tokens written per token read that fill LMSYS's nodes."""
-    first, second = NODES
+    first, second = lmsys_nodes()
     read, written = quoted("lmsys_ep.input"), quoted("lmsys_ep.output")
     return Quantity.named(
-        balance.mix(first, second, read, written), "written per token read"
+        balance.mix(1, 1, first * read, second * written), "written per token read"
     )
 
 

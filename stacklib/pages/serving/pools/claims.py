@@ -3,7 +3,7 @@
 from stacklib.evidence import Finding, claim
 from stacklib.pages.serving import pools as page
 from stacklib.pages.serving.pools import CROSSINGS, FULL, LOOSE, TOKENS
-from stacklib.quantity import one_of
+from stacklib.quantity import one_of, quoted
 
 MANY = 256  # answers at once
 STRICTER = 0.016  # s a token
@@ -18,6 +18,27 @@ def twice() -> Finding:
         why="Prompts of 4,096 tokens, answers of 256, 2 s to the first token. At 100 "
         "ms a token one pool is ahead; the border lies at about "
         f"{page.border().text('ms', 2)}.",
+    )
+
+
+@claim("decode-prefill-ratio")
+def nodes() -> Finding:
+    """LMSYS's nodes that write over those that read."""
+    read, write = page.lmsys_nodes()
+    return Finding(
+        (write / read).named("nodes that write over nodes that read"),
+        why=f"It holds where {page.lmsys_mix().text(digits=3)} tokens are written for "
+        "one that is read; another mix asks for other pools.",
+    )
+
+
+@claim("lmsys-gpu-count")
+def gpus() -> Finding:
+    """All nodes by the GPUs of a node."""
+    each, (read, write) = quoted("lmsys_ep.gpus"), page.lmsys_nodes()
+    return Finding(
+        (read * each + write * each).named("GPUs of both pools"),
+        why="What reads was also measured alone, on four nodes, and printed by node.",
     )
 
 

@@ -15,7 +15,7 @@ from stacklib.pages.serving.estimate import BENCH
 from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
 from stacklib.serving.prices.contexts import Multiplier, context_multiplier
 from stacklib.serving.prices.explain import YEARS, Region, explain_price
-from stacklib.serving.prices.machine import GPUS, Machine, machine, rented
+from stacklib.serving.prices.machine import Machine, machine, rented
 from stacklib.serving.prices.trends import over, per_answer, published, yearly
 from stacklib.serving.simulation.results import Simulation
 
@@ -28,7 +28,6 @@ REST = COOLING, "storage", "network", "people"
 H200 = "h200_sxm"
 LONG, LONGER = 131_072, 1_000_000  # tokens of context
 THEIRS: dict[str, Any] = {"batch": 64, "years": 4.0}  # of the bill that is printed
-NODES = 3, 9  # that read and that write, where LMSYS measured
 RENT = 2.0  # USD an hour and chip: with it the chips that write cost what they print
 
 
@@ -220,17 +219,19 @@ def told_rows() -> list[dict[str, Any]]:
     ]
 
 
-def lmsys_price(chips: int, rent: Quantity | None = None) -> Quantity:
+def lmsys_price(chips: Quantity, rent: Quantity | None = None) -> Quantity:
     """A million tokens of DeepSeek as LMSYS served it, by so many rented chips."""
     paid = chosen(RENT, "USD/h", label="rent of a chip") if rent is None else rent
-    made = quoted("lmsys_ep.output") * chosen(NODES[1], label="nodes that write")
-    bill = chosen(chips, label="chips paid for") * paid / made
-    return dollars(bill.to(UNIT), f"LMSYS, {chips} chips")
+    bill = chips * paid / (quoted("lmsys_ep.output") * quoted("lmsys_ep.writers"))
+    return dollars(bill.to(UNIT), f"LMSYS, {chips.si:g} chips")
 
 
-def lmsys_chips() -> tuple[int, int]:
+def lmsys_chips() -> tuple[Quantity, Quantity]:
     """Chips that write, and all of them."""
-    return NODES[1] * GPUS, sum(NODES) * GPUS
+    each = quoted("lmsys_ep.gpus")
+    return (quoted("lmsys_ep.writers") * each).named("chips that write"), (
+        quoted("lmsys_ep.nodes") * each
+    ).named("all chips")
 
 
 def rents() -> Span:

@@ -1,0 +1,245 @@
+"""The codec's loops for numba: the arithmetic of ``arrays`` and ``blocks``.
+
+Numbers are widened to fp32, rounded, and narrowed in pieces that stay in the first
+cache, in memory of the call itself. Views of a piece count from zero, so that the
+compiler uses vectors; casts keep a sum of two int32 from becoming wider.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import binding, ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.extending import intrinsic, overload
+
+from .arrays import BIASED, HALF, SCALE, UNSIGNED_ZERO, WIDE
+
+PIECE = 4096
+I, F = np.int32, np.float32  # noqa: E741
+MAGNITUDE, INFINITE = I(0x7FFFFFFF), I(0x7F800000)
+AT_ONCE = bool(binding.get_host_cpu_features().get("f16c"))
+jit = njit(cache=True, nogil=True)
+
+
+@jit
+def encode(x: Any, out: Any, p: Any) -> None:
+    """Codes of flat numbers."""
+    room: Any = np.empty(PIECE, np.int32)
+    way = p[0]
+    for start in range(0, len(x), PIECE):
+        codes = out[start : start + PIECE]
+        bits = widened(x[start : start + PIECE], room, p[8])
+        if way == BIASED:
+            _biased(bits, codes, p)
+        elif way == UNSIGNED_ZERO:
+            _unsigned_zero(bits, codes, p)
+        elif way == WIDE:
+            _wide(bits, codes, p)
+        elif way == HALF:
+            _half(bits, codes, p)
+        elif way == SCALE:
+            _scale(bits, codes, p)
+
+
+def widened(part: Any, out: Any, mask: Any) -> Any:
+    """The bits of numbers as fp32; the type says which loop it is."""
+
+
+@overload(widened)
+def _widened(part: Any, out: Any, mask: Any) -> Any:
+    kinds = {types.int32: _single, types.int16: _brain, types.uint16: _from_half}
+    return kinds.get(part.dtype, _double)
+
+
+def _single(part: Any, out: Any, mask: Any) -> Any:
+    return part
+
+
+def _brain(part: Any, out: Any, mask: Any) -> Any:
+    for i in range(len(part)):
+        out[i] = I(part[i]) << I(16)
+    return out[: len(part)]
+
+
+def _from_half(part: Any, out: Any, mask: Any) -> Any:
+    for i in range(len(part)):
+        out[i] = _half_bits(part[i])
+    return out[: len(part)]
+
+
+def _double(part: Any, out: Any, mask: Any) -> Any:
+    numbers = out.view(np.float32)
+    for i in range(len(part)):
+        bits = part[i]
+        # digits that no rounding needs become one: whether there were any
+        kept = np.int64((bits | ((bits & mask) + mask)) & ~mask)
+        numbers[i] = F(kept.view(np.float64))
+    if mask >> 49:  # without a digit: what fp32 cannot hold is more than zero
+        for i in range(len(part)):
+            lost = not out[i] & MAGNITUDE and part[i] << 1
+            out[i] = I(out[i] | I(1)) if lost else out[i]
+    return out[: len(part)]
+
+
+@intrinsic
+def _by_instruction(context: Any, half: Any) -> Any:
+    def made(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        number = builder.fpext(builder.bitcast(given[0], ir.HalfType()), ir.FloatType())
+        return builder.bitcast(number, ir.IntType(32))
+
+    return types.int32(types.uint16), made
+
+
+@jit
+def _half_bits(half: Any) -> Any:
+    """The bits of a number in fp16 as fp32."""
+    if AT_ONCE:
+        return _by_instruction(half)
+    low = I((I(half) & I(0x7FFF)) << I(13))
+    size = I(F(low.view(np.float32) * F(2.0**112)).view(np.int32))
+    if low >= I(0x0F800000):  # infinity and NaN
+        size = I(size | INFINITE)
+    return I(size | ((I(half) & I(0x8000)) << I(16)))
+
+
+@jit
+def _code(bits: Any, cut: Any, least: Any, limit: Any, excess: Any, nan: Any) -> Any:
+    """A code without its sign, by one addition (see ``arrays``)."""
+    size = I(bits & MAGNITUDE)
+    capped = I(min(size, limit))
+    magic = I(max(I(capped & INFINITE), least) + I(cut << I(23)))
+    added = F(capped.view(np.float32) + magic.view(np.float32))
+    code = I(added.view(np.int32) - magic + (magic >> cut) - excess)
+    return nan if size > INFINITE else code
+
+
+@jit
+def _biased(bits: Any, out: Any, p: Any) -> None:
+    cut, least, limit, excess, nan = I(p[1]), I(p[2]), I(p[3]), I(p[4]), I(p[5])
+    sign = I(p[6])
+    for i in range(len(bits)):
+        code = _code(bits[i], cut, least, limit, excess, nan)
+        out[i] = code ^ ((bits[i] >> I(31)) & sign)
+
+
+@jit
+def _unsigned_zero(bits: Any, out: Any, p: Any) -> None:
+    cut, least, limit, excess, nan = I(p[1]), I(p[2]), I(p[3]), I(p[4]), I(p[5])
+    sign = I(p[6])
+    for i in range(len(bits)):
+        code = _code(bits[i], cut, least, limit, excess, nan)
+        turned = I(code | ((bits[i] >> I(31)) & sign))
+        out[i] = turned if code & I(sign - I(1)) else code
+
+
+@jit
+def _wide(bits: Any, out: Any, p: Any) -> None:
+    cut, last, top = I(p[1]), I(min(p[1], 1)), I(0)
+    half = I(I(I(1 << p[1]) >> I(1)) - last)
+    if cut == 16:  # known beforehand, the shift is free
+        for i in range(len(bits)):
+            top = max(top, I(bits[i] & MAGNITUDE))
+            out[i] = I(bits[i] + I(0x7FFF) + ((bits[i] >> I(16)) & I(1))) >> I(16)
+    else:
+        for i in range(len(bits)):
+            top = max(top, I(bits[i] & MAGNITUDE))
+            out[i] = I(I(bits[i] + half + ((bits[i] >> cut) & last)) >> cut)
+    if top > INFINITE or out.itemsize == 4:
+        _marked(bits, out, p)
+
+
+@jit
+def _marked(bits: Any, out: Any, p: Any) -> None:
+    """NaN among codes that are rounded as if it were a number."""
+    nan, sign, kept = I(p[5]), I(p[6]), I(p[6] * 2 - 1)
+    for i in range(len(bits)):
+        unknown = I(bits[i] & MAGNITUDE) > INFINITE
+        out[i] = I(nan | ((bits[i] >> I(31)) & sign)) if unknown else out[i] & kept
+
+
+@intrinsic
+def _narrowed(context: Any, number: Any) -> Any:
+    """A number as fp16 by the processor's own instruction."""
+
+    def made(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        half = builder.fptrunc(given[0], ir.HalfType())
+        return builder.zext(builder.bitcast(half, ir.IntType(16)), ir.IntType(32))
+
+    return types.int32(types.float32), made
+
+
+@jit
+def _half(bits: Any, out: Any, p: Any) -> None:
+    if not AT_ONCE:
+        _biased(bits, out, p)
+        return
+    top = I(0)
+    for i in range(len(bits)):
+        top = max(top, I(bits[i] & MAGNITUDE))
+        out[i] = _narrowed(I(bits[i]).view(np.float32))
+    if top > INFINITE:
+        _marked(bits, out, p)
+
+
+@jit
+def _scale(bits: Any, out: Any, p: Any) -> None:
+    saturate, nan = I(p[7]), I(p[5])
+    for i in range(len(bits)):
+        size = I(bits[i] & MAGNITUDE)
+        code = I(I(size + I(1 << 22)) >> I(23))
+        code = I(size > I(1 << 22)) if size < I(1 << 23) else code
+        bad = size >= INFINITE or (not saturate and bits[i] <= I(0))
+        out[i] = nan if bad else code
+
+
+@jit
+def encode_mx(
+    x: Any, codes: Any, scales: Any, inverse: Any, power: Any, p: Any
+) -> bool:
+    """Codes and scales of rows, a block each, by the rule ``floor``."""
+    finite, power = True, I(power)
+    cut, least, limit, excess, nan = I(p[1]), I(p[2]), I(p[3]), I(p[4]), I(p[5])
+    sign = I(p[6])
+    for which in range(len(x)):
+        row, out = x[which], codes[which]
+        bits = row.view(np.int32)
+        top = I(0)
+        for i in range(len(row)):
+            top = max(top, bits[i] & MAGNITUDE)
+        if top >= INFINITE:
+            finite, top = False, I(0)
+        scale = max(I((top >> I(23)) - power), I(0))
+        scales[which] = scale
+        factor = inverse[scale]
+        for i in range(len(row)):
+            size = I(F(row[i] * factor).view(np.int32))
+            code = _code(size, cut, least, limit, excess, nan)
+            out[i] = np.uint8(code | ((bits[i] >> I(31)) & sign))
+    return finite
+
+
+@jit
+def decode(codes: Any, out: Any, table: Any) -> Any:
+    """Numbers of codes of a byte; returns all bits that occurred."""
+    seen = np.uint8(0)
+    for i in range(len(codes)):
+        seen |= codes[i]
+        out[i] = table[codes[i]]
+    return seen
+
+
+@jit
+def widen(x: Any, out: Any) -> None:
+    """The bits of numbers of two bytes as fp32."""
+    widened(x, out, 0)
+
+
+@jit
+def decode_blocks(codes: Any, factors: Any, table: Any, tensor: Any, out: Any) -> None:
+    """Numbers of rows, a block each, times the block's factor and that of all."""
+    for which in range(len(codes)):
+        row, numbers, factor = codes[which], out[which], factors[which]
+        for i in range(len(row)):
+            numbers[i] = F(F(table[row[i]] * factor) * tensor)

@@ -1,0 +1,68 @@
+"""Arrays of real numbers as the codec takes them: NumPy's, ml_dtypes' and torch's.
+
+Numbers in bf16, which NumPy does not have, are held by their bits, as int16.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+AS_THEY_ARE = {np.dtype(kind) for kind in (np.float32, np.float64, np.float16)}
+
+
+def real(x: Any, what: str = "an array") -> NDArray[Any]:
+    """fp32, fp64 and fp16 as they are, bf16 as int16, all others as fp64."""
+    if hasattr(x, "detach"):
+        from .tensors_torch import held
+
+        x, brain = held(x)
+        if brain:
+            return x
+    x = np.asarray(x)
+    if x.dtype in AS_THEY_ARE:
+        return x
+    if x.dtype.name == "bfloat16":  # ml_dtypes'
+        return x.view(np.int16)
+    if x.dtype.kind not in "fiu":
+        raise TypeError(f"{what} of {x.dtype}: real numbers are needed")
+    with np.errstate(over="ignore"):
+        return x.astype(np.float32 if x.dtype == ">f4" else np.float64)
+
+
+def single(x: NDArray[Any], mask: int) -> NDArray[np.float32]:
+    """Numbers of ``real`` in fp32, where a double was rounded to odd.
+
+    ``mask``: the digits of a double that no rounding needs; they become one that says
+    whether there were any, so that the next rounding is the only one. 0: cast.
+    """
+    if x.dtype == np.int16:
+        return (x.astype(np.uint32) << 16).view(np.float32)
+    if x.dtype == np.float64 and mask:
+        bits = x.view(np.int64)
+        x = ((bits | ((bits & mask) + mask)) & ~mask).view(np.float64)
+    if x.dtype == np.float32:
+        return x
+    with np.errstate(over="ignore"):
+        found = x.astype(np.float32)
+    if mask >> 49:  # without a digit: what fp32 cannot hold is more than zero
+        lost = (found == 0) & (x != 0)
+        found[lost] = np.copysign(np.float32(2.0**-149), x[lost])
+    return found
+
+
+def in_memory_order(x: NDArray[Any]) -> tuple[NDArray[Any], Sequence[int] | None]:
+    """The array with its axes as they lie in memory, and the axes that undo it."""
+    if x.flags.c_contiguous:
+        return x, None
+    if x.flags.f_contiguous:
+        return x.T, range(x.ndim)[::-1]
+    order = sorted(range(x.ndim), key=lambda axis: -abs(x.strides[axis]))
+    back = tuple(order.index(axis) for axis in range(x.ndim))
+    return np.ascontiguousarray(x.transpose(order)), back

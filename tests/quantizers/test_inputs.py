@@ -1,0 +1,151 @@
+"""What may come in: torch's tensors, ml_dtypes, any order in memory; what may be asked."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from stacklib.quantizers import Format, compiled, dequantize, pack, quantize, unpack
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return np.random.default_rng(4).standard_normal(shape, "f4")
+
+
+def test_tensors_of_torch_are_arrays():
+    torch = pytest.importorskip("torch")
+    x, form = numbers(6, 256), Format("e4m3fn")
+    for kind in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+        t = torch.from_numpy(x).to(kind)
+        wide = t.double().numpy()
+        for tensor in (t, torch.nn.Parameter(t), t.T.contiguous().T, t[:, ::2], t[1:3]):
+            plain = tensor.detach().double().numpy()
+            assert np.array_equal(form.encode(tensor), form.encode(plain))
+            for scheme in ("mxfp8_e4m3", "q8_0", "nf4"):
+                ours, theirs = quantize(tensor, scheme), quantize(plain, scheme)
+                assert pack(ours) == pack(theirs)
+        assert form.encode(t[0, 0]) == form.encode(float(wide[0, 0]))
+    assert quantize(torch.arange(64), "int8_tensor").codes.max() == 127
+    for bad in (torch.ones(4, dtype=torch.bool), torch.ones(4, dtype=torch.complex64)):
+        with pytest.raises(TypeError, match="real numbers"):
+            form.encode(bad)
+
+
+ORDERS = [
+    lambda x: x.T,
+    lambda x: x[::-1, ::2],
+    lambda x: x.reshape(4, 8, -1).transpose(1, 2, 0),
+    lambda x: np.broadcast_to(x[0], x.shape),
+    lambda x: x[:0],
+    lambda x: x.astype(">f4"),
+    lambda x: x.astype(ml_dtypes.bfloat16).T,
+    lambda x: x.astype(np.float16)[:, 3:],
+    lambda x: np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view("f4"),
+]
+
+
+@pytest.mark.parametrize("worth", [0, 1 << 62])
+def test_any_order_in_memory_gives_the_same_codes(worth, monkeypatch):
+    monkeypatch.setattr(compiled, "WORTH", worth)
+    for name in ("e5m2", "bf16", "fp16", "e8m0", "e2m1"):
+        form = Format(name)
+        for order in ORDERS:
+            x = order(numbers(32, 64))
+            plain = np.array(x, np.float32, order="C")
+            codes = form.encode(x)
+            want = form.encode(plain)
+            assert codes.shape == x.shape and np.array_equal(codes, want)
+            found = form.decode(codes)
+            assert np.array_equal(found, form.decode(want), equal_nan=True)
+            out, back = np.empty(x.shape, codes.dtype), np.empty(x.shape, np.float32)
+            assert form.encode(x, out=out) is out and np.array_equal(out, want)
+            assert form.decode(codes, out=back) is back
+            assert np.array_equal(back, found, equal_nan=True)
+    # into the memory of the numbers themselves
+    x = numbers(1 << 12)
+    want = Format("fp16").encode(x)
+    assert np.array_equal(Format("fp16").encode(x, out=x.view(np.uint16)[1::2]), want)
+
+
+@pytest.mark.parametrize("block", [32, 64, 128, 256])
+def test_groups_of_other_sizes(block: int):
+    x = numbers(3, 200)
+    for name in ("int4_g128", "int4_g128_asym", "fp8_1x128", "nf4", "nf4_dq", "bnb_fp4"):
+        q = quantize(x, name, block=block)
+        assert q.scales.shape == (3, -(-200 // block))
+        data = pack(q)
+        assert len(data) == q.nbytes
+        back = unpack(data, name, x.shape, block=block)
+        assert np.array_equal(dequantize(back), dequantize(q))
+        # a group alone is what it is among others
+        alone = dequantize(quantize(x[:, :block], name, block=block))
+        assert name == "nf4_dq" or np.array_equal(
+            alone, dequantize(q)[:, : min(block, 200)]
+        )
+    for name in ("mxfp4", "q4_0", "int8_channel"):
+        with pytest.raises(ValueError, match=f"block=48: {name}"):
+            quantize(x, name, block=48)
+    with pytest.raises(ValueError, match="power of two"):
+        quantize(x, "nf4", block=48)
+
+
+def test_a_scale_that_is_known():
+    x = numbers(4, 256)
+    for name in ("int8_tensor", "int8_channel", "int4_g128", "fp8_1x128", "fp8_128x128"):
+        found = quantize(x, name)
+        again = quantize(x, name, scale=found.scales)
+        assert pack(again) == pack(found)
+        one = quantize(x, name, scale=0.25)
+        assert (one.scales == 0.25).all()
+    assert np.array_equal(
+        dequantize(quantize(x, "int8_tensor", scale=0.25)), np.rint(x * 4) / 4
+    )
+    q = quantize(x, "nvfp4")
+    assert pack(quantize(x, "nvfp4", scale=q.levels["tensor"])) == pack(q)
+    for bad in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="above zero"):
+            quantize(x, "int8_tensor", scale=bad)
+    with pytest.raises(ValueError, match=r"shape \(3,\)"):
+        quantize(x, "int8_channel", scale=np.ones(3))
+    with pytest.raises(ValueError, match="nf4 finds its scales itself"):
+        quantize(x, "nf4", scale=1.0)
+
+
+DRAWN = ("int8_channel", "int4_g128", "fp8_1x128", "mxint8", "mxfp4", "nvfp4")
+
+
+@pytest.mark.rows("name", DRAWN)
+def test_stochastic_rounding_is_right_in_the_mean(name: str):
+    """256 draws of numbers that no grid cuts off: means within five standard errors."""
+    row = np.clip(numbers(64), -0.7, 0.7)
+    row[0] = 1.0  # the same scale in every block
+    x = np.broadcast_to(np.tile(row, 2), (256, 128))
+    q = quantize(x, name, rounding="stochastic", seed=5)
+    found = dequantize(q).astype(np.float64)
+    spread = found.std(0) / 16
+    near = dequantize(quantize(x, name))
+    assert (np.abs(found.mean(0) - x[0]) <= 5 * spread + 1e-6)[np.abs(x[0]) < 0.8].all()
+    assert np.abs(found.mean(0) - x[0]).mean() < np.abs(near[0] - x[0]).mean() / 2
+    again = quantize(x, name, rounding="stochastic", seed=5)
+    assert np.array_equal(again.codes, q.codes)
+    other = quantize(x, name, rounding="stochastic", seed=6)
+    assert not np.array_equal(other.codes, q.codes)
+
+
+def test_what_cannot_be_drawn_or_held_is_refused():
+    x = numbers(2, 256)
+    with pytest.raises(ValueError, match="q4_0 takes the nearest"):
+        quantize(x, "q4_0", rounding="stochastic")
+    with pytest.raises(ValueError, match="seed=3"):
+        quantize(x, "mxfp4", seed=3)
+    form = Format("e4m3fn")
+    frozen = np.empty(x.shape, np.uint8)
+    frozen.flags.writeable = False
+    for bad in (np.empty(3, np.uint8), np.empty(x.shape, np.int8), frozen, [0]):
+        with pytest.raises(ValueError, match="writable array of uint8"):
+            form.encode(x, out=bad)
+    with pytest.raises(ValueError, match="one number"):
+        form.encode(1.0, out=frozen)
+    with pytest.raises(ValueError, match="float32"):
+        dequantize(quantize(x, "nf4"), out=np.empty((2, 256)))
+    out = np.empty((2, 256), np.float32)
+    assert dequantize(quantize(x, "nf4"), out=out) is out and out.any()
