@@ -40,7 +40,7 @@ from .rules import BACKWARD, COLUMNS, ROWS, Rule, rule_of, settled, tile_time
 SOFTWARE = ("naive", "library", "tuned")
 # Queries of the smallest matrix instruction; where its rows are keys (TensorRT-LLM on
 # Hopper and Blackwell), queries are its columns, and as few. Where none is known, more.
-_LEAST_ROWS, _UNKNOWN_ROWS = 16, 64
+_LEAST_ROWS, _UNKNOWN_ROWS = 16, 32
 _TRIPS = 2  # loads of a block that wait for one another: a page's place, its keys
 
 
@@ -237,7 +237,7 @@ def rows_at_once(device: Accelerator) -> tuple[int, int]:
     try:
         found = instruction(device)
     except UnknownSpec:
-        return _UNKNOWN_ROWS, _UNKNOWN_ROWS
+        return _UNKNOWN_ROWS, 2 * _UNKNOWN_ROWS
     return _LEAST_ROWS, found.rows[-1] // found.units
 
 
