@@ -1,4 +1,4 @@
-"""What a GPU does, against what its roofline allows. Needs only torch.
+"""What a GPU does, against what the book's models foretold. Needs only torch.
 
     python benchmarks/gpu.py                       # the whole sweep, CUDA device 0
     python benchmarks/gpu.py --device cpu --quick  # rehearsal on a CPU
@@ -214,7 +214,7 @@ class Run:
         text = f"best {rate(fast, median(fast['times_s'])):>15} ({fast['id']})"
         if not shares:
             return text
-        return f"{text}, roofline / measured {min(shares):.2f} to {max(shares):.2f}"
+        return f"{text}, predicted / measured {min(shares):.2f} to {max(shares):.2f}"
 
 
 def _row(case: dict[str, Any], status: str, **rest: Any) -> dict[str, Any]:

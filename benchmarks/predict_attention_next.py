@@ -5,7 +5,8 @@
 Writes predictions/attention_next.json: FA-4's rule of overlap with the unit rates of
 Rubin and of MI455X, which unit binds and what each trick is worth, and beside them the
 same table on the devices of FA-2 to FA-4. To be scored when rates are published; the
-date is that of the commit.
+date is that of the commit. What an earlier model foretold stays beside it, in the file
+that ``former`` names, and is scored as well.
 """
 
 import json
@@ -71,9 +72,10 @@ def forecast() -> dict[str, Any]:
     """The whole prediction file as data."""
     return {
         "kind": "attention_next",
-        "model": "FA-4's overlap through kernels.pipeline; unit rates of the device; "
-        "issue and power of matrix products",
-        "made": "2026-11-25",
+        "model": "FA-4's rule of kernels.schedule.rules, the schedule of "
+        "attention_time; unit rates of the device; issue and power of matrix products",
+        "made": "2026-11-29",
+        "former": "attention_next_2026-11-25.json",
         "score": "published forward BF16 or FP8 rate, long sequences, head size 128, "
         "over the dense peak; inside flop_per_s, or how far beyond",
         "known": {name: known(name) for name in generations.RULES},

@@ -26,7 +26,7 @@ from stacklib.hardware.warp_rules import KNOWN, rule
 from stacklib.interconnect.failures.cluster import CAUSES
 from stacklib.interconnect.selection import constants as nccl
 from stacklib.kernels.plan.published import GAINS
-from stacklib.kernels.schedule.generations import RULES
+from stacklib.kernels.schedule.rules import RULES
 from stacklib.memory.dram.cell import cell_facts
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts

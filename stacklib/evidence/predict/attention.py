@@ -43,8 +43,6 @@ _TUNED = (
 )
 # Compiled or written without the newest matrix instruction.
 _WARP_LEVEL = ("flashattention-2", "flash-attn-2", "fa2", "xformers", "pytorch", "sdpa")
-_SOFTWARE_EXP = ("flashattention-4", "fa4")
-_SHARE = 0.25  # of FlashAttention-4's exponentials: 10 to 25 % (its section 3)
 _UNSPLIT = ("flash_attn", "fa2", "flash_attention")  # mha_varlen_fwd, flash_api.cpp
 # Timed in graphs, over and over on the same operands.
 _LOOPS = ("tensorrt", "trt-llm", "vllm", "sglang", "flashinfer")
@@ -175,7 +173,7 @@ def _held(
     work = replace(
         work,
         warp_level=any(word in text for word in _WARP_LEVEL),
-        software_exp=_SHARE if any(w in text for w in _SOFTWARE_EXP) else 0.0,
+        served=any(stage in row.subject.lower() for stage in _STAGES),
         # FlashAttention-2 splits keys for heads that share them, and for no others.
         whole=work.heads == work.kv_heads and _kernel(row).endswith(_UNSPLIT),
     )

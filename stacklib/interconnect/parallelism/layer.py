@@ -72,7 +72,7 @@ def products(kind: Kind, layout: Layout, tokens: Any, rates: Rates) -> tuple[Any
     return time, read
 
 
-def attention_time(
+def core_time(
     kind: Kind, layout: Layout, tokens: Any, length: int, rates: Rates, scores: bool
 ) -> tuple[Any, Any]:
     """Seconds of scores and values, forward and backward."""
@@ -105,7 +105,7 @@ def layer_time(
     device, tp = rates.device, layout.tp
     kept = tokens * shape.hidden / (1 + (tp - 1) * layout.sequence)
     multiplied, read = products(kind, layout, tokens, rates)
-    core, core_back = attention_time(kind, layout, tokens, length, rates, scores)
+    core, core_back = core_time(kind, layout, tokens, length, rates, scores)
     extra, extra_back = (_DROPPED, _DROPPED_BACK) if scores else (0, 0)
     cut = tokens / tp
     moved = (_FORWARD + extra) * kept + cut * (

@@ -38,6 +38,9 @@ from stacklib.roofline.bound import gemm
 US = 1e-6
 TILE = (256, 128)  # the largest tile: products of training fill it
 _LATER = ("hopper", "blackwell")
+# Of attention at heads of 128: cycles of the softmax, and where warps multiply of their
+# loads, over those of the products, by ``kernels.schedule.rules`` on A100 and on H100.
+_BESIDE = {False: (0.53125, 0.625), True: (0.78125,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +162,13 @@ def rates_of(
     usual = plain.peak * factor(plain.issue) * share
     usual = usual * gemm.power_share(plain, factor(plain.issue), factor)
     later = tuned and (device.later or not plain.tiled)
-    way = "attention_tuned" if later else "attention_library"
-    attention = plain.peak * factor(way)
-    attention = attention * gemm.power_share(plain, factor(way), factor) * share
+    sharp = factor("attention_overlap")
+    parts: Any = _BESIDE[later]
+    if traced:
+        parts = [chosen(part, label="cycles beside the products'") for part in parts]
+    beside = sum(part**sharp for part in parts)
+    pace = factor("attention_served") / (1 + beside) ** (1 / sharp)
+    attention = plain.peak * pace * gemm.power_share(plain, pace, factor) * share
     return Rates(
         device,
         sustained,

@@ -1,23 +1,23 @@
 """How long an attention kernel takes on a device: tiles, waves, bytes, a launch.
 
-A block holds a tile of queries and walks over the keys. What a tile keeps busy is in
-``rates``; products and softmax overlap, joined as sharply as family A's roofs are. The
-class of the software says how much of that it issues:
+A block holds a tile of queries and walks over the keys. How long a tile takes is the
+business of ``rules``: the class of the software and the device's matrix instruction say
+which generation's rule it runs by.
 
 - ``naive``: three kernels, scores written to memory and read again;
-- ``library``: warps that multiply and take the softmax in turn, and overlap where
-  others of the unit do the other (FlashAttention-2, Triton of its time);
-- ``tuned``: products that run by themselves beside the softmax (FlashAttention-3 and 4,
-  cuDNN).
+- ``library``: FlashAttention-2 where warps multiply, a compiler's kernel (Triton of its
+  time) where warp groups do;
+- ``tuned``: what was written for the device: FlashAttention-3 and 4, cuDNN.
 
 Blocks fill waves over the units; a block pays its first loads, which wait for one
 another, and its last store (``attention_fill``). K and V of the heads under way are
 read again by every block of queries unless the L2 holds them. Few queries against many
 keys are split over keys, so that every unit reads; a second kernel merges. FLOPs are
 halved under a causal mask; the backward pass has five products for the forward's two
-(FlashAttention-2, section 3.1.2).
+(FlashAttention-2, section 3.1.2). In an engine page tables and prompts of unequal
+length cost a share of that pace (``attention_served``).
 
-Left out: page tables, masks other than causal, clocks that a cooler holds down.
+Left out: page tables' own bytes, masks other than causal.
 """
 
 from __future__ import annotations
@@ -34,16 +34,14 @@ from stacklib.roofline.bound import gemm, hierarchy
 from stacklib.roofline.work.bounds import device_of
 from stacklib.roofline.work.fit import Infeasible
 
-from .rates import UnitRates, rates_of, tile_work
+from .rates import UnitRates, rates_of
+from .rules import BACKWARD, COLUMNS, ROWS, Rule, rule_of, settled, tile_time
 
 SOFTWARE = ("naive", "library", "tuned")
-ROWS, COLUMNS = 128, 128  # of a tile
-_LEAST_ROWS = {"naive": 16, "library": 16, "tuned": 64}  # of a matrix instruction
-_WARP_ROWS = 32  # queries of a warp, of four in a block
+# Queries of the smallest matrix instruction; where its rows are keys (TensorRT-LLM on
+# Hopper and Blackwell), queries are its columns, and as few. Where none is known, more.
+_LEAST_ROWS, _UNKNOWN_ROWS = 16, 32
 _TRIPS = 2  # loads of a block that wait for one another: a page's place, its keys
-_BACKWARD = 5 / 2  # products of the backward pass over those of the forward
-# Instructions for a score beside those of the forward pass: dS = P (dP - D), converted.
-_BACKWARD_OPS = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ class Attention:
     )
     backward: bool = False
     warp_level: bool = False  # multiplied by mma.sync, also where something newer is
-    software_exp: float = 0.0  # share of the exponentials made by multiply-adds
+    served: bool = False  # by an engine: pages, prompts of unequal length
     window: int | None = None  # keys that a query sees, itself included
     whole: bool = False  # whether the keys of a head are left to one block
 
@@ -84,7 +82,7 @@ class Attention:
         elif self.causal and self.queries == self.keys:
             pairs /= 2
         once = 2.0 * self.batch * self.heads * pairs * (self.head_dim + self.wide)
-        return once * (_BACKWARD if self.backward else 1.0)
+        return once * (BACKWARD if self.backward else 1.0)
 
     @property
     def kv_bytes(self) -> float:
@@ -163,19 +161,19 @@ class _Grid:
     splits: int
 
 
-def _grid(work: Attention, software: str, units: int) -> _Grid:
+def _grid(work: Attention, rule: Rule, units: int, least: int) -> _Grid:
     group = work.heads // work.kv_heads
     packed = group if work.queries * group <= ROWS else 1  # heads in a tile of queries
     heads = work.batch * work.heads // packed
     asked = work.queries * packed
-    least = _LEAST_ROWS[software]
-    rows = min(ROWS, least * math.ceil(asked / least))
-    tiles, longest = _tiles(work, rows, COLUMNS, packed)
+    rows = min(rule.rows, least * math.ceil(asked / least))
+    step = rule.columns
+    tiles, longest = (n * step / COLUMNS for n in _tiles(work, rows, step, packed))
     blocks = heads * math.ceil(asked / rows)
     splits = 1
     shared = not (work.backward or work.whole)
     if asked <= ROWS and shared:  # one block a head: share out the keys
-        splits = max(1, min(longest, units // blocks if blocks < units else 1))
+        splits = max(1, min(math.ceil(longest), units // blocks))
     return _Grid(rows, blocks * splits, heads * tiles, longest / splits, splits)
 
 
@@ -198,41 +196,6 @@ def _memory(
     moved = once + heads * work.kv_bytes * again
     hits = hierarchy.hit_share(once, capacity, kept) if repeated and capacity else 0.0
     return moved, float(hits)
-
-
-def _tile_seconds(
-    work: Attention, rates: UnitRates, grid: _Grid, software: str, at_once: int
-) -> tuple[float, float, float]:
-    """Seconds of one tile: all of it, its products, its softmax."""
-    late = work.warp_level
-    width = bytes_per_element(work.dtype).si
-    found = tile_work(
-        rates,
-        rows=grid.rows,
-        columns=COLUMNS,
-        head_dim=work.head_dim,
-        value_dim=work.wide,
-        width=width,
-        warp_level=late,
-        software_exp=work.software_exp,
-        eight_bits=width < 2,
-        groups=math.ceil(grid.rows / (_WARP_ROWS if late else max(at_once, 64))),
-    )
-    more = _BACKWARD if work.backward else 1.0
-    products = (found.scores + found.values) * more
-    cores = found.cores + found.rescale
-    if work.backward:
-        cores += grid.rows * COLUMNS * _BACKWARD_OPS / rates.fma
-    # A warp issues the one between the other, but not in every cycle.
-    softmax = gemm.join(found.exp, cores)
-    if work.backward:  # P and dS are written and read; dQ is added up in the L2
-        kept = grid.rows * (4 * COLUMNS * width + 8 * work.head_dim) / rates.shared
-        softmax += kept + grid.rows * work.head_dim * 4 / rates.l2
-    # Operands are fetched while earlier ones multiply.
-    fed = max(products, found.shared * more)
-    total = gemm.join(fed, softmax)
-    each = rates.clock * hardware.efficiency(f"attention_{software}")
-    return total / each, fed / each, softmax / each
 
 
 def _launch(device: Accelerator, repeated: bool, kernels: int) -> float:
@@ -266,13 +229,16 @@ def _naive(work: Attention, device: Accelerator, repeated: bool) -> AttentionTim
     )
 
 
-def _rows_at_once(device: Accelerator) -> int:
-    """Rows of the largest matrix instruction; operands pass once for all of them."""
+def rows_at_once(device: Accelerator) -> tuple[int, int]:
+    """Fewest rows of a tile, and rows that the largest matrix instruction takes.
+
+    Operands pass once for all rows of an instruction.
+    """
     try:
         found = instruction(device)
     except UnknownSpec:
-        return 64
-    return found.rows[-1] // found.units
+        return _UNKNOWN_ROWS, 2 * _UNKNOWN_ROWS
+    return _LEAST_ROWS, found.rows[-1] // found.units
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +249,7 @@ class Plan:
     device: Accelerator
     software: str
     repeated: bool
+    rule: Rule
     rates: UnitRates
     chip: gemm.Chip
     grid: _Grid
@@ -293,11 +260,18 @@ class Plan:
 
 
 def plan(
-    work: Attention, on: str | Accelerator, software: str, repeated: bool = False
+    work: Attention,
+    on: str | Accelerator,
+    software: str,
+    repeated: bool = False,
+    *,
+    by: Rule | None = None,
+    rates: UnitRates | None = None,
 ) -> Plan:
     """Tiles, waves and bytes of an attention on a device.
 
-    ``repeated``: timed in a loop over the same operands, which the L2 may keep.
+    ``repeated``: timed in a loop over the same operands, which the L2 may keep; ``by``,
+    ``rates``: another rule and other rates than those of software and device.
     """
     software = _checked(work, software)
     device = device_of(on)
@@ -308,9 +282,12 @@ def plan(
             f"{need / 1e9:.4g} GB of queries, keys and values > "
             f"{capacity.si / 1e9:.4g} GB on {device.short}: does not fit"
         )
-    rates = rates_of(device, work.dtype)
+    rates = rates or rates_of(device, work.dtype)
+    rule = by or rule_of(software, device, work.warp_level)
+    rule = rule if by else settled(rule, rates, work.head_dim)
     chip = gemm.chip_of(device, find_dtype(work.dtype).name)
-    grid = _grid(work, software, max(1, int(rates.units)))
+    least, at_once = rows_at_once(device)
+    grid = _grid(work, rule, max(1, int(rates.units)), least)
     moved, hits = _memory(work, device, repeated)
     latency = hardware.level(device, "dram").latency
     return Plan(
@@ -318,14 +295,33 @@ def plan(
         device,
         software,
         repeated,
+        rule,
         rates,
         chip,
         grid,
         moved,
         hits,
-        _rows_at_once(device),
+        at_once,
         0.0 if latency is None else float(latency.si),
     )
+
+
+def tile_seconds(found: Plan) -> tuple[float, float, float]:
+    """Seconds of one tile: all of it, its products, its softmax."""
+    work, each = found.work, found.rates.clock
+    if work.served:
+        each *= hardware.efficiency("attention_served")
+    tile = tile_time(
+        found.rule,
+        found.rates,
+        rows=found.grid.rows,
+        head_dim=work.head_dim,
+        value_dim=work.wide,
+        dtype=work.dtype,
+        at_once=found.at_once,
+        backward=work.backward,
+    )
+    return tile.cycles / each, tile.products / each, tile.softmax / each
 
 
 def predict(found: Plan) -> AttentionTime:
@@ -334,15 +330,18 @@ def predict(found: Plan) -> AttentionTime:
     if found.software == "naive":
         return _naive(work, device, found.repeated)
     units, factor = max(1.0, found.rates.units), hardware.efficiency
-    tile, products, softmax = _tile_seconds(
-        work, found.rates, grid, found.software, found.at_once
-    )
-    fill = factor("attention_fill") / COLUMNS  # tiles that a block loses
+    tile, products, softmax = tile_seconds(found)
+    # Tiles that a block loses, no more than it has, and waits for.
+    fill = min(factor("attention_fill") / COLUMNS, grid.longest)
     waves = grid.blocks / units
     even = grid.tiles / units
-    fill += _TRIPS * found.latency / tile  # and waits for
+    fill += _TRIPS * found.latency / tile
     if work.causal:  # long blocks first: short ones fill the last wave
         paid = max(even + waves * fill, grid.longest + fill)
+        # FA-2's own grid is in order of the queries: long ones come last, unless all
+        # blocks, two a unit, are under way at once.
+        if found.rule.warp_level and not work.served and waves > 2:
+            paid += factor("wave_tail") * grid.longest * (1 - 2 / waves)
     else:
         full = waves + (math.ceil(waves) - waves) * factor("wave_tail")
         paid = full * (grid.tiles / grid.blocks + fill)
@@ -400,6 +399,7 @@ def attention_time(
     value_dim: int | None = None,
     kv_dtype: str | Quantity | None = None,
     backward: bool = False,
+    served: bool = False,
 ) -> AttentionTime:
     """Predicted time of one attention kernel.
 
@@ -416,6 +416,8 @@ def attention_time(
         Columns of V, where they are not those of K.
     backward : bool
         The backward pass alone.
+    served : bool
+        Whether a serving engine runs it, over pages and prompts of unequal length.
 
     Raises
     ------
@@ -446,5 +448,6 @@ def attention_time(
         value_dim,
         kv_dtype,
         backward,
+        served=served,
     )
     return predict(plan(work, on, software))

@@ -1,16 +1,9 @@
-"""FlashAttention 2, 3 and 4 as one table: unit rates of a device, one rule of overlap.
+"""FlashAttention 2, 3 and 4 as one table, on their devices and on others.
 
-A generation is a row: whether softmax and products take turns, how many tiles of
-queries are under way, which exponentials are made by multiply-adds. Its tile's work
-comes from ``rates.tile_work`` and runs through ``pipeline``; nothing is fitted here.
-The tensor cores' own ceiling, issue and power, is that of matrix products (family A).
-
-FA-2: T. Dao 2023, arXiv 2307.08691, Algorithm 1, figure 5 (A100, 230 TFLOP/s); its
-warp-level products on H100, arXiv 2407.08608, figure 5 (370 TFLOP/s). FA-3: J. Shah et
-al. 2024, arXiv 2407.08608, sections 3.1 to 3.3, 740 TFLOP/s FP16 and 1.3 PFLOP/s FP8 in
-the abstract. FA-4: T. Dao et al. 2025, 1,613 TFLOP/s BF16 on B200; two tiles of queries
-in tensor memory, 10 to 25 % of exponentials in software, rescaling only where a maximum
-has grown much, operands of two units shared.
+A generation is a row of ``rules``; what it reaches is ``attention_time`` for a long
+prompt, by the same tile, waves and power. Beside it stands the same tile as a schedule
+without a flaw (``pipeline``): what the stages and their order allow, which no kernel
+reaches.
 """
 
 from __future__ import annotations
@@ -18,97 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from stacklib import hardware
-from stacklib.quantity import bytes_per_element, resolve
+from stacklib.quantity import resolve
+from stacklib.quantity.bounds import whole
 from stacklib.roofline.bound import gemm
 
-from .pipeline import Stage, Timeline, pipeline, steady_state
-from .rates import TileWork, UnitRates, rates_of, tile_work
+from .attention_time import Attention, plan, predict, rows_at_once
+from .pipeline import Stage, Timeline, pipeline
+from .rates import UnitRates, rates_of
+from .rules import COLUMNS, ROWS, RULES, Rule, TileTime, settled, tile_time
 
 TILES = 24  # of a run: fill and drain are a few per cent of it
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """How a generation overlaps: a row of the table."""
-
-    name: str
-    on: str  # the device of its headline
-    dtype: str
-    head_dim: int  # and its shape
-    published: float  # FLOP/s
-    groups: int  # tiles of queries under way on a unit
-    ahead: bool  # scores of the next tile before the values of this one
-    warp_level: bool  # by mma.sync
-    software_exp: float = 0.0
-    rescale: bool = True  # the running sum is corrected for every tile
-    pair: bool = False  # two units share an operand in shared memory
-    source: str = ""
-
-
-RULES = {
-    rule.name: rule
-    for rule in (
-        Rule(
-            "fa2",
-            "a100_sxm_80gb",
-            "fp16",
-            128,
-            230e12,
-            1,
-            False,
-            True,
-            source="arXiv 2307.08691, figure 5",
-        ),
-        Rule(
-            "fa2-h100",
-            "h100_sxm",
-            "fp16",
-            128,
-            370e12,
-            1,
-            False,
-            True,
-            source="arXiv 2407.08608, figure 5",
-        ),
-        Rule(
-            "fa3",
-            "h100_sxm",
-            "fp16",
-            256,
-            740e12,
-            2,
-            True,
-            False,
-            source="arXiv 2407.08608, abstract",
-        ),
-        Rule(
-            "fa3-fp8",
-            "h100_sxm",
-            "fp8",
-            256,
-            1.3e15,
-            2,
-            True,
-            False,
-            source="arXiv 2407.08608, abstract: close to 1.3 PFLOP/s",
-        ),
-        Rule(
-            "fa4",
-            "b200_sxm",
-            "bf16",
-            128,
-            1613e12,
-            2,
-            False,
-            False,
-            0.25,
-            False,
-            True,
-            source="T. Dao et al. 2025, abstract",
-        ),
-    )
-}
-ROWS, COLUMNS = 128, 128
+LONG = 16384  # tokens of the prompt that a rate is told of
+_TOKENS = 4 * LONG  # of all prompts: the last wave is a small part of the time
+_HIDDEN = 2048  # numbers of all heads, as the papers choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +32,24 @@ class Generation:
 
     rule: Rule
     device: str
-    timeline: Timeline
-    pace: float  # cycles for one tile of each group, in closed form
+    timeline: Timeline  # without a flaw
+    pace: float  # cycles for one tile of each group
     overlapped: float  # share of the cycles in which tensor cores multiply
-    ceiling: float  # share of the peak that products alone sustain at that share
+    utilisation: float  # share of the dense peak
     binds: str  # the unit with most to do, or ``dependence``
     assumed: tuple[str, ...]
 
     @property
-    def utilisation(self) -> float:
-        """Share of the dense peak."""
-        return self.overlapped * self.ceiling
+    def ceiling(self) -> float:
+        """What clock, waves and first loads leave of that share."""
+        return self.utilisation / self.overlapped
+
+    @property
+    def flawless(self) -> float:
+        """The share of ``overlapped`` by the timeline."""
+        tiles = TILES * self.rule.groups
+        rate = rates_of(self.device, self.rule.dtype).tensor
+        return tiles * _useful(self.rule) / rate / self.timeline.time
 
     @property
     def published(self) -> float:
@@ -140,48 +62,42 @@ class Generation:
         return 100 * (self.utilisation - self.published)
 
 
-def stages_of(rule: Rule, work: TileWork) -> tuple[Stage, ...]:
+def _useful(rule: Rule) -> float:
+    """FLOP of a tile."""
+    return 4.0 * ROWS * COLUMNS * rule.head_dim
+
+
+def stages_of(rule: Rule, tile: TileTime) -> tuple[Stage, ...]:
     """A tile of each group as stages: scores, maximum and exponentials, values.
 
     A group's softmax holds the exponential unit for what it does there and the FP32
     lanes for what they do; its parts follow one another, those of groups interleave.
     """
-    stages = []
+    stages, half = [], tile.products / 2
+    # Of the instructions of a score, one finds the maximum of its row.
+    first = tile.work.cores / 3.5
     for group in range(rule.groups):
         s, e, c, p = (f"{part} {group}" for part in ("QK", "exp", "FP32", "PV"))
         back = ((p, 2 if rule.ahead else 1),)
-        others = work.cores + (work.rescale if rule.rescale else 0.0)
         stages += [
-            Stage(s, work.scores, "tensor", back),
+            Stage(s, half, "tensor", back),
             # The maximum of a row must be known before its first exponential.
-            Stage(f"max {group}", work.cores / 3.5, "FP32", (s,)),
-            Stage(e, work.exp, "exp", (f"max {group}",)),
-            Stage(c, others - work.cores / 3.5, "FP32", (f"max {group}",)),
-            Stage(p, work.values, "tensor", (e, c)),
+            Stage(f"max {group}", first, "FP32", (s,)),
+            Stage(e, tile.exp, "exp", (f"max {group}",)),
+            Stage(c, tile.cores - first, "FP32", (f"max {group}",)),
+            Stage(p, half, "tensor", (e, c)),
         ]
     return tuple(stages)
 
 
-def _work(rule: Rule, rates: UnitRates) -> TileWork:
-    width = bytes_per_element(rule.dtype).si
-    work = tile_work(
-        rates,
-        rows=ROWS,
-        columns=COLUMNS,
-        head_dim=rule.head_dim,
-        width=width / 2 if rule.pair else width,
-        warp_level=rule.warp_level,
-        software_exp=rule.software_exp,
-        eight_bits=width < 2,
-        groups=4 if rule.warp_level else 1,
-    )
-    # Operands that come slower than they are multiplied hold the tensor cores up.
-    late = max(1.0, work.shared / (work.scores + work.values))
-    return replace(work, scores=work.scores * late, values=work.values * late)
-
-
 def generation(
-    name: str, on: str | None = None, *, rates: UnitRates | None = None
+    name: str,
+    on: str | None = None,
+    *,
+    head_dim: int | None = None,
+    causal: bool = False,
+    tokens: int = LONG,
+    rates: UnitRates | None = None,
 ) -> Generation:
     """A generation of FlashAttention on its own device, or on another.
 
@@ -191,6 +107,12 @@ def generation(
         ``fa2`` (A100), ``fa2-h100``, ``fa3``, ``fa3-fp8`` or ``fa4``.
     on : str, optional
         Another device.
+    head_dim : int, optional
+        Another head size than that of the headline.
+    causal : bool
+        Under a causal mask.
+    tokens : int
+        Length of the prompt.
     rates : UnitRates, optional
         Other unit rates than the device's own, to ask what they would be worth.
 
@@ -198,55 +120,65 @@ def generation(
     ------
     UnknownName
         For another generation or device.
+    ValueError
+        For a head size or a length that is not a whole number from 1 on.
 
     Examples
     --------
-    >>> abs(generation("fa4").miss) < 10
+    >>> abs(generation("fa3").miss) < 10
     True
     """
-    return run(RULES[resolve(name, RULES, "generation")], on, rates)
+    rule = RULES[resolve(name, RULES, "generation")]
+    whole(1, head_dim=head_dim or rule.head_dim, tokens=tokens)
+    rule = replace(rule, head_dim=head_dim or rule.head_dim)
+    rates = rates or rates_of(on or rule.on, rule.dtype)
+    return run(settled(rule, rates, rule.head_dim), on, rates, causal, tokens)
 
 
 def run(
-    rule: Rule, on: str | None = None, rates: UnitRates | None = None
+    rule: Rule,
+    on: str | None = None,
+    rates: UnitRates | None = None,
+    causal: bool = False,
+    tokens: int = LONG,
 ) -> Generation:
     """A row of the table, or one that was edited, on a device."""
     device = on or rule.on
     rates = rates or rates_of(device, rule.dtype)
-    work = _work(rule, rates)
-    stages = stages_of(rule, work)
-    timeline = pipeline(stages, TILES)
-    pace = steady_state(stages)
-    useful = rule.groups * 4 * ROWS * COLUMNS * rule.head_dim / rates.tensor
-    overlapped = useful * TILES / timeline.time
-    units = dict.fromkeys(timeline.units, 0.0)
-    for stage in stages:
-        units[stage.unit] += stage.time
-    most = max(units, key=lambda unit: units[unit])
-    binds = most if units[most] > 0.98 * pace else "dependence"
+    _, at_once = rows_at_once(hardware.get(device))
+    block = tile_time(rule, rates, rows=rule.rows, at_once=at_once)
+    each = block.cycles * ROWS / rule.rows
+    busy = _useful(rule) / rates.tensor / each
+    tile = tile_time(rule, rates, at_once=at_once)
+    stages = stages_of(rule, tile)
+    units = {"tensor": tile.products, "exp": tile.exp, "FP32": tile.cores}
+    alone = rule.groups == 1 and not rule.ahead
     return Generation(
         rule,
         rates.device,
-        timeline,
-        pace,
-        overlapped,
-        _ceiling(device, rule.dtype, overlapped),
-        binds,
+        pipeline(stages, TILES),
+        each * rule.groups,
+        busy,
+        _reached(rule, device, rates, busy, causal, tokens),
+        "dependence" if alone else max(units, key=lambda unit: units[unit]),
         rates.assumed,
     )
 
 
-def _ceiling(device: str, dtype: str, share: float) -> float:
-    """What products sustain of their peak when tensor cores are busy for a share.
-
-    Without a limit of power where the board's is unknown.
-    """
-    found = hardware.get(device)
-    if found.fields["compute_units"] is None:
-        return float(hardware.efficiency("gemm_issue_other"))
-    chip = gemm.chip_of(found, dtype)
-    issued = float(hardware.efficiency(chip.issue))
-    return issued * float(gemm.power_share(chip, issued * share))
+def _reached(
+    rule: Rule, on: str, rates: UnitRates, busy: float, causal: bool, tokens: int
+) -> float:
+    """Share of the peak; of ``busy`` alone where units or L2 are not known."""
+    device = hardware.get(on)
+    if device.fields["compute_units"] is None:
+        return busy * hardware.efficiency("gemm_issue_other")
+    if device.fields["l2_capacity"] is None:
+        return busy * hardware.efficiency(gemm.chip_of(device, rule.dtype).issue)
+    heads = max(1, _HIDDEN // rule.head_dim)
+    shape = (max(1, _TOKENS // tokens), heads, heads, tokens, tokens, rule.head_dim)
+    work = Attention(*shape, rule.dtype, causal)
+    found = predict(plan(work, on, "tuned", by=rule, rates=rates))
+    return work.flops / found.time / rates.peak
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +192,7 @@ class Trick:
 
 def tricks(rule: Rule, on: str, rates: UnitRates | None = None) -> tuple[Trick, ...]:
     """Each trick of FA-4 taken away in turn."""
-    whole = run(rule, on, rates).utilisation
+    whole_ = run(rule, on, rates).utilisation
     without = {
         "two tiles of queries": replace(rule, groups=1),
         "exponentials in software": replace(rule, software_exp=0.0),
@@ -269,7 +201,7 @@ def tricks(rule: Rule, on: str, rates: UnitRates | None = None) -> tuple[Trick, 
     }
     found = {name: run(other, on, rates) for name, other in without.items()}
     return tuple(
-        Trick(name, whole / less.utilisation, less.binds)
+        Trick(name, whole_ / less.utilisation, less.binds)
         for name, less in found.items()
     )
 
@@ -284,7 +216,7 @@ class Next:
     utilisation: float  # with no limit of power where the board's is unknown
     low: float  # were it as short of power as the B200 is
     rate: float  # FLOP/s at the former
-    software_exp: float  # share of the exponentials that is best made in software
+    software_exp: float  # share of the exponentials made in software
     binds: str
     tricks: tuple[Trick, ...]
     assumed: tuple[str, ...]
@@ -293,24 +225,19 @@ class Next:
 def next_generation(
     on: str, dtype: str = "bf16", *, exp_times: float = 1.0, head_dim: int = 128
 ) -> Next:
-    """FA-4's rule on another device, with the best share of software exponentials.
+    """FA-4's rule on another device.
 
     ``exp_times``: how many times the exponentials of today's table a unit makes.
     """
     rates = rates_of(on, dtype)
     rates = replace(rates, exp=rates.exp * exp_times)
     rule = replace(RULES["fa4"], name="next", dtype=dtype, head_dim=head_dim)
-    shares = [replace(rule, software_exp=i / 20) for i in range(11)]
-    best = max(shares, key=lambda r: run(r, on, rates).overlapped)
-    found = run(best, on, rates)
-    assumed = rates.assumed
+    rule = settled(rule, rates, head_dim)
+    found = run(rule, on, rates)
+    assumed, low = rates.assumed, found.utilisation
     if hardware.get(on).fields["tdp"] is None:
         assumed = (*assumed, "power: no limit known")
-    like = generation("fa4")
-    issued = float(hardware.efficiency("gemm_issue_nvidia"))
-    low = found.utilisation
-    if hardware.get(on).fields["tdp"] is None:
-        low *= like.ceiling / issued
+        low *= generation("fa4").ceiling
     return Next(
         rates.device,
         dtype,
@@ -318,8 +245,8 @@ def next_generation(
         found.utilisation,
         low,
         found.utilisation * rates.peak,
-        best.software_exp,
+        rule.software_exp,
         found.binds,
-        tricks(best, on, rates),
+        tricks(rule, on, rates),
         assumed,
     )

@@ -30,6 +30,9 @@ EIGHT_BIT_OPS = 1.0
 # multiply-add to round, a subtraction), a polynomial of degree 3, a shift and an
 # addition into the exponent (FlashAttention-4, T. Dao et al. 2025, section 3).
 SOFTWARE_EXP_OPS = 7.0
+# Blackwell's instructions on pairs of FP32 numbers (PTX ISA 8.6, f32x2) halve additions
+# and multiply-adds, its maximum takes three numbers (PTX ISA 8.8): half a slot each.
+PAIRED_SCORE_OPS = SCORE_OPS - 1.5
 # Hopper's warp-level mma.sync: the share of the peak that it was measured to reach
 # (W. Luo et al., arXiv 2402.13499, tensor core tables: 62.9 % on average). Later data
 # centre chips keep it for old code; the same cycles are taken there.
@@ -129,6 +132,7 @@ class TileWork:
     cores: float  # FP32 lanes
     rescale: float  # FP32 lanes, correcting the running sum
     shared: float  # shared memory, feeding the tensor cores
+    instructions: float  # slots that an FP32 instruction takes: one, or half by pairs
 
 
 def tile_work(
@@ -143,6 +147,9 @@ def tile_work(
     software_exp: float = 0.0,
     groups: int = 2,
     eight_bits: bool = False,
+    again: int = 1,
+    pairs: bool = False,
+    shared_operand: bool = False,
 ) -> TileWork:
     """Cycles of one tile of ``rows`` queries against ``columns`` keys.
 
@@ -154,6 +161,9 @@ def tile_work(
       memory.
     - ``eight_bits``: bool; scores are converted to FP8 or less before the second
       product.
+    - ``again``: int; how often the queries pass from shared memory.
+    - ``pairs``: bool; FP32 instructions on pairs of numbers.
+    - ``shared_operand``: bool; two units hold half of K and V each.
     """
     if not 0 <= software_exp <= 1:
         raise ValueError(f"software_exp = {software_exp}: a share from 0 to 1")
@@ -161,9 +171,10 @@ def tile_work(
     rate = rates.warp_mma if warp_level else rates.tensor
     scores = rows * columns
     fed = groups * columns * (head_dim + wide) * width
-    if not warp_level:
-        fed += rows * head_dim * width  # Q stays in registers of mma.sync's warps
-    ops = SCORE_OPS + software_exp * SOFTWARE_EXP_OPS + EIGHT_BIT_OPS * eight_bits
+    fed = (fed / 2 if shared_operand else fed) + again * rows * head_dim * width
+    slots = 0.5 if pairs else 1.0
+    ops = PAIRED_SCORE_OPS if pairs else SCORE_OPS
+    ops += software_exp * SOFTWARE_EXP_OPS * slots + EIGHT_BIT_OPS * eight_bits
     return TileWork(
         2 * scores * head_dim / rate,
         2 * scores * wide / rate,
@@ -171,4 +182,5 @@ def tile_work(
         scores * ops / rates.fma,
         rows * wide / rates.fma,
         fed / rates.shared,
+        slots,
     )

@@ -16,7 +16,8 @@ from stacklib.hardware import Accelerator
 from stacklib.quantity import ceil, maximum, minimum, where
 from stacklib.roofline.bound import gemm
 
-from .attention_time import COLUMNS, ROWS, Attention, _tile_seconds, plan
+from .attention_time import Attention, plan, tile_seconds
+from .rules import COLUMNS, ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,10 @@ class TokenForm:
 
     heads: int  # blocks a sequence before the keys are shared out
     units: float
+    step: int  # keys that a block takes at once
     tile: float  # seconds of a tile
-    fill: float  # tiles that a block loses
+    fill: float  # tiles that a block loses, no more than it has
+    wait: float  # and waits for
     tail: float  # paid share of the last wave's empty part
     row: float  # bytes of K and V of a token, over the heads of a chip
     query: float  # bytes of queries and results of a sequence
@@ -40,13 +43,16 @@ class TokenForm:
 
     def time(self, batch: Any, keys: Any) -> Any:
         """Seconds without the kernel's start, as ``predict`` has them."""
-        each, heads = ceil(keys / COLUMNS), batch * self.heads
+        heads = batch * self.heads
+        each = ceil(keys / self.step) * (self.step / COLUMNS)
         spare = maximum(1.0, self.units // heads)
-        splits = where(heads < self.units, minimum(each, spare), 1.0)
+        splits = where(heads < self.units, minimum(ceil(each), spare), 1.0)
         blocks = heads * splits
         waves = blocks / self.units
         full = waves + (ceil(waves) - waves) * self.tail
-        compute = full * (each / splits + self.fill) * self.tile
+        share = each / splits
+        lost = minimum(self.fill, share) + self.wait
+        compute = full * (share + lost) * self.tile
         moved = batch * (keys * self.row + self.query)
         memory = moved / (self.drawn * minimum(1.0, blocks / self.enough))
         if self.wanted:
@@ -71,7 +77,7 @@ def token_form(work: Attention, on: Accelerator, software: str) -> TokenForm:
         )
     found = plan(replace(work, batch=1, keys=1), on, software)
     factor, chip = hardware.efficiency, found.chip
-    tile, _, _ = _tile_seconds(work, found.rates, found.grid, software, found.at_once)
+    tile, _, _ = tile_seconds(found)
     units = max(1.0, found.rates.units)
     wanted = 0.0
     if chip.energy and chip.tdp is not None:
@@ -80,8 +86,10 @@ def token_form(work: Attention, on: Accelerator, software: str) -> TokenForm:
     return TokenForm(
         heads=work.kv_heads * math.ceil(packed / found.grid.rows),
         units=float(int(units)) if units == int(units) else units,
+        step=found.rule.columns,
         tile=tile,
-        fill=factor("attention_fill") / COLUMNS + 2 * found.latency / tile,
+        fill=factor("attention_fill") / COLUMNS,
+        wait=2 * found.latency / tile,
         tail=factor("wave_tail"),
         row=work.kv_heads * replace(work, keys=1).kv_bytes,
         query=replace(work, batch=1).query_bytes,

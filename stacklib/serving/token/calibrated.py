@@ -196,4 +196,5 @@ def layer_of(case: Case, a: Any) -> kernels.Attention:
         wide,
         Quantity(8 * case.frame.shape.number, "bit"),
         window=window,
+        served=True,
     )

@@ -81,7 +81,7 @@ def test_a_layer_is_its_kernels(tp, sequence, scores):
         forward, backward = [*forward, 2 * kept], [*backward, 6 * kept]
     experts = 8 * 2 * tokens * 4  # to two experts and back
     time, read = layer.products(KIND, cut, tokens, RATES)
-    core, core_back = layer.attention_time(KIND, cut, tokens, length, RATES, scores)
+    core, core_back = layer.core_time(KIND, cut, tokens, length, RATES, scores)
     found = layer.layer_time(KIND, SHAPE, cut, tokens, length, RATES, scores)
     starts = 0.5 * (8 + 5)
     assert found.core == core and found.forward == pytest.approx(
@@ -95,7 +95,7 @@ def test_a_layer_is_its_kernels(tp, sequence, scores):
     narrow = replace(RATES, device=replace(TOY, width=1.0))
     cast = layer.layer_time(KIND, SHAPE, cut, tokens, length, narrow, scores)
     saved = layer.products(KIND, cut, tokens, narrow)[0] - time
-    core8, back8 = layer.attention_time(KIND, cut, tokens, length, narrow, scores)
+    core8, back8 = layer.core_time(KIND, cut, tokens, length, narrow, scores)
     assert cast.forward - found.forward == pytest.approx(
         5 * read * B / 13 + saved + core8 - core
     )
@@ -106,17 +106,17 @@ def test_a_layer_is_its_kernels(tp, sequence, scores):
 
 def test_attention_by_its_operations_and_by_its_scores():
     cut, tokens, length = Layout(tp=2), 12, 6
-    forward, back = layer.attention_time(KIND, cut, tokens, length, RATES, False)
+    forward, back = layer.core_time(KIND, cut, tokens, length, RATES, False)
     assert forward == pytest.approx(2 * 17 * 12 / 2 * O / (11 * 6 / (6 + 6)))
     assert back == 2.5 * forward  # five products where forward has two
-    forward, back = layer.attention_time(KIND, cut, tokens, length, RATES, True)
+    forward, back = layer.core_time(KIND, cut, tokens, length, RATES, True)
     heads, size = 2 * (12 / 6) / 2, 19 / (2 * 2 * 6)
     both = product(6, 6, size, heads) + product(6, size, 6, heads)
     numbers = 2 * 6 * 12 / 2 * B
     assert forward == pytest.approx(both + 9 * numbers / 13)
     assert back == pytest.approx(2 * both + 11 * numbers / 13)
     none = replace(KIND, pairs=0.0)
-    assert layer.attention_time(none, cut, tokens, length, RATES, True) == (0, 0)
+    assert layer.core_time(none, cut, tokens, length, RATES, True) == (0, 0)
     head = layer.head_time(SHAPE, cut, tokens, RATES)
     assert head == pytest.approx(6 * 12 * 25 * 4 * O / 5 + 20 * 12 * 25 * B / 13)
 

@@ -114,7 +114,7 @@ def test_decode_is_split_over_keys_until_every_unit_reads():
     one = plan(Attention(1, 32, 8, 1, 32768, 128), "h100", "tuned")
     many = plan(Attention(64, 32, 8, 1, 32768, 128), "h100", "tuned")
     assert one.grid.splits == 132 // 8 and many.grid.splits == 1
-    assert one.grid.rows == 64  # four heads of a group share a tile of an instruction
+    assert one.grid.rows == 16  # four heads of a group share a tile of an instruction
 
 
 def test_keys_are_read_again_unless_the_l2_holds_them():

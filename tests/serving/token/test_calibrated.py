@@ -24,7 +24,14 @@ def test_calibrated_lines_are_those_of_their_families():
     head = kernel_time(product(m=4, n=128256 // 8, k=8192), "h100_sxm")
     assert found[HEAD].time == pytest.approx(head)
     one = attention_time(
-        "h100_sxm", batch=4, heads=8, kv_heads=1, queries=1, keys=4097, head_dim=128
+        "h100_sxm",
+        batch=4,
+        heads=8,
+        kv_heads=1,
+        queries=1,
+        keys=4097,
+        head_dim=128,
+        served=True,
     )
     assert found[ATTENTION].time == pytest.approx(80 * (one.time - one.launch))
     layer = 0.0
@@ -101,13 +108,15 @@ def test_experts_and_latents_are_predicted_shape_by_shape():
         due += 61 * one(*work, 1)
     due += 3 * (one(18432, 7168, 1) + one(7168, 9216, 1))
     assert alone[PRODUCTS].time == pytest.approx(due)
-    sizes = {"heads": 64, "kv_heads": 1, "queries": 1, "keys": 4097}
+    sizes = {"heads": 64, "kv_heads": 1, "queries": 1, "keys": 4097, "served": True}
     layer = attention_time("h200_sxm", batch=4, head_dim=576, value_dim=512, **sizes)
     assert found[ATTENTION].time == pytest.approx(61 * (layer.time - layer.launch))
     # and expanded in a prompt
     prompt = account("deepseek-v2", "b300_sxm", tp=8, prompt=512, mode="calibrated")
     sizes = {"heads": 16, "kv_heads": 16, "queries": 512, "keys": 512, "causal": True}
-    layer = attention_time("b300_sxm", batch=1, head_dim=192, value_dim=128, **sizes)
+    layer = attention_time(
+        "b300_sxm", batch=1, head_dim=192, value_dim=128, served=True, **sizes
+    )
     due = 60 * (layer.time - layer.launch)
     assert prompt[ATTENTION].time.si == pytest.approx(due)
 

@@ -49,9 +49,7 @@ def heads() -> Quantity:
     return (size("heads", "heads") / chips).named("heads of a GPU")
 
 
-def prompt_seconds(
-    software: str, on: str, warp_level: bool = False, software_exp: float = 0.0
-) -> float:
+def prompt_seconds(software: str, on: str, warp_level: bool = False) -> float:
     """The prompt's attention, all layers, on one of the GPUs."""
     model = models.get(MODEL)
     work = Attention(
@@ -63,7 +61,6 @@ def prompt_seconds(
         model.head_dim,
         causal=True,
         warp_level=warp_level,
-        software_exp=software_exp,
     )
     return model.layers * predict(plan(work, on, software)).time
 

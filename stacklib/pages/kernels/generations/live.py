@@ -7,8 +7,9 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import UnknownSpec
-from stacklib.kernels.schedule.generations import RULES, run
-from stacklib.kernels.schedule.rates import rates_of
+from stacklib.kernels.schedule.generations import run
+from stacklib.kernels.schedule.rates import newest, rates_of
+from stacklib.kernels.schedule.rules import RULES
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
 from stacklib.plots.marks import Spec, axis, bar, chart, rule
@@ -58,8 +59,9 @@ def explore(
     except (UnknownName, UnknownSpec):
         told = f"{short} has no {dtype}."
         return chart(told, x=x, y=y, marks=[rule("", "predicted", x=1)], message=told)
+    own = "fa4" if newest(hardware.get(device)) == "tcgen05.mma" else "fa3"
     plan = replace(
-        RULES["fa3"],
+        RULES[own],
         name="yours",
         dtype=dtype,
         head_dim=head_dim,
