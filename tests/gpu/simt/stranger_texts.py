@@ -370,7 +370,7 @@ class Stranger:
                 depth,
                 self.one(
                     f"while {c} < {self.atom()} % 6:",
-                    f"while {c} < 4 and {self.test()}:",
+                    f"while {c} < 4 and ({self.test()}):",
                     f"while {c} < 4:",
                     "while True:",
                 ),

@@ -186,7 +186,7 @@ def as_a_stranger_writes(seed, size, deep):
     return True
 
 
-@pytest.mark.rows("first", range(0, 50, 10))
+@pytest.mark.rows("first", range(0, 100, 10))
 def test_kernels_of_strangers(first):
     right = [as_a_stranger_writes(first + n, 4, 2) for n in range(10)]
     assert sum(right) >= 3
