@@ -10,7 +10,7 @@ from typing import Any
 from ..vm.formats import FORMS
 from ..vm.program import Label
 from .builder import Value
-from .frames import Construct, assigned
+from .frames import Construct
 from .homes import Homes
 
 
@@ -23,7 +23,7 @@ class Branches(Homes):
             return self.body(node.body if test else node.orelse)
         test = self.expr.condition(test)
         construct = Construct("if", Label(), {}, {})
-        names = assigned(node.body + node.orelse)
+        names = self.set_in(node.body + node.orelse)
         return self.settled(
             construct, lambda: self._both_sides(node, construct, test, names)
         )
@@ -37,7 +37,7 @@ class Branches(Homes):
         construct.here = other
         build.line = node.lineno
         build.emit("IF", -1, test.reg, target=other, kind="branch")
-        torn: dict[str, Any] = {}
+        torn: dict[Any, Any] = {}
         self.torn.append(torn)
         with self.region() as first:
             said = self.body(node.body)
@@ -79,7 +79,7 @@ class Branches(Homes):
 
     def chosen(self, test: Value, yes: ast.expr, no: ast.expr) -> Any:
         """``a if test else b``, each side with the lanes that take it: a select."""
-        build = self.build
+        build, test = self.build, self.expr.own(test)
         with self.on_some_lanes(test):
             one = self.expr.own(self.expr(yes))
         opposite = build.op("NOT", FORMS[0], test, kind="")

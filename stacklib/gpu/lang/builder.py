@@ -369,6 +369,11 @@ def needed(value: Value) -> None:
         value.row.kind, value.row = "int", None
 
 
+def of_home(value: Any) -> bool:
+    """Whether what a name holds later is seen here, too."""
+    return isinstance(value, Value) and value.home is not None
+
+
 def changes(one: Form, other: Form) -> bool:
     """Whether bits change from one format to another."""
     if one.floating != other.floating:

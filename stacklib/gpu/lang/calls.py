@@ -40,7 +40,7 @@ class Calls(Loops):
         if construct is None:
             if len(self.constructs) > frame.depth:
                 raise Diverges(frame)
-            frame.result = self._own_all(value)
+            frame.result = self.expr.own(value)
             return "return"
         self._result_home(frame, construct, value)
         inner = len(self.constructs) - 1 - self.constructs.index(construct)

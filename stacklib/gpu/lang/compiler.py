@@ -13,7 +13,6 @@ as Python does and CUDA does not.
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from .builder import KernelError, Value
 from .calls import Calls
@@ -57,46 +56,22 @@ class Compiler(Calls):
     def _Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Constant):
             return
-        call = node.value
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-            owner = self.expr(call.func.value)
-            if isinstance(owner, list | dict | set):
-                self._changed_whole(owner, call)
-                return
         self.expr(node.value)
-
-    def _changed_whole(self, owner: Any, call: ast.Call) -> None:
-        """``append`` and such, where all lanes do it and once."""
-        assert isinstance(call.func, ast.Attribute)
-        word = call.func.attr
-        args = [self.expr.own(self.expr(a)) for a in call.args]
-        if word in ("append", "extend", "insert", "pop", "clear", "update", "reverse"):
-            self.may_change(owner, f".{word}()")
-        try:
-            getattr(owner, word)(*args)
-        except (AttributeError, LookupError, TypeError) as wrong:
-            raise self.error(f"{type(wrong).__name__}: {wrong}") from None
 
     def _FunctionDef(self, node: ast.FunctionDef) -> None:
         if node.decorator_list:
             raise self.error(f"{node.name}: a decorator has no meaning in a kernel")
-        self.frame.names[node.name] = Closure(
-            node, self.frame, self.build.file, node.name
-        )
+        made = Closure(node, self.frame, self.build.file, node.name)
+        self.assign(node.name, made)
 
     def _Assign(self, node: ast.Assign) -> None:
         target = node.targets[0]
         value = self.expr(node.value)
         if len(node.targets) > 1:
-            value = self._own_all(value)
+            value = self.expr.own(value)
             for one in node.targets:
                 self.bind(one, value)
             return
-        several = isinstance(target, ast.Tuple | ast.List)
-        if several or (
-            isinstance(node.value, ast.Name) and isinstance(target, ast.Name)
-        ):
-            value = self._own_all(value)
         self.bind(target, value)
 
     def _AugAssign(self, node: ast.AugAssign) -> None:
@@ -110,11 +85,15 @@ class Compiler(Calls):
         if isinstance(target, ast.Name):
             old = self.expr.read(target.id)
             value = self.expr(node.value)
+            if isinstance(old, list) and isinstance(node.op, ast.Add):
+                self.may_change(old, "+=")
+                old += [self.expr.own(one) for one in self.iterated(value)]
+                return
             new = self.expr.binary(type(node.op), old, value, product)
             self.assign(target.id, new)
         elif isinstance(target, ast.Subscript):
             owner, index = self.expr(target.value), self.expr(target.slice)
-            old = self.expr.element(owner, index)
+            old = self.expr.kept(self.expr.element(owner, index), node.value)
             value = self.expr(node.value)
             new = self.expr.binary(type(node.op), old, value, product)
             self.set_element(owner, index, new)

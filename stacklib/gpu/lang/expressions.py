@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .builder import Home, KernelError, Value
+from .builder import Home, KernelError, Value, of_home
 from .lane_arrays import LaneArray
 from .mbarriers import chosen
 from .operators import Operators
 from .plain import Torn, Unset, is_plain
+
+# What a list, a dict or a set is asked without being changed.
+LOOKS = ("copy", "index", "count", "get", "items", "keys", "values")
 
 
 class Expressions(Operators):
@@ -72,11 +77,18 @@ class Expressions(Operators):
 
     def own(self, value: Any) -> Any:
         """The value as it is now, whatever its name holds later."""
+        if isinstance(value, tuple):
+            return tuple(map(self.own, value))
         if isinstance(value, Value):
             if value.home is not None:
                 value = self.of.build.op("MOVE", value.form, value)
             value.bound = True
         return value
+
+    def kept(self, value: Any, later: ast.expr) -> Any:
+        """A value as it is now, if what is computed later may set its home."""
+        calls = any(isinstance(part, ast.Call) for part in ast.walk(later))
+        return self.own(value) if calls and of_home(value) else value
 
     def _Dict(self, node: ast.Dict) -> Any:
         if any(key is None for key in node.keys):
@@ -153,11 +165,13 @@ class Expressions(Operators):
         if self.of.rolled_name(index):
             raise self.of.needs_unrolling(index)
         try:
-            return owner[index]
+            found = owner[index]
         except KernelError:
             raise
         except (LookupError, TypeError) as wrong:
             raise self.of.error(f"{type(wrong).__name__}: {wrong}") from None
+        copied = isinstance(index, slice) and isinstance(found, list)
+        return self.of.made(found) if copied else found
 
     # -- calls ---------------------------------------------------------------
 
@@ -171,11 +185,12 @@ class Expressions(Operators):
 
     def _items_called(self, nodes: list[ast.expr]) -> list[Any]:
         found: list[Any] = []
-        for node in nodes:
+        for at, node in enumerate(nodes):
             if isinstance(node, ast.Starred):
                 found += list(self.of.iterated(self(node.value)))
             else:
-                found.append(self(node))
+                later = ast.List(nodes[at + 1 :], ast.Load())
+                found.append(self.kept(self(node), later))
         return found
 
     def called(self, function: Any, args: list[Any], named: Any, node: ast.Call) -> Any:
@@ -196,13 +211,25 @@ class Expressions(Operators):
         return self._called_plainly(function, args, named)
 
     def _called_plainly(self, function: Any, args: list[Any], named: Any) -> Any:
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, list | dict | set) and function.__name__ not in LOOKS:
+            self.of.may_change(owner, f".{function.__name__}()")
+            args = [self.own(one) for one in args]
+        held = list(containers([*args, *named.values()]))
+        before = [one.copy() for one in held]
         try:
             found = function(*args, **named)
         except KernelError:
             raise
         except Exception as wrong:
             raise self.of.error(f"{type(wrong).__name__}: {wrong}") from None
-        return self.of.made(found) if isinstance(found, list | dict) else found
+        if inspect.isfunction(function) and held != before:
+            for one, old in zip(held, before, strict=True):
+                one.clear()
+                one.extend(old) if isinstance(one, list) else one.update(old)
+            return self.of.inlined(function, args, named)
+        fresh = isinstance(found, list | dict) and id(found) not in self.of.depths
+        return self.of.made(found) if fresh else found
 
     def _no_function_of_lanes(self, function: Any, args: list[Any]) -> None:
         """Functions of NumPy and of the standard library take no value of lanes."""
@@ -223,6 +250,15 @@ class Expressions(Operators):
             f"{word}.{name} takes no value that differs by lane; "
             f"{'use ' * known}{there}"
         )
+
+
+def containers(values: Any) -> Iterator[Any]:
+    """Lists, dicts and sets among values, and what lies in them."""
+    for one in values:
+        if isinstance(one, list | dict | set):
+            yield one
+        if isinstance(one, list | tuple | dict):
+            yield from containers(one.values() if isinstance(one, dict) else one)
 
 
 def _hashable(function: Any) -> bool:

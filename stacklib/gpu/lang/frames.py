@@ -125,6 +125,7 @@ class Saved:
     names: list[tuple[dict[str, Any], dict[str, Any]]]
     lists: list[tuple[Any, Any]]
     depths: dict[int, int]
+    plain: list[dict[Any, Any]]
 
 
 def of_form(value: Any) -> Any:
@@ -161,6 +162,30 @@ def assigned(statements: list[Any]) -> set[str]:
         elif not isinstance(statement, ast.ListComp | ast.GeneratorExp | ast.Lambda):
             found |= assigned(list(ast.iter_child_nodes(statement)))
     return found
+
+
+def private(function: ast.FunctionDef | None, name: str) -> bool:
+    """Whether a loop's counter is read only in the rounds of loops that count it.
+
+    Such a name is set before every read of it, whatever it held before.
+    """
+    if function is None:
+        return False
+    loops = [
+        loop
+        for loop in ast.walk(function)
+        if isinstance(loop, ast.For)
+        and isinstance(loop.target, ast.Name)
+        and loop.target.id == name
+    ]
+    targets = {id(loop.target) for loop in loops}
+    bodies = [n for loop in loops for part in loop.body for n in ast.walk(part)]
+    inside = {id(n) for n in bodies}
+    return not (targets & inside) and all(
+        id(n) in (inside if isinstance(n.ctx, ast.Load) else targets)
+        for n in ast.walk(function)
+        if isinstance(n, ast.Name) and n.id == name
+    )
 
 
 def all_assigned(function: ast.FunctionDef) -> set[str]:
@@ -237,7 +262,9 @@ class Base:
     site: Any = None
     frames: list[Frame] = field(default_factory=list)
     count: int = 0
-    torn: list[dict[str, Any]] = field(default_factory=list)
+    under_way: list[Any] = field(default_factory=list)  # what loops go through
+    # Names that hold a Python object on some lanes, by construct: where, what to say.
+    torn: list[dict[Any, Any]] = field(default_factory=list)
     # Names that hold a plain number for now, by region, and the home it stands in too.
     plain: list[dict[Any, Any]] = field(default_factory=lambda: [{}])
 
@@ -294,7 +321,14 @@ class Base:
         return self.names.index(name)
 
     def made(self, value: Any) -> Any:
-        """Note how deep in branches a list was made; setting elements asks."""
+        """Note how deep in branches a list was made; setting elements asks.
+
+        It holds values as they are now, whatever names set later.
+        """
+        if isinstance(value, list):
+            value[:] = map(self.expr.own, value)
+        elif isinstance(value, dict):
+            value.update({key: self.expr.own(one) for key, one in value.items()})
         self.depths[id(value)] = len(self.constructs)
         self.kept.append(value)
         return value

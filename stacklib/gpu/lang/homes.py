@@ -13,10 +13,28 @@ from typing import Any
 
 from ..vm.formats import FORMS, join, of_constant
 from ..vm.program import Label
-from .builder import Home, Value
-from .frames import Base, Construct, Frame, NeedsUnrolling, Saved, of_form
+from .builder import Home, Value, of_home
+from .frames import (
+    Base,
+    Construct,
+    Frame,
+    NeedsUnrolling,
+    Saved,
+    assigned,
+    of_form,
+    private,
+)
+from .holders import alike, holders, parts
 from .lane_arrays import LaneArray
 from .plain import Torn, Unset
+
+
+def numbers(values: tuple[Any, ...]) -> bool:
+    """Whether a tuple holds numbers, and tuples of numbers."""
+    return bool(values) and all(
+        numbers(one) if isinstance(one, tuple) else of_form(one) is not None
+        for one in values
+    )
 
 
 class Homes(Base):
@@ -35,18 +53,27 @@ class Homes(Base):
                 "its elements, or use t.local"
             )
 
-    def _own_all(self, value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(self.expr.own(v) for v in value)
-        return self.expr.own(value)
+    def tear(self, name: str) -> None:
+        """Behind the branches and loops that are open, no lane has this object."""
+        names = self.frame.names
+        for torn in self.torn:
+            torn[id(names), name] = names, Torn(name, self.build.line)
 
     def assign(self, name: str, value: Any) -> None:
         """Only the lanes that are here get the new value."""
         if isinstance(value, Unset | Torn):
             raise self.error(f"{name!r} is given nothing")
         key = id(self.frame.names), name
-        if any(c.rolled and key in c.objects for c in self.constructs):
+        if self._to_row(self.frame.names.get(name), value):
+            return
+        around = [c for c in self.constructs if key in c.objects]
+        if around and self.took_on(self.frame.names.get(name), value):
+            return
+        if any(c.rolled for c in around):
             raise NeedsUnrolling
+        if around:
+            raise self._of_some(name)
+        value = self.expr.own(value) if isinstance(value, tuple) else value
         held = self.home_of(self.frame.names, name)
         if held is not None:
             self._to_home(name, held, held.home, value)
@@ -54,6 +81,57 @@ class Homes(Base):
         self.frame.names[name] = value
         if isinstance(value, Value):
             value.bound = True
+
+    def took_on(self, held: Any, value: Any) -> bool:
+        """Set a container's elements to those of another that nobody else holds."""
+        if not isinstance(held, list | dict) or not alike(held, value):
+            return False
+        before, after = parts(held), parts(value)
+        if any(one is other for one in before for other in [*after, *self.under_way]):
+            return False
+        made = all(id(one) in self.depths for one in before)
+        frames = self.frames
+        if not made or any(holders(frames, one) != 1 for one in before):
+            return False
+        outer = holders(frames, value)
+        if outer or any(holders([*frames], one) for one in after):
+            return False
+        self._take_on(held, value)
+        return True
+
+    def _take_on(self, held: Any, value: Any) -> None:
+        keys = held if isinstance(held, dict) else range(len(held))
+        for key in list(keys):
+            if isinstance(held[key], list | dict):
+                self._take_on(held[key], value[key])
+            else:
+                self.set_element(held, key, value[key])
+
+    def _to_row(self, held: Any, value: Any) -> bool:
+        """Give a tuple whose numbers have homes other numbers, if as many."""
+        if not isinstance(held, tuple) or not any(map(self.in_row, held)):
+            return False
+        if not isinstance(value, tuple) or not alike(held, value):
+            return False
+        for place, one in zip(held, self.expr.own(value), strict=True):
+            if not self._to_row(place, one):
+                self._to_home_of_list(place, place.home, one)
+        return True
+
+    def in_row(self, held: Any) -> bool:
+        """Whether it has a home, or is a tuple of what has."""
+        if isinstance(held, tuple):
+            return any(map(self.in_row, held))
+        return self.has_home(held)
+
+    def _of_some(self, name: str) -> Exception:
+        held = self.frame.names.get(name)
+        kind = "function" if callable(held) else type(held).__name__
+        return self.error(
+            f"{name!r} holds a Python {kind} and is given another value where only "
+            "some lanes are; set its elements one by one, give it numbers, or use "
+            "t.local"
+        )
 
     def home_of(self, names: Any, name: Any) -> Any:
         """The home of a name, also while it stands for a plain number."""
@@ -74,8 +152,7 @@ class Homes(Base):
     def _to_home(self, name: str, held: Value, home: Home, value: Any) -> None:
         if not isinstance(value, Value) and of_constant(value) is None:
             self.frame.names[name] = value
-            for names in self.torn:
-                names[name] = Torn(name, self.build.line)
+            self.tear(name)
             return
         form = self.build.form_of(value)
         owner: Construct = home.owner
@@ -146,6 +223,9 @@ class Homes(Base):
             raise self.needs_unrolling(index)
         if isinstance(owner, list) and isinstance(index, int) and index < 0:
             index += len(owner)
+        if isinstance(owner, list) and isinstance(index, slice):
+            self._set_slice(owner, index, value)
+            return
         try:
             held = owner[index]
         except (LookupError, TypeError) as wrong:
@@ -158,24 +238,51 @@ class Homes(Base):
             raise self.error("a tuple is not changed; make a list of it")
         self._set_held(owner, index, held, value)
 
+    def _set_slice(self, owner: list[Any], index: slice, value: Any) -> None:
+        """As many elements as before are set one by one."""
+        places = range(len(owner))[index]
+        values = [self.expr.own(one) for one in self.iterated(value)]
+        if len(places) == len(values):
+            for place, one in zip(places, values, strict=True):
+                self.set_element(owner, place, one)
+            return
+        self.may_change(owner, "a slice of another length")
+        try:
+            owner[index] = values
+        except ValueError as wrong:
+            raise self.error(f"ValueError: {wrong}") from None
+
     def _set_held(self, owner: Any, index: Any, held: Any, value: Any) -> None:
         depth = self.depths.get(id(owner), 0)
+        if self._to_row(held, value):
+            return
         if self.has_home(held):
             self._to_home_of_list(held, held.home, value)
             return
         if depth < len(self.constructs):
-            if isinstance(value, list) or of_form(value) is None:
+            if isinstance(value, tuple) and isinstance(held, tuple):
+                if numbers(held) and alike(held, value):
+                    self._carried(owner, index, depth)
+                    owner[index] = self.expr.own(value)
+                    return
+            if self.took_on(held, value):
+                return
+            if of_form(value) is None:
                 self.may_change(owner, "an assignment")
-            outermost = self.constructs[depth]
-            if any(c.fixed for c in self.constructs[depth:]):
-                raise self.error(
-                    "an element is set inside an expression that only some lanes "
-                    "compute; call the function on its own line"
-                )
-            if (id(owner), index) not in outermost.carried:
-                outermost.carried[id(owner), index] = owner
-                outermost.changed = True
+            self._carried(owner, index, depth)
         owner[index] = self.expr.own(value)
+
+    def _carried(self, owner: Any, index: Any, depth: int) -> None:
+        """An element needs a home from the outermost branch or loop on."""
+        outermost = self.constructs[depth]
+        if any(c.fixed for c in self.constructs[depth:]):
+            raise self.error(
+                "an element is set inside an expression that only some lanes "
+                "compute; call the function on its own line"
+            )
+        if (id(owner), index) not in outermost.carried:
+            outermost.carried[id(owner), index] = owner
+            outermost.changed = True
 
     def _to_home_of_list(self, held: Value, home: Home, value: Any) -> None:
         form = of_form(value)
@@ -190,6 +297,10 @@ class Homes(Base):
 
     def bind(self, target: ast.expr, value: Any) -> None:
         """Give a value to a name, an element, or several to several."""
+        if isinstance(target, ast.Subscript):
+            value = self.expr.kept(value, target)
+        elif isinstance(value, tuple) or of_home(value):
+            value = self.expr.own(value)
         if isinstance(target, ast.Name):
             self.assign(target.id, value)
         elif isinstance(target, ast.Subscript):
@@ -224,6 +335,7 @@ class Homes(Base):
             names,
             lists,
             dict(self.depths),
+            [dict(known) for known in self.plain],
         )
 
     def restore(self, saved: Saved) -> None:
@@ -248,6 +360,9 @@ class Homes(Base):
                 one.update(before)
         self.depths.clear()
         self.depths.update(saved.depths)
+        for known, was in zip(self.plain, saved.plain, strict=True):
+            known.clear()
+            known.update(was)
 
     def settled(self, construct: Construct, compile_it: Callable[[], str]) -> str:
         """Compile a branch or a loop until its homes have their formats."""
@@ -292,6 +407,12 @@ class Homes(Base):
 
     def _give_home(self, construct: Construct, place: Any, at: Any, key: Any) -> None:
         held = place.get(at) if isinstance(place, dict) else place[at]
+        if isinstance(held, tuple) and numbers(held):
+            parts = list(held)
+            for n in range(len(parts)):
+                self._give_home(construct, parts, n, (*key, n))
+            place[at] = tuple(parts)
+            return
         if self.has_home(held):
             return
         known = construct.forms.get(key)
@@ -314,9 +435,20 @@ class Homes(Base):
             self.build.emit("SET", made.reg, held.reg, imm=1)
         place[at] = made
 
-    def _tear(self, torn: dict[str, Any]) -> None:
-        for name, mark in torn.items():
-            self.frame.names[name] = mark
+    def _tear(self, torn: dict[Any, Any]) -> None:
+        for (_, name), (names, mark) in torn.items():
+            names[name] = mark
+
+    def set_in(self, statements: list[Any]) -> set[str]:
+        """Names that statements set: counters, too, that others read."""
+        counters = {
+            loop.target.id
+            for statement in statements
+            for loop in ast.walk(statement)
+            if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)
+        }
+        tree = self.frame.tree
+        return assigned(statements) | {n for n in counters if not private(tree, n)}
 
     def _local(self, names: set[str]) -> set[str]:
         """Names of this function that hold a number or nothing."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 from ..vm.program import Label
@@ -22,13 +23,14 @@ from .frames import (
     Construct,
     NeedsUnrolling,
     TooLong,
-    assigned,
     has_barrier,
     has_jump,
     of_form,
+    private,
     told_by_launch,
 )
-from .plain import Torn, Unset
+from .holders import parts
+from .plain import Unset
 from .sums import counted
 
 UNROLL = 1024  # instructions of a loop's rounds up to which they stand one by one
@@ -78,8 +80,19 @@ class Loops(Branches):
             raise self.error("write for NAME in ..., without else")
         ends = self._range_ends(node)
         if ends is None:
-            items = list(self.iterated(self.expr(node.iter)))
-            return self._round_by_round(node, node.target, iter(items), None)
+
+            def items() -> Iterator[Any]:
+                self.build.line = node.lineno
+                return self.iterated(self.expr(node.iter))
+
+            before = len(self.under_way)
+            for part in ast.walk(node.iter):
+                if isinstance(part, ast.Name):
+                    self.under_way += parts(self.expr(part))
+            try:
+                return self._round_by_round(node, node.target, items, None)
+            finally:
+                del self.under_way[before:]
         if not isinstance(node.target, ast.Name):
             raise self.error("write for NAME in range(...)")
         ends = self._checked_ends(ends)
@@ -87,20 +100,24 @@ class Loops(Branches):
             try:
                 return self._rolled_for(node, ends)
             except NeedsUnrolling:
-                raise self.error(
-                    "this loop's rounds differ by lane; what is no number cannot "
-                    "change from one to the next, and its counter is no plain number: "
-                    "set elements one by one, or use t.local"
-                ) from None
+                raise self.rounds_differ() from None
         rounds = range(*ends)
         if len(rounds) <= 1:
-            return self._round_by_round(node, node.target, iter(rounds), None)
+            return self._round_by_round(node, node.target, rounds.__iter__, None)
         return self._tried(
             node,
             lambda: self._round_by_round(
-                node, node.target, iter(rounds), UNROLL, len(rounds)
+                node, node.target, rounds.__iter__, UNROLL, len(rounds)
             ),
             ends,
+        )
+
+    def rounds_differ(self) -> Exception:
+        """A loop that goes back holds numbers only."""
+        return self.error(
+            "this loop's rounds differ by lane; what is no number cannot change from "
+            "one to the next, and its counter is no plain number: set elements one by "
+            "one, or use t.local"
         )
 
     def _range_ends(self, node: ast.For) -> list[Any] | None:
@@ -142,23 +159,25 @@ class Loops(Branches):
                 raise
             self._back_to(saved, depth)
         if ends is None:
-            return self._while_plain(node, MOST_ROWS)
-        return self._round_by_round(node, node.target, iter(range(*ends)), MOST_ROWS)
+            try:
+                return self._while_plain(node, MOST_ROWS)
+            except TooLong:
+                raise self.rounds_differ() from None
+        return self._round_by_round(node, node.target, range(*ends).__iter__, MOST_ROWS)
 
     def _round_by_round(
         self,
         node: Any,
         target: ast.expr,
-        items: Iterator[Any],
+        items: Callable[[], Iterator[Any]],
         limit: int | None,
         rounds: int = 1,
     ) -> str:
         """Rounds one after the other, each with its plain number."""
-        listed = list(items)
 
         def each(begun: Callable[[], None]) -> str:
             before = len(self.build.rows)
-            for at, item in enumerate(listed):
+            for at, item in enumerate(items()):
                 begun()
                 self._count(target, item)
                 said = self.body(node.body)
@@ -171,7 +190,7 @@ class Loops(Branches):
                     return ""
             return ""
 
-        return self._with_jumps(node, each, assigned([node]))
+        return self._with_jumps(node, each, self.set_in([node]))
 
     def _went_on(self, node: Any, rows: int, items: Any = None) -> bool:
         """Whether the rounds that are left needed no compiling; then they are done."""
@@ -190,15 +209,15 @@ class Loops(Branches):
 
     def _count(self, target: ast.expr, item: Any) -> None:
         """A counter of rounds that stand one by one is plain, whatever lanes do."""
-        if not isinstance(target, ast.Name):
+        names = self.frame.names
+        name = target.id if isinstance(target, ast.Name) else None
+        if name is None or self.home_of(names, name) is not None:
             self.bind(target, item)
             return
-        names = self.frame.names
         for known in self.plain:
-            known.pop((id(names), target.id), None)
-        names[target.id] = item
-        for torn in self.torn:
-            torn[target.id] = Torn(target.id, self.build.line)
+            known.pop((id(names), name), None)
+        names[name] = self.expr.own(item)
+        self.tear(name)
 
     def _with_jumps(
         self, node: Any, each: Callable[[Callable[[], None]], str], names: set[str]
@@ -216,8 +235,16 @@ class Loops(Branches):
         build = self.build
         self.give_homes(construct, self._local(names))
         build.emit("LOOP", target=construct.end)
+        torn: dict[Any, Any] = {}
+        self.torn.append(torn)
+        rounds = ExitStack()
 
         def begun() -> None:
+            if construct.leave is None or construct.skips:
+                # Lanes are back that skipped the last round, or part of it.
+                rounds.close()
+                self._tear(torn)
+                rounds.enter_context(self.region())
             if construct.leave is not None:
                 build.place(construct.leave)
                 build.emit("NEXT", target=construct.end)
@@ -225,9 +252,7 @@ class Loops(Branches):
             construct.skips = False
 
         construct.leave = None
-        torn: dict[str, Any] = {}
-        self.torn.append(torn)
-        with self.region():
+        with rounds:
             each(begun)
         self.torn.pop()
         self._tear(torn)
@@ -263,11 +288,11 @@ class Loops(Branches):
                 if said in ("break", "return") and not self.round_goes_on(node):
                     return said
 
-        return self._with_jumps(node, each, assigned(node.body))
+        return self._with_jumps(node, each, self.set_in(node.body))
 
     def _rolled_while(self, node: ast.While) -> str:
         construct = Construct("loop", Label(), {}, {}, rolled=True)
-        names = assigned(node.body)
+        names = self.set_in(node.body)
 
         def once() -> str:
             return self._loop(
@@ -290,7 +315,7 @@ class Loops(Branches):
         self.give_homes(construct, self._local(names))
         construct.leave = construct.here = Label()
         head = Label()
-        torn: dict[str, Any] = {}
+        torn: dict[Any, Any] = {}
         self.torn.append(torn)
         build.line = node.lineno
         construct.row = build.emit("LOOP", target=construct.end)
@@ -326,7 +351,8 @@ class Loops(Branches):
             return self._rolled_for(node, ends)
         start, _, step = ends
         self._rolled_for(node, [start, start + whole * step, step], together)
-        return self._round_by_round(node, node.target, iter(rounds[whole:]), None)
+        left = rounds[whole:]
+        return self._round_by_round(node, node.target, left.__iter__, None)
 
     def _rolled_for(self, node: ast.For, ends: list[Any], together: int = 1) -> str:
         """``range``, whose ends may differ by lane."""
@@ -335,7 +361,7 @@ class Loops(Branches):
         assert isinstance(node.target, ast.Name)
         name = node.target.id
         construct = Construct("loop", Label(), {}, {}, rolled=True)
-        names = assigned(node.body) | {name}
+        names = self.set_in(node.body) | {name}
         form, _ = build.in_common(start, stop)
         op = ast.Lt if step > 0 else ast.Gt
 
@@ -357,9 +383,7 @@ class Loops(Branches):
                     "ADD", counter.reg, counter.reg, by.reg, form=form.code, kind="int"
                 )
 
-            alias = name not in assigned(node.body) and not self._read_behind(
-                node, name
-            )
+            alias = private(self.frame.tree, name)
             told = Told(node, name, counter, [step * n for n in range(together)], alias)
             if alias:
                 return self._loop(construct, names - {name}, told, test, after)
@@ -373,15 +397,6 @@ class Loops(Branches):
             self._back_to(saved, depth)
         self.settled(construct, lambda: once(together))
         return ""
-
-    def _read_behind(self, node: ast.For, name: str) -> bool:
-        """Whether a loop's counter is read anywhere outside the loop."""
-        inside = {id(n) for n in ast.walk(node)}
-        tree = self.frame.tree
-        return tree is None or any(
-            isinstance(n, ast.Name) and n.id == name and id(n) not in inside
-            for n in ast.walk(tree)
-        )
 
     def _Turn(self, turn: Turn) -> str:
         """A round begins: its name gets the counter's value."""

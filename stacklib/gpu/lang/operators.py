@@ -69,7 +69,7 @@ class Operators:
         return self.binary(type(node.op), *self._two(node), self._product(node))
 
     def _two(self, node: ast.BinOp) -> tuple[Any, Any]:
-        left = self(node.left)
+        left = self.of.expr.kept(self(node.left), node.right)
         return left, self(node.right)
 
     @staticmethod
@@ -230,6 +230,7 @@ class Operators:
         left = self(node.left)
         result: Any = None
         for op, right_node in zip(node.ops, node.comparators, strict=True):
+            left = self.of.expr.kept(left, right_node)
             right = self(right_node)
             one = self.compared(type(op), left, right)
             result = one if result is None else self.both_hold(result, one)

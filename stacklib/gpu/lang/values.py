@@ -101,6 +101,17 @@ class Value:
             "converts, t.exp, t.log and t.sqrt are functions of it"
         )
 
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        raise self._refuse(
+            "a value that differs by lane is compared by a function of Python; write "
+            "the comparison in the kernel"
+        )
+
+    def __hash__(self) -> int:
+        raise self._refuse("a value that differs by lane is no key of a dict or a set")
+
     def __iter__(self) -> Iterator[Any]:
         raise self._refuse("a value that differs by lane cannot be gone through")
 

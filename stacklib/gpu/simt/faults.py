@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _A = FIELDS.index("a")
 _ORDER = ": sync() orders lanes of a block, nothing orders blocks"
 _FENCES = " but t.fence() and an atomic after it"
+_ALIKE = "; if all store one value, t.store_relaxed(array, index, value) says so"
 
 
 def line_of(machine: Machine, pc: int) -> int:
@@ -110,7 +111,9 @@ def _race(what: str) -> Any:
                 f"for; {address}"
             )
         hint = _ORDER + _FENCES * between_blocks(machine, array)
-        alike = one_value(machine, pc, element, array) if "written" in what else ""
+        writes = "is written" in what
+        hint += _ALIKE * writes
+        alike = one_value(machine, pc, element, array) if writes else ""
         return f"{name} {alike or what + hint}; {address}"
 
     return says
@@ -138,7 +141,7 @@ def one_value(machine: Machine, pc: int, element: int, array: int) -> str:
     value = held[lanes[0]].item()
     return (
         f"is stored by {len(lanes)} lanes at once; the values are equal ({value!r}), "
-        "so let one lane store it"
+        f"so let one lane store it{_ALIKE}"
     )
 
 

@@ -195,7 +195,9 @@ class Machine:
                 )
         if fences:
             places = min(4096, max(64, self.blocks * 4))
-        rows = warps * (2 if fences else 1)
+        fence = self.program.rows[:, 0] == OP["FENCE"]
+        of_block = (self.program.rows[fence, FIELDS.index("imm")] == 0).any()
+        rows = warps * (3 if of_block else 2 if fences else 1)
         self.tables["VC"] = np.zeros((rows, columns), np.int64)
         self.tables["LV"] = np.zeros((places, columns + 1 if places else 1), np.int64)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,12 +32,18 @@ def intrinsics(of: Compiler) -> dict[Any, Callable[..., Any]]:
         return fold
 
     def total(values: Any, start: Any = 0) -> Any:
-        import ast
-
         parts = list(of.iterated(values))
         found = parts.pop(0) if parts and start == 0 else start
         for one in parts:
             found = of.expr.binary(ast.Add, found, one)
+        return found
+
+    def holds(op: type, values: Any) -> Any:
+        parts = [of.expr.own(one) for one in of.iterated(values)]
+        found: Any = op is ast.BitAnd
+        for one in parts:
+            held = of.expr.condition(one) if isinstance(one, Value) else bool(one)
+            found = of.expr.binary(op, found, held)
         return found
 
     def absolute(value: Any) -> Any:
@@ -50,8 +58,6 @@ def intrinsics(of: Compiler) -> dict[Any, Callable[..., Any]]:
         )
 
     def power(base: Any, by: Any) -> Any:
-        import ast
-
         return of.expr.binary(ast.Pow, base, by)
 
     found: dict[Any, Callable[..., Any]] = {
@@ -59,6 +65,8 @@ def intrinsics(of: Compiler) -> dict[Any, Callable[..., Any]]:
         builtins.max: folded("MAX"),
         builtins.sum: total,
         builtins.abs: absolute,
+        builtins.all: partial(holds, ast.BitAnd),
+        builtins.any: partial(holds, ast.BitOr),
         builtins.int: whole,
         builtins.pow: power,
     }

@@ -17,7 +17,7 @@ class OrderMembers(Thread):
 
     @member
     def sync(self) -> None:
-        """A barrier for the block; every thread that has not returned must come."""
+        """A barrier for the block; every thread that has not ended must come."""
         self._of.build.emit("BARRIER", kind="barrier")
 
     @member
@@ -64,6 +64,11 @@ class OrderMembers(Thread):
     def load_acquire(self, array: LaneArray, index: Any) -> Value:
         """Load; what the one who released the value did before is seen after."""
         return array.atomic(ATOMICS.index("load"), index)
+
+    @member
+    def store_relaxed(self, array: LaneArray, index: Any, value: Any) -> None:
+        """Store where others may store at once, as several raise one flag; no order."""
+        array.atomic(ATOMICS.index("exch"), index, value)
 
     @member
     def store_release(self, array: LaneArray, index: Any, value: Any) -> None:

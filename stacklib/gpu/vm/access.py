@@ -31,6 +31,7 @@ from .state import (
     A_STRIDE,
     A_WATCHED,
     BAD_ONE,
+    BLOCK,
     C_ASKED,
     C_LINES,
     C_PASSES,
@@ -66,6 +67,8 @@ from .state import (
 _ATOMIC, _LOAD, _STORE = (OP[x] for x in ("ATOMIC", "LOAD", "STORE"))
 _STORE_LOCAL = OP["STORE_LOCAL"]
 _ADD, _MAX, _MIN, _EXCH, _CAS, _AND, _OR, _XOR, _SUB, _INC, _READ = range(11)
+
+APART = 1 << 40  # more than elements that are watched
 
 
 @apart
@@ -390,15 +393,25 @@ def handed_over(
     """An atomic passes on what its warp had fenced, and takes what others left there.
 
     ``LV``: for each element that was ever used so, how far its value tells of each
-    warp; row 0 counts them, column 0 is the element.
+    warp; row 0 counts them, column 0 is the element. What a fence of the block passes
+    on stands in a row for each block.
     """
+    passed(1, place, me, what, LV, VC, W)
+    if VC.shape[0] > 2 * W.shape[0]:
+        mine = -place - (W[me, BLOCK] + 1) * APART
+        passed(2, mine, me, what, LV, VC, W)
+
+
+@apart
+def passed(kind: int, place: int, me: int, what: int, LV: Any, VC: Any, W: Any) -> None:
+    """What fences of one kind tell through an element."""
     n = LV[0, 0]
     found = -1
     for i in range(1, n + 1):
         if LV[i, 0] == place:
             found = i
             break
-    fenced = W[me, FENCED] > 0
+    fenced = W[me, FENCED] & kind != 0
     if found < 0:
         if not fenced or what == _READ or n + 1 >= LV.shape[0]:
             return
@@ -410,6 +423,6 @@ def handed_over(
     for k in range(VC.shape[1]):
         VC[me, k] = max(VC[me, k], LV[found, k + 1])
     if fenced and what != _READ:
-        row = VC.shape[0] // 2 + me  # what the warp had seen at its fence
+        row = kind * W.shape[0] + me  # what the warp had seen at its fence
         for k in range(VC.shape[1]):
             LV[found, k + 1] = max(LV[found, k + 1], VC[row, k])

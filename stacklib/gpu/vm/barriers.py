@@ -72,6 +72,8 @@ def met(
         for w in range(width):
             if who >> w & 1:
                 VC[first + w, k] = most
+    for kind in range(1, VC.shape[0] // W.shape[0]):
+        shared(kind, who, first, W, VC, width)
     for w in range(width):
         if who >> w & 1:
             at = column(W, VC, first + w, width)
@@ -84,6 +86,27 @@ def met(
             if whole_block:
                 W[first + w, BLOCK_SYNCED] = G[SEQ] + 1
     G[SEQ] += 1
+
+
+@apart
+def shared(kind: int, who: int, first: int, W: Any, VC: Any, width: int) -> None:
+    """What one has fenced, each that came to the barrier may pass on."""
+    fenced = 0
+    for w in range(width):
+        if who >> w & 1:
+            fenced |= W[first + w, FENCED]
+    rows = kind * W.shape[0] + first
+    for k in range(VC.shape[1]):
+        most = 0
+        for w in range(width):
+            if who >> w & 1:
+                most = max(most, VC[rows + w, k])
+        for w in range(width):
+            if who >> w & 1:
+                VC[rows + w, k] = most
+    for w in range(width):
+        if who >> w & 1:
+            W[first + w, FENCED] = fenced
 
 
 @apart
@@ -122,12 +145,6 @@ def came_to(me: int, pc: int, mask: int, R: Any, BAR: Any, t: Tables) -> int:
             return -fail(G, NEGATIVE_BARRIER, pc, me, first_lane(mask), number, 0) - 10
     if mask != alive and how != 2:
         return -fail(G, NOT_ALL, pc, me, first_lane(alive & ~mask), number, 0) - 10
-    first = slot * width
-    if number == 0 and how == 0:
-        for w in range(width):
-            if W[first + w, STATE] == DONE and W[first + w, FELL] != 0:
-                lane = first_lane(W[first + w, FELL])
-                return -fail(G, NOT_ALL, pc, first + w, lane, 0, 0) - 10
     bar = BAR[slot, number]
     if bar[ARRIVED] == 0:
         bar[EXPECTED] = expected
@@ -159,33 +176,16 @@ def came_to(me: int, pc: int, mask: int, R: Any, BAR: Any, t: Tables) -> int:
 @apart
 def finished(
     me: int, mask: int, W: Any, B: Any, BAR: Any, VC: Any, G: Any, width: int
-) -> int:
-    """A warp is through: who waits for it need not any more; 0, or a fault."""
+) -> None:
+    """A warp is through: who waits for it need not any more."""
     W[me, STATE] = DONE
     W[me, FELL] = mask
     slot = W[me, SLOT]
     B[slot, B_LIVE] -= 1
     G[VERSION] += 1
     if BAR[slot, 0, ARRIVED] > 0 and BAR[slot, 0, EXPECTED] == 0:
-        if mask != 0:
-            return fail(
-                G,
-                NOT_ALL,
-                W[waiting_one(slot, W, BAR, width), WAITS_PC],
-                me,
-                first_lane(mask),
-                0,
-                0,
-            )
         if BAR[slot, 0, ARRIVED] >= B[slot, B_LIVE]:
             opened(slot, 0, W, BAR, VC, G, width)
-    return 0
-
-
-@inner
-def waiting_one(slot: int, W: Any, BAR: Any, width: int) -> int:
-    """A warp that waits at ``sync()``."""
-    return slot * width + first_lane(BAR[slot, 0, WAITING])
 
 
 @apart
@@ -204,16 +204,17 @@ def grid_met(W: Any, G: Any, VC: Any) -> None:
 
 
 @apart
-def fenced(me: int, W: Any, VC: Any, G: Any, width: int) -> None:
-    """What the warp has done and seen until here may be passed on from here."""
-    W[me, FENCED] = 1
+def fenced(kind: int, me: int, W: Any, VC: Any, G: Any, width: int) -> None:
+    """What the warp has done and seen until here may be passed on from here.
+
+    ``kind``: 1 to all of the device, 2 to its own block.
+    """
+    W[me, FENCED] |= kind
     G[SEQ] += 1
-    half = VC.shape[0] // 2
-    if VC.shape[0] < 2 * W.shape[0]:
-        return
+    row = kind * W.shape[0] + me
     for k in range(VC.shape[1]):
-        VC[half + me, k] = VC[me, k]
-    VC[half + me, column(W, VC, me, width)] = G[SEQ]
+        VC[row, k] = VC[me, k]
+    VC[row, column(W, VC, me, width)] = G[SEQ]
 
 
 @apart

@@ -66,8 +66,9 @@ def begun(slot: int, block: int, record: int, own: Own, t: Tables) -> None:
         W[me, BLOCK], W[me, NUMBER] = block, block * width + w
         W[me, RECORD] = record * width + w if record >= 0 else -1
         W[me, SEEN_VERSION] = -1
-        for k in range(VC.shape[1]):
-            VC[me, k] = 0
+        for row in range(me, VC.shape[0], W.shape[0]):
+            for k in range(VC.shape[1]):
+                VC[row, k] = 0
         for k in range(LOV.shape[1]):
             LOV[me, k] = 0
         who(me, w, block, RR[me], SP, grid, dims)

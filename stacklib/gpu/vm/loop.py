@@ -138,7 +138,7 @@ def step(me: int, turn: int, rounds: int, own: Own, t: Tables) -> int:
         elif _IF <= op <= _EXIT:
             if op == _EXIT and imm == 0:
                 W[me, PC] = pc
-                said = finished(me, mask, W, B, BAR, VC, G, width)
+                finished(me, mask, W, B, BAR, VC, G, width)
                 break
             held = mask
             if op == _IF or op == _WHILE:

@@ -34,7 +34,7 @@ def ordered(
         said = came_to(me, pc, mask, R, BAR, t)
         return FAILED + 10 if said <= -10 else said
     if op == _FENCE:
-        fenced(me, W, VC, G, width)
+        fenced(1 if imm else 2, me, W, VC, G, width)
         return 0
     if op == _COMMIT or op == _WAIT_GROUP:
         event = grouped(op, me, mask, imm, W, MB, CP, H, G)
