@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import islice
 from typing import Any
 
 from ..vm.program import Label
@@ -186,7 +187,9 @@ class Loops(Branches):
                     raise TooLong(self.build.rows[before:])
                 if said in ("break", "return") and not self.round_goes_on(node):
                     return said
-                if at == FEW and self._went_on(node, before, listed[at + 1 :]):
+                if at == FEW and self._went_on(
+                    node, before, islice(items(), at + 1, None)
+                ):
                     return ""
             return ""
 
@@ -197,7 +200,7 @@ class Loops(Branches):
         if len(self.build.rows) > rows or not uniform.is_simple(node):
             return False
         names = self.frame.names
-        if any(self.home_of(names, name) is not None for name in assigned([node])):
+        if any(self.home_of(names, name) is not None for name in self.set_in([node])):
             return False
         found = uniform.after(node, items, self.frame.find)
         for name, number in (found or {}).items():

@@ -23,7 +23,10 @@ PATIENCE = 5.0  # seconds of plain Python after which it is said what they are
 
 def compiled() -> bool:
     """Whether numba is there to compile a loop; to import it takes long."""
-    return find_spec("numba") is not None
+    try:
+        return find_spec("numba") is not None
+    except ImportError:  # a finder that refuses it
+        return False
 
 
 @cache
