@@ -193,7 +193,8 @@ class Loops(Branches):
                     return ""
             return ""
 
-        return self._with_jumps(node, each, self.set_in([node]))
+        names = self.set_in([node]) if has_jump(node.body) else set()
+        return self._with_jumps(node, each, names)
 
     def _went_on(self, node: Any, rows: int, items: Any = None) -> bool:
         """Whether the rounds that are left needed no compiling; then they are done."""
