@@ -31,7 +31,7 @@ UNPREDICTED = {
     "occupancy",
     "fit_process",
     "cost_evaluation",
-    "encode",
+    "codec_grid",
     "quantize",
     "q4_k",
     "gguf_texts",

@@ -176,4 +176,4 @@ def test_the_make_lines_write_the_new_text(tmp_path):
 
 def test_the_new_exercise_proves(copy):
     proof = grading.prove(copy)
-    assert proof.faults == () and len(proof.cases) == 6
+    assert proof.faults == () and len(proof.cases) == 8

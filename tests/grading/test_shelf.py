@@ -98,7 +98,7 @@ def test_a_todo_left_is_a_fault(checkout):
 
 
 def test_a_todo_left_in_a_wrong_answer_is_a_fault(checkout):
-    checkout.write_wrong(bits=("8 times", "def read_time():\n    TODO\n"))
+    checkout.write_wrong(added=("8 times", "def read_time():\n    TODO\n"))
     assert "wrong/01_read_time.diff:3: TODO left: TODO" in fault_of(checkout)
 
 

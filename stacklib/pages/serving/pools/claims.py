@@ -21,24 +21,12 @@ def twice() -> Finding:
     )
 
 
-@claim("decode-prefill-ratio")
-def nodes() -> Finding:
-    """LMSYS's nodes that write over those that read."""
-    read, write = page.lmsys_nodes()
-    return Finding(
-        (write / read).named("nodes that write over nodes that read"),
-        why=f"It holds where {page.lmsys_mix().text(digits=3)} tokens are written for "
-        "one that is read; another mix asks for other pools.",
-    )
-
-
 @claim("lmsys-gpu-count")
 def gpus() -> Finding:
-    """All nodes by the GPUs of a node."""
-    each, (read, write) = quoted("lmsys_ep.gpus"), page.lmsys_nodes()
+    """GPUs of both pools, as LMSYS name them."""
     return Finding(
-        (read * each + write * each).named("GPUs of both pools"),
-        why="What reads was also measured alone, on four nodes, and printed by node.",
+        quoted("lmsys_ep.chips"),
+        why="What reads was also measured alone, on other nodes than in the whole.",
     )
 
 
