@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import gpu
 import gpu_cases
 import gpu_decode
+import gpu_models
 import predict_gpu
 import pytest
 from gpu_timing import CudaTimer, Op
@@ -39,10 +40,12 @@ def test_the_eighth_is_an_eighth_of_the_model():
 
 def test_the_prediction_is_the_accounts_without_exchanges():
     (case,) = (c for c in FULL if c["id"] == "decode-torch-b16")
-    part = account(predict_gpu.eighth(case), "h100_sxm", batch=16.0, mode="calibrated")
+    part = account(gpu_models.part(case), "h100_sxm", batch=16.0, mode="calibrated")
     assert part[EXCHANGES].time is None
-    told = part.total() - part[SAMPLING].time
-    assert predict_gpu.predict(case, {}, "h100_sxm") == predict_gpu.digits(told)
+    rest = part.total() - part[SAMPLING].time - part[ATTENTION].time
+    told = predict_gpu.row(case)["predicted_s"]["h100_sxm"]
+    # torch leaves a head to one block, so its attention takes longer than the account's
+    assert rest + part[ATTENTION].time < told < 1.5 * rest
     stored = json.loads(gpu.PREDICTION.read_text())["rows"]
     (row,) = (r for r in stored if r["id"] == case["id"])
     assert row["predicted_s"]["h100_sxm"] == pytest.approx(told, rel=0.05)

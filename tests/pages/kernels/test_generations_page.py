@@ -52,7 +52,9 @@ def test_a_tile_on_three_chips():
 def test_every_row_of_the_table_is_near_and_the_miss_stays():
     rows = page.rows()
     off = [(r["predicted"] / r["published"]).si - 1 for r in rows]
-    assert min(off) == off[-1] and all(abs(one) < 0.15 for one in off)
+    assert all(abs(one) < 0.15 for one in off)
+    short = [(r["published"] - r["predicted"]).si for r in rows]
+    assert max(short, key=abs) == short[-1]  # in shares of the peak, as the page says
     assert {r["what binds"] for r in rows} == {"turns", "tensor cores"}
     fp16, fp8 = page.said("fa3").si, page.said("fa3-fp8").si
     assert page.claimed().si == pytest.approx(fp16, rel=0.01) and fp8 < 0.67
