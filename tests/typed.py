@@ -147,6 +147,7 @@ LINES = [
         SERVER,
         stopped=True,
     ),
+    Typed("serve --role prefill --peer 127.0.0.1:9 --shadow", 2, SERVER),
     *tables("formats"),
     *tables("formats e2m1"),
     Typed("formats nosuch", 2),
@@ -204,6 +205,7 @@ def written(folder: Path) -> Path:
     rows = MEASURED.read_text("utf-8").splitlines(keepends=True)[:6]
     (folder / "rows.csv").write_text("".join(rows), "utf-8")
     (folder / "topo.txt").write_text(topo_sample("four_cards"), "utf-8")
-    (folder / "trace.csv").write_text("arrival,prompt,new\n0,40,3\n5,16,2\n", "utf-8")
+    trace = "arrival,prompt,new\n0,40,3\n1000000000,16,2\n"  # ns: no overload
+    (folder / "trace.csv").write_text(trace, "utf-8")
     (folder / "vllm.log").write_text(log_sample("vllm"), "utf-8")
     return folder

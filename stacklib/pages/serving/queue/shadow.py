@@ -32,6 +32,11 @@ def seen(load: float, field: str = f"seconds/{SHOWN}", unit: str = "s") -> Quant
     return recorded(results.file(NAME), row_of(load), field, unit=unit, label=label)
 
 
+def slower(load: float) -> Quantity:
+    """How much longer the steps of a load took than their law says."""
+    return (seen(load, "step_ratio", "") - 1).named(f"longer than the law at {load}")
+
+
 def steps(field: str = "steps") -> Quantity:
     """What was timed before: how many steps, or an end of the band of whole windows."""
     return recorded(results.file(STEPS), "", field, label=f"of timed steps: {field}")
