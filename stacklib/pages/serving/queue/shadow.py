@@ -32,9 +32,9 @@ def seen(load: float, field: str = f"seconds/{SHOWN}", unit: str = "s") -> Quant
     return recorded(results.file(NAME), row_of(load), field, unit=unit, label=label)
 
 
-def slower(load: float) -> Quantity:
-    """How much longer the steps of a load took than their law says."""
-    return (seen(load, "step_ratio", "") - 1).named(f"longer than the law at {load}")
+def off(load: float) -> Quantity:
+    """Median error of the percentiles of a load."""
+    return seen(load, "median_error", "")
 
 
 def steps(field: str = "steps") -> Quantity:
