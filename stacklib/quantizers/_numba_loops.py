@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from llvmlite import binding, ir  # type: ignore[import-untyped]
 from numba import njit, types
+from numba.core import config
 from numba.extending import intrinsic, overload
 
 from .arrays import BIASED, HALF, SCALE, UNSIGNED_ZERO, WIDE
@@ -19,7 +20,13 @@ from .arrays import BIASED, HALF, SCALE, UNSIGNED_ZERO, WIDE
 PIECE = 4096
 I, F = np.int32, np.float32  # noqa: E741
 MAGNITUDE, INFINITE = I(0x7FFFFFFF), I(0x7F800000)
-AT_ONCE = bool(binding.get_host_cpu_features().get("f16c"))
+# Of the processor that numba compiles for: another may be named to it.
+HOST = config.CPU_NAME is None and config.CPU_FEATURES is None
+AT_ONCE = (
+    bool(binding.get_host_cpu_features().get("f16c"))
+    if HOST
+    else "+f16c" in (config.CPU_FEATURES or "")
+)
 jit = njit(cache=True, nogil=True)
 
 

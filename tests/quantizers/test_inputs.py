@@ -1,5 +1,9 @@
 """What may come in, in any order in memory, and what may be asked."""
 
+import os
+import subprocess
+import sys
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -156,3 +160,23 @@ def test_what_cannot_be_drawn_or_held_is_refused():
         dequantize(quantize(x, "nf4"), out=np.empty((2, 256)))
     out = np.empty((2, 256), np.float32)
     assert dequantize(quantize(x, "nf4"), out=out) is out and out.any()
+
+
+@pytest.mark.parametrize(
+    ("named", "at_once"),
+    [
+        ({"NUMBA_CPU_NAME": "nehalem", "NUMBA_CPU_FEATURES": ""}, "False"),
+        ({"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+f16c"}, "True"),
+    ],
+)
+def test_a_processor_without_fp16_is_asked_for_no_instruction_of_it(named, at_once):
+    """Planted: asked of the host, a loop for such a one ended the interpreter."""
+    code = "from stacklib.quantizers import _numba_loops as m; print(m.AT_ONCE)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **named},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == at_once

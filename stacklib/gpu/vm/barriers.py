@@ -64,14 +64,7 @@ def met(
     who: int, first: int, W: Any, VC: Any, G: Any, width: int, whole_block: bool
 ) -> None:
     """Warps of a block that came to a barrier have seen all that each did before."""
-    for k in range(VC.shape[1]):
-        most = 0
-        for w in range(width):
-            if who >> w & 1:
-                most = max(most, VC[first + w, k])
-        for w in range(width):
-            if who >> w & 1:
-                VC[first + w, k] = most
+    joined(first, who, VC, width)
     for kind in range(1, VC.shape[0] // W.shape[0]):
         shared(kind, who, first, W, VC, width)
     for w in range(width):
@@ -89,13 +82,8 @@ def met(
 
 
 @apart
-def shared(kind: int, who: int, first: int, W: Any, VC: Any, width: int) -> None:
-    """What one has fenced, each that came to the barrier may pass on."""
-    fenced = 0
-    for w in range(width):
-        if who >> w & 1:
-            fenced |= W[first + w, FENCED]
-    rows = kind * W.shape[0] + first
+def joined(rows: int, who: int, VC: Any, width: int) -> None:
+    """Each has of every clock what the furthest of them had."""
     for k in range(VC.shape[1]):
         most = 0
         for w in range(width):
@@ -104,6 +92,16 @@ def shared(kind: int, who: int, first: int, W: Any, VC: Any, width: int) -> None
         for w in range(width):
             if who >> w & 1:
                 VC[rows + w, k] = most
+
+
+@apart
+def shared(kind: int, who: int, first: int, W: Any, VC: Any, width: int) -> None:
+    """What one has fenced, each that came to the barrier may pass on."""
+    fenced = 0
+    for w in range(width):
+        if who >> w & 1:
+            fenced |= W[first + w, FENCED]
+    joined(kind * W.shape[0] + first, who, VC, width)
     for w in range(width):
         if who >> w & 1:
             W[first + w, FENCED] = fenced
