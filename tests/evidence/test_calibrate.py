@@ -104,6 +104,14 @@ def test_a_factor_with_a_family_is_fitted_to_its_rows_and_moves_no_other():
     draws = [folds.draw(problem, 3) for problem in (plain, both)]
     assert all(draws[1][n] == value for n, value in draws[0].items())
     assert sum(len(part.cases) for part in both.stages()) == len(both.cases)
+    assert both.unreached() == []
+    shared = Problem({**own, "shared": Factor(0.5, 0.1, 1.0)}, both.cases, override)
+    planted = [
+        dataclasses.replace(c, reads=c.reads | {"shared"}) for c in both.cases[-30:]
+    ]
+    assert shared.unreached() == []
+    hidden = Problem(shared.factors, (*plain.cases, *planted), override)
+    assert hidden.unreached() == ["shared"]
 
 
 def test_noise_moves_them_little_and_wild_rows_hardly_more():

@@ -35,7 +35,7 @@ def test_there_are_at_most_forty_factors():
 def test_each_factor_moves_rows_of_two_sources_and_two_devices():
     problem, table = calibrate.public_problem(), efficiency_table()
     values = {name: row["value"] for name, row in table.items()}
-    assert problem.lonely(values) == {}
+    assert problem.lonely(values) == {} and problem.unreached() == []
     fitted = [name for name, row in table.items() if not row.get("fixed")]
     assert len(fitted) <= 29
 

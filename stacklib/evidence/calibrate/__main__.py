@@ -68,6 +68,11 @@ def calibrate(workers: int, quick: bool, family: str = "") -> dict[str, str]:
     - ``family``: whose own factors alone are fitted; what the files say of others stays
     """
     problem = problem_of(family)
+    if lost := problem.unreached():
+        raise ValueError(
+            f"{', '.join(lost)}: only families with factors of their own read these; "
+            "give each one of those families, or a fixed value"
+        )
     values = fit(problem)
     table: dict[str, dict[str, Any]] = efficiency_table()
     draws = []

@@ -128,6 +128,16 @@ class Problem:
             found[case.family if case.family in own else ""].append(i)
         return found
 
+    def unreached(self) -> list[str]:
+        """Factors that only rows of families with factors of their own read."""
+        parts, touched = self.parts(), self.touched()
+        return [
+            name
+            for name, factor in self.factors.items()
+            if touched[name] and not factor.fixed
+            if {*touched[name]}.isdisjoint(parts[factor.family])
+        ]
+
     def stages(self) -> list[Problem]:
         """What is fitted one after the other: factors with the rows that fit them.
 

@@ -74,6 +74,6 @@ def _run(told: dict[str, Any]) -> dict[str, Any]:
         "TTFT p99, predicted": predicted(load),
         "interval (ms)": f"{ends[0]} to {ends[1]}",
         "TTFT p99, measured": seen(load),
-        "median error of 12": seen(load, "median_error", ""),
-        "share inside": seen(load, "inside", ""),
+        "median error of 12": seen(load, "median_error", "").to("%"),
+        "share inside": seen(load, "inside", "").to("%"),
     }
