@@ -23,8 +23,9 @@ FLOORS = [
     {"roofline"},
     {"memory", "quantizers", "cost"},
     {"gpu", "tinylm"},
-    {"kernels", "accelerators", "interconnect", "paged_kv"},
+    {"kernels", "interconnect", "paged_kv"},
     {"serving"},
+    {"accelerators"},
     {"diy", "frontier"},
     {"evidence", "grading"},
     {"plots"},
@@ -85,6 +86,15 @@ FOLDERS = {
         "agentic",
         "server",
         "readings",
+    ),
+    "accelerators": (
+        "array",
+        "rtl",
+        "products",
+        "packets",
+        "engines",
+        "sram",
+        "machines",
     ),
 }
 MODULES = 24  # of a folder, at most

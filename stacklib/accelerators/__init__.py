@@ -1,0 +1,12 @@
+"""Every other bet on the same products: arrays, wires, packets, chips full of SRAM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stacklib import offer
+
+if TYPE_CHECKING:
+    from .array.cycles import cycles
+else:
+    __all__, __getattr__, __dir__ = offer(__name__)

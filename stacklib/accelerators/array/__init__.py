@@ -1,0 +1,1 @@
+"""What an array of multipliers takes, and what happens in each of its cycles."""
