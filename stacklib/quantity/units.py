@@ -127,7 +127,7 @@ class Unit:
         return " ".join([self.symbol or "1", *sorted(self.tags)])
 
     def behind(self, number: str) -> str:
-        """A printed number and the unit as a reader says both: ``1 bit``, ``4 bits``."""
+        """A printed number and the unit, as both are said: ``1 bit``, ``4 bits``."""
         one = number.lstrip("-") == "1"
         symbol = self.symbol if one else plural(self.symbol)
         return f"{number} {typeset(symbol)}".rstrip()
