@@ -8,6 +8,7 @@ from stacklib import offer
 
 if TYPE_CHECKING:
     from .array.cycles import cycles, sram_reads, utilisation
+    from .array.network import conv_to_gemm, network
     from .array.systolic import SystolicArray
 else:
     __all__, __getattr__, __dir__ = offer(__name__)
