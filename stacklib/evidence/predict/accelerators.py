@@ -10,7 +10,6 @@ refused: machines built from parts are no arrays.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from stacklib.accelerators.array.cycles import cycles
 from stacklib.accelerators.array.network import network
@@ -72,9 +71,14 @@ def _eyeriss(row: Measurement) -> Predict:
     batch, clock = row.integer("batch", 1), number(clocks[0][0]) * 1e6
 
     def predict() -> Forecast:
-        array = partial(cycles, rows=rows, cols=cols, dataflow="os", overlap=True)
         passed = sum(
-            layer.count * (array(**layer.shape) + 1)
+            layer.count
+            * (
+                1
+                + cycles(
+                    m=layer.m, n=layer.n, k=layer.k, rows=rows, cols=cols, overlap=True
+                )
+            )
             for layer in network("alexnet", batch=batch)
             if layer.name.startswith("conv")
         )
