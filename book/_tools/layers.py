@@ -92,7 +92,7 @@ FOLDERS = {
         "rtl",
         "products",
         "packets",
-        "engines",
+        "scratchpad",
         "sram",
         "machines",
     ),

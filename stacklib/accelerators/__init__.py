@@ -10,5 +10,6 @@ if TYPE_CHECKING:
     from .array.cycles import cycles, sram_reads, utilisation
     from .array.network import conv_to_gemm, network
     from .array.systolic import SystolicArray
+    from .scratchpad.engines import engines
 else:
     __all__, __getattr__, __dir__ = offer(__name__)
