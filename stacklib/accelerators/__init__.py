@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
-    from .array.cycles import cycles
+    from .array.cycles import cycles, sram_reads, utilisation
 else:
     __all__, __getattr__, __dir__ = offer(__name__)
