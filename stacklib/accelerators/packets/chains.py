@@ -52,19 +52,10 @@ def largest_tile(rows: int, widths: Sequence[int], *, room: int, size: int) -> i
 def traffic(rows: int, widths: Sequence[int], *, room: int, size: int) -> Traffic:
     """Bytes both ways, by closed form: weights once, rows at the ends or everywhere.
 
-    Parameters
-    ----------
-    rows : int
-        Rows of the input.
-    widths : sequence of int
-        Of the input, and of the output of each layer.
-    room, size : int
-        Bytes of the memory, and of a number.
+    - ``rows``: of the input; ``widths``: of the input and of each layer's output.
+    - ``room``, ``size``: bytes of the memory, and of a number.
 
-    Raises
-    ------
-    ValueError
-        For sizes below one, or weights that leave no room for a row.
+    ``b (sum w_i w_j + n (w_0 + w_L))`` against ``b sum (w_i w_j + n (w_i + w_j))``.
     """
     tile = largest_tile(rows, widths, room=room, size=size)
     weights = weights_of(widths)

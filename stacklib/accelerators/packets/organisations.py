@@ -3,8 +3,8 @@
 Who decides what runs together? A scheduler that waits for operands (NVIDIA), wait
 instructions in one stream whose prefixes name units (AMD), bundles whose compiler
 counts the cycles (TPU), a stream an engine with semaphores between (Trainium), packets
-whose operands the hardware waits for (Hexagon). Units take the same cycles in all five, so
-that what differs is the organisation; no chip's clock is meant.
+whose operands the hardware waits for (Hexagon). Units take the same cycles in all five,
+so that what differs is the organisation; no chip's clock is meant.
 """
 
 from __future__ import annotations

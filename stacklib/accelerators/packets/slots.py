@@ -68,8 +68,8 @@ MACHINES = {
         most={"load": 1, "store": 1, "vector": 2, "branch": 1},
         reach={"tensor": _TCM, "vector": _NEAR, "load": _NEAR, "store": _NEAR},
     ),
-    # Norrie and Patil, Hot Chips 2020: two scalar, four vector (two arithmetic, load,
-    # store), two matrix slots (push, pop) of which a product here takes both, one other.
+    # Norrie and Patil, Hot Chips 2020: two scalar, four vector (two of them load and
+    # store), two matrix slots (push, pop) that a product here takes at once, one other.
     "tpu": _of(
         "tpu",
         "scalar branch|scalar branch|vector|vector|load|store|tensor|other",

@@ -50,6 +50,11 @@ def verify(
     ------
     WrongPacket
         With ``.rule``, ``.cycle`` and ``.slot``, for the first that is broken.
+
+    Examples
+    --------
+    >>> rows = [("load", "load", ["tcm:x"], ["r"]), ("add", "vector", ["r"], ["s"])]
+    >>> verify(rows, [{0: 0}, {2: 1}])
     """
     machine = slots_of(slots)
     rows = rows_of(program, machine)

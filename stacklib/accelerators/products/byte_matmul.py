@@ -48,6 +48,11 @@ def byte_split_matmul(a: Any, b: Any) -> ByteMatmul:
         For what is not whole.
     ValueError
         For numbers with more bits, or shapes that do not chain.
+
+    Examples
+    --------
+    >>> byte_split_matmul([[-300, 2]], [[7], [1]]).product.tolist()
+    [[-2098]]
     """
     import numpy as np
 

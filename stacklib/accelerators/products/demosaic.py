@@ -43,7 +43,7 @@ def squares(raw: NDArray[Any]) -> NDArray[Any]:
 
 
 def demosaic(
-    raw: NDArray[Any], kernels: Mapping[str, Sequence[int]] = KERNELS
+    raw: Any, kernels: Mapping[str, Sequence[int]] = KERNELS
 ) -> dict[str, NDArray[Any]]:
     """Planes of a quarter of the pixels, by products of bytes; sums, not divided.
 
@@ -58,6 +58,11 @@ def demosaic(
     ------
     TypeError, ValueError
         For samples that are not whole or too large, odd sides, or larger weights.
+
+    Examples
+    --------
+    >>> demosaic([[4095, 10], [20, 0]])["green"].tolist()
+    [[960]]
     """
     import numpy as np
 

@@ -33,7 +33,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class MaskRom:
-    """A matrix as choices: codes of (inputs, outputs), and what each code stands for."""
+    """A matrix as choices: codes, (inputs, outputs), and what each stands for."""
 
     codes: NDArray[Any]
     levels: tuple[float, ...]
@@ -61,15 +61,15 @@ class MaskRom:
 
     def parts(self, input_bits: int = 8) -> Parts:
         """Counted from the codes that there are."""
+        import numpy as np
+
         whole(input_bits=input_bits)
         inputs, outputs = self.codes.shape
         widest = input_bits + _bits(len(self.levels)) + ceil(log2(inputs))
         return Parts(
             weights=self.codes.size,
             products=inputs * len(self.levels),
-            crossings=sum(
-                int((self.codes == c).sum()) for c in range(len(self.levels))
-            ),
+            crossings=int(np.bincount(self.codes.ravel()).sum()),
             additions=(inputs - 1) * outputs,
             adder_bits=widest,
         )
@@ -116,7 +116,7 @@ def mask_rom(
     matrix = np.asarray(weights)
     if matrix.ndim != 2 or not matrix.size or matrix.dtype.kind not in "iuf":
         raise ValueError(
-            f"weights of shape {matrix.shape}, {matrix.dtype}: numbers, inputs by outputs"
+            f"weights of shape {matrix.shape}, {matrix.dtype}: inputs by outputs"
         )
     order = np.argsort(known)
     sorted_ = np.array(known)[order]
