@@ -26,7 +26,7 @@ from .geometry import (
 )
 from .nodes import Node, Size, room_of, said
 from .sheet import Look, Shape, Sheet, Stroke, Way
-from .words import Line, lines
+from .words import lines
 
 WIDEST = 30.0  # points of the widest arrow of a drawing
 THINNEST = 1.2  # an arrow is seen however little goes through it
@@ -202,8 +202,8 @@ def draw_edges(sheet: Sheet, wide: float) -> None:
                 shapes.setdefault(look, []).append(band(one, edge.thick, edge.arrow))
         sheet.shapes += [Shape(look, lines=tuple(ls)) for look, ls in shapes.items()]
     for edge, stroke, way in laid:
-        if words := lines(edge.label):
-            _write(sheet, edge, stroke, words, way, wide)
+        if edge.label is not None:
+            _write(sheet, edge, stroke, way, wide)
 
 
 def _stroke(sheet: Sheet, edge: Edge, field: Rect, net: int) -> Stroke:
@@ -221,11 +221,9 @@ def _stroke(sheet: Sheet, edge: Edge, field: Rect, net: int) -> Stroke:
     return Stroke(line, thick, (way, other), net)
 
 
-def _write(
-    sheet: Sheet, edge: Edge, stroke: Stroke, words: tuple[Line, ...], way: Way,
-    wide: float,
-) -> None:  # fmt: skip
+def _write(sheet: Sheet, edge: Edge, stroke: Stroke, way: Way, wide: float) -> None:
     """A label, at the first place that is free."""
+    words = lines(edge.label)
     size = room_of(words, sheet.narrow)
     taken = [text.box for text in sheet.texts]
     taken += [r for w, r in sheet.obstacles() if way[: len(w)] != w]

@@ -65,8 +65,8 @@ class Rect(NamedTuple):
                 if not low < start < high:
                     return None
                 continue
-            near, far = sorted(((low - start) / (end - start),
-                                (high - start) / (end - start)))  # fmt: skip
+            met = ((low - start) / (end - start), (high - start) / (end - start))
+            near, far = sorted(met)
             first, last = max(first, near), min(last, far)
         return (first, last) if last - first > 1e-9 else None
 
@@ -108,8 +108,8 @@ def at(line: Polyline, far: float) -> tuple[Point, Point]:
     for a, b in ways(line):
         step = math.dist(a, b)
         if step and (far <= step or b == line[-1]):
-            return between(a, b, far / step), ((b[0] - a[0]) / step,
-                                               (b[1] - a[1]) / step)  # fmt: skip
+            way = ((b[0] - a[0]) / step, (b[1] - a[1]) / step)
+            return between(a, b, far / step), way
         far -= step
     raise ValueError(f"a line without length: {line}")
 

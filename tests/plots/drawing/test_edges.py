@@ -137,25 +137,24 @@ def test_a_mesh_draws_every_link_once_and_its_wraps_in_pairs(down, across, twist
     assert sorted(stubs) == sorted(sorted(set(stubs)) * 2)
 
 
-M = Edge("a", "d", "far")
+WIDE = "words that are wider than a phone, by far, and go on"
+THROUGH = right_of(box("a"), Words("astray"), box("b"))
+TWICE = below(Box("x", inside=box("a")), Box("y", inside=box("a")))
 test_a_planted_fault_is_refused = refusals(
-    (square(M), "runs through the part 'm'"),
+    (square(Edge("a", "d", "far")), "runs through the part 'm'"),
     (square(Edge("a", "d", bow=0.07), Edge("b", "c", bow=0.07)), "1 crossings"),
     (square(Edge("a", "b"), Edge("b", "a")), "lie on one another: a, b, b, a"),
     (square(Edge("a", "b", rate=RATE * 2, full=RATE)), "the widest carries"),
-    (square(Edge("a", "b", "words that are wider than a phone, by far, and go on")),
-     "no free place"),
+    (square(Edge("a", "b", WIDE)), "no free place"),
     (square(Edge("a", "z")), "no part 'z'"),
-    (joined(right_of(box("a"), Words("astray"), box("b")), Edge("a", "b")),
-     "runs through 'astray'"),
+    (joined(THROUGH, Edge("a", "b")), "runs through 'astray'"),
     (joined(right_of(box("a"), box("b"), gap=0.0), Edge("a", "b")), "no room"),
-    (joined(below(Box("x", inside=box("a")), Box("y", inside=box("a"))),
-            Edge("a", "x")), "2 parts are called 'a': x/a or y/a"),
+    (joined(TWICE, Edge("a", "x")), "2 parts are called 'a': x/a or y/a"),
     (joined(Cells("many", 3, gap=20), Edge("many[0]", "many[2]")), "the part '1'"),
     (square(Edge("a", ports=("left", ""), lane=900.0)), "cut by the frame"),
     by=show,
     error=SpecError,
-)  # fmt: skip
+)
 
 
 def test_a_net_says_how_many_of_its_lines_cross():
