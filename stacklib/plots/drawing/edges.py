@@ -32,7 +32,7 @@ WIDEST = 30.0  # points of the widest arrow of a drawing
 THINNEST = 1.2  # an arrow is seen however little goes through it
 HEAD = 5.0  # of its point, beyond its edges
 CABLE = 1.6  # points across where no bandwidth is told
-STRAND = 1.8  # between cables that run beside each other
+STRAND = 2.6  # between cables that run beside each other
 LANE = 14.0  # how far a bent line leaves its part
 NEAR = 2.0  # from a line to its label
 ARROWS = {"": (False, False), "end": (False, True), "both": (True, True)}
@@ -195,7 +195,7 @@ def draw_edges(sheet: Sheet, wide: float) -> None:
             sheet.strokes.append(stroke)
             words = edge.words or said(lines(edge.label))
             sheet.arrows.append((edge.start, edge.end, words))
-            look = Look(edge.role, 0.95 if edge.lit else 0.55)
+            look = Look(edge.role, 0.95 if edge.lit else 0.6)
             step = edge.thick + STRAND
             for i in range(edge.strands):
                 one = beside(stroke.line, (i - (edge.strands - 1) / 2) * step)
@@ -230,7 +230,8 @@ def _write(sheet: Sheet, edge: Edge, stroke: Stroke, way: Way, wide: float) -> N
     room = [r for w, r in sheet.parts.items() if way[: len(w)] == w]
     room.append(Rect(0.0, 0.0, wide, float("inf")))
     for box in _places(edge, stroke, size):
-        if any(box.meets(one) for one in taken) or not all(r.holds(box) for r in room):
+        air = box.shrunk(-NEAR)
+        if any(air.meets(one) for one in taken) or not all(r.holds(box) for r in room):
             continue
         if not any(one.enters(box) for one in sheet.strokes):
             return sheet.write(words, box, way)

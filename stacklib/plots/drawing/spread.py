@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from string import ascii_lowercase, ascii_uppercase
@@ -74,9 +74,14 @@ def around_ring(names: Sequence[str], **look: Any) -> tuple[Edge, ...]:
     return tuple(Edge(a, b, **look) for a, b in zip(names, after, strict=True))
 
 
-def tree(root: Box, *branches: Box | Joined, gap: float = ROOM, **look: Any) -> Joined:
-    """A root over its branches, which are parts or trees, joined to each."""
-    edges = (Edge(root.name, _top(branch), **look) for branch in branches)
+def tree(
+    root: Box,
+    *branches: Box | Joined,
+    edge: Callable[[str, str], Edge] = Edge,
+    gap: float = ROOM,
+) -> Joined:
+    """A root over its branches, parts or trees; ``edge`` joins the root to each."""
+    edges = (edge(root.name, _top(branch)) for branch in branches)
     hung = (
         below(with_(branch, stretch=False, grow=0.0), Nothing(), gap=0.0)
         for branch in branches
@@ -85,9 +90,11 @@ def tree(root: Box, *branches: Box | Joined, gap: float = ROOM, **look: Any) -> 
     return joined(below(own, right_of(*hung, even=True), gap=gap), *edges)
 
 
-def _top(branch: Box | Joined) -> str:
+def _top(branch: Node) -> str:
     """The part that a tree is joined by."""
-    return branch.edges[0].start if isinstance(branch, Joined) else branch.name
+    while not isinstance(branch, Box):
+        branch = branch.node if isinstance(branch, Joined) else branch.nodes[0]  # type: ignore[attr-defined]
+    return branch.name
 
 
 def mesh(
