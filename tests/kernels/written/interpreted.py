@@ -307,6 +307,16 @@ def test_attention_between_canaries_on_arrays():
         assert far(got, wanted) <= 2 * far(naive, wanted)
 
 
+def test_values_of_another_width_and_the_sums_of_rows():
+    q, k, v = normal(1, 2, 19, 24), normal(1, 1, 13, 24), normal(1, 1, 13, 16)
+    for given in ((q, k, v), map(torch.from_numpy, (q, k, v))):
+        asked = {"causal": True, "return_lse": True}
+        got, lse = flash_attention(*given, backend="triton", **asked)
+        wanted, their = naive_attention(q, k, v, **asked)
+        assert far(np.asarray(got), wanted) < 2e-6
+        assert np.allclose(np.asarray(lse), their, atol=1e-5)
+
+
 def test_a_scale_of_any_sign():
     q, k, v = normal(1, 1, 9, 16), normal(1, 1, 9, 16), normal(1, 1, 9, 16)
     for scale in (-0.7, 0.0, 2.0):
