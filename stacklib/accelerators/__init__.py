@@ -14,5 +14,7 @@ if TYPE_CHECKING:
     from .products.byte_matmul import byte_split_matmul
     from .products.demosaic import demosaic
     from .products.mask_rom import mask_rom
+    from .array.network import conv_to_gemm, network
+    from .array.systolic import SystolicArray
 else:
     __all__, __getattr__, __dir__ = offer(__name__)
