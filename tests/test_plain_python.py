@@ -97,7 +97,10 @@ assert abs(run_launches(Launches(3, 2e-6, 1e-6)).time - 7e-6) < 1e-12
 search.search({"x": [1, 2]}, lambda p: p["x"], method="random", budget=2, seed=0)""",
     "accelerators": """
 from stacklib import accelerators
-assert accelerators.cycles(m=4, n=4, k=4, rows=2, cols=2, dataflow="os")""",
+assert accelerators.cycles(m=4, n=4, k=4, rows=2, cols=2, dataflow="os")
+rows = [("load", "load", ["tcm:x"], ["r"]), ("add", "vector", ["r"], ["s"])]
+accelerators.verify(rows, accelerators.pack(rows).packets)
+assert accelerators.organise("trainium").cycles == 16""",
     "interconnect": """
 from stacklib import interconnect
 from stacklib.interconnect.schedules.algorithms import all_reduce

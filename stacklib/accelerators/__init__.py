@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
-    from .array.cycles import cycles
+    from .array.cycles import cycles, sram_reads, utilisation
+    from .packets.organisations import organise
+    from .packets.pack import pack
+    from .packets.verify import verify
+    from .products.byte_matmul import byte_split_matmul
+    from .products.demosaic import demosaic
+    from .products.mask_rom import mask_rom
 else:
     __all__, __getattr__, __dir__ = offer(__name__)
