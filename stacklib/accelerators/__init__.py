@@ -8,5 +8,12 @@ from stacklib import offer
 
 if TYPE_CHECKING:
     from .array.cycles import cycles, sram_reads, utilisation
+    from .machines.compare import compare
+    from .machines.porting import porting_cost
+    from .machines.possible import limits
+    from .machines.rows import machine
+    from .sram.plan import sram_machine
+    from .sram.static import timetable
+    from .sram.stream import stream
 else:
     __all__, __getattr__, __dir__ = offer(__name__)
