@@ -102,7 +102,10 @@ plan = accelerators.sram_machine("llama-3-70b", on="groq-lpu", dtype="int8")
 assert plan.chips == 310 and accelerators.timetable(3, 2, 1, 4)
 (row,) = accelerators.compare("llama-3-70b", ["TPU v7"])
 assert row.fits and accelerators.stream("llama-3-70b", "wse3", "fp16").time.si > 0.9
-assert accelerators.limits("llama-3-70b", "h100-sxm").end.si >= 1""",
+assert accelerators.limits("llama-3-70b", "h100-sxm").end.si >= 1
+rows = [("load", "load", ["tcm:x"], ["r"]), ("add", "vector", ["r"], ["s"])]
+accelerators.verify(rows, accelerators.pack(rows).packets)
+assert accelerators.organise("trainium").cycles == 16""",
     "interconnect": """
 from stacklib import interconnect
 from stacklib.interconnect.schedules.algorithms import all_reduce

@@ -53,6 +53,7 @@ FOLDERS = {
         "experts",
         "attention",
         "plan",
+        "series",
         "written",
     ),
     "interconnect": (

@@ -15,5 +15,11 @@ if TYPE_CHECKING:
     from .sram.plan import sram_machine
     from .sram.static import timetable
     from .sram.stream import stream
+    from .packets.organisations import organise
+    from .packets.pack import pack
+    from .packets.verify import verify
+    from .products.byte_matmul import byte_split_matmul
+    from .products.demosaic import demosaic
+    from .products.mask_rom import mask_rom
 else:
     __all__, __getattr__, __dir__ = offer(__name__)
