@@ -7,9 +7,9 @@ bounds that always hold in the published shapes are left out of the tiled kernel
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from .port import T
-
+T = Any  # a Thread; what a kernel indexes and computes differs by lane
 Kernel = Callable[..., None]
 UNROLLED = 4  # rounds of a plain loop that nvcc unrolls
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .matmul import Kernel, four_by_four, multiply, stored, turned
-from .port import T
+from .matmul import Kernel, T, four_by_four, multiply, stored, turned
 
 
 def _tile(
