@@ -10,6 +10,7 @@ refused: machines built from parts are no arrays.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from stacklib.accelerators.array.cycles import cycles
 from stacklib.accelerators.array.network import network
@@ -33,7 +34,9 @@ GIVEN = {
 
 
 def _simulated(row: Measurement) -> Predict:
-    shape = {name: row.integer(name) for name in ("m", "n", "k", "rows", "cols")}
+    shape: dict[str, Any] = {
+        name: row.integer(name) for name in ("m", "n", "k", "rows", "cols")
+    }
     try:
         last = cycles(**shape, dataflow=row.text("dataflow"))
     except UnknownName as unknown:
