@@ -2,8 +2,20 @@
 
 from stacklib.interconnect.switches import closed
 from stacklib.pages.interconnect import lossless as page
-from stacklib.plots.drawing import Box, Cells, Drawing, Node, Words, below, draw, line
-from stacklib.plots.drawing.relate import grid
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Edge,
+    Node,
+    Words,
+    below,
+    draw,
+    joined,
+    line,
+    right_of,
+)
+from stacklib.quantity import chosen
 
 __all__ = ["spines", "two_switches"]
 
@@ -66,27 +78,38 @@ def spines() -> Drawing:
 
 
 def _spines(loads: list[int], words: str) -> Node:
-    boxes = [
-        Box(
-            f"spine {name}",
-            ["spine"],
-            Cells(
-                f"flows over {name}",
-                max(4, *loads),
-                side=8.0,
-                gap=2.0,
-                role=WIRE,
-                lit=frozenset(range(load)),
-                words="lit: flows over it",
-            ),
-            role=SWITCH,
-            lit=load > 1,
+    """Two leaves and the spines between them; a line is as wide as what flows in it."""
+    most = chosen(5, label="flows of the widest line")
+    told = [line("leaf of the senders", bold=True), words]
+    left = Box("left leaf", told, role=HOST)
+    right = Box("right leaf", [line("leaf of the receivers", bold=True)], role=HOST)
+    spines, edges = [], []
+    for name, load in zip("ABCDEFGH", loads, strict=True):
+        spine = f"spine {name}"
+        cells = Cells(
+            f"flows over {name}",
+            max(4, *loads),
+            2,
+            side=8.0,
+            gap=2.0,
+            role=WIRE,
+            lit=frozenset(range(load)),
+            words="lit: flows over it",
         )
-        for name, load in zip("ABCDEFGH", loads, strict=True)
-    ]
-    return below(
-        Box("left leaf", [line("leaf of the senders", bold=True), words], role=HOST),
-        grid(boxes, (8, 4), gap=4),
-        Box("right leaf", [line("leaf of the receivers", bold=True)], role=HOST),
-        gap=6,
-    )
+        spines.append(Box(spine, name, cells, role=SWITCH, lit=load > 1))
+        rate = chosen(load, label="flows") if load else None
+        for start, end in (("left leaf", spine), (spine, "right leaf")):
+            edges.append(
+                Edge(
+                    start,
+                    end,
+                    rate=rate,
+                    full=most,
+                    arrow="end" if load else "",
+                    role=WIRE,
+                    lit=load > 0,
+                )
+            )
+    row = right_of(*spines, gap=6.0, even=True)
+    foot = Words([line("between them spines; a cell: a flow", role="muted")])
+    return below(joined(below(left, row, right, gap=36), *edges), foot, gap=6)
