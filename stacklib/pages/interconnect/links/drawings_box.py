@@ -1,5 +1,7 @@
 """Drawing of section 6.1: the ways inside a box, by the words that a tool prints."""
 
+from itertools import pairwise
+
 from stacklib import hardware
 from stacklib.interconnect.networks.read_topo import read_topo, topo_sample
 from stacklib.interconnect.networks.topo_reading import WAYS
@@ -10,7 +12,8 @@ __all__ = ["box_as_printed"]
 
 HOST, CARD = "layer-6", "layer-4"
 PRINTED = ("NV", "PIX", "NODE", "SYS")  # from near to far
-INSIDE, PCIE = (hardware.link(key).per_direction for key in ("nvlink4", "pcie5_x16"))
+DEVICE = hardware.get("h100_sxm")
+INSIDE, PCIE = DEVICE.link, DEVICE.host_link
 
 
 def box_as_printed() -> d.Drawing:
@@ -28,7 +31,7 @@ def box_as_printed() -> d.Drawing:
         way = _between(one, other, word == "NV")
         steps.append((reading.ways[one, other], d.below(_box(way), d.Words(told))))
     title = "Each word that nvidia-smi topo prints is a way through the box."
-    return d.draw(steps, name="link-box", title=title, devices=["h100_sxm"])
+    return d.draw(steps, name="link-box", title=title, devices=[DEVICE.key])
 
 
 def _up(name: str) -> list[str]:
@@ -51,7 +54,7 @@ def _between(one: str, other: str, switched: bool) -> list[str]:
 
 def _box(way: list[str]) -> d.Node:
     """The parts in rows, in columns on a phone; the parts of the way are lit."""
-    used = {frozenset(pair) for pair in zip(way, way[1:], strict=False)}
+    used = {frozenset(pair) for pair in pairwise(way)}
     full = (INSIDE * 2).named("widest band")
 
     def part(name: str, role: str, **given: object) -> d.Box:
