@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .products.byte_matmul import byte_split_matmul
     from .products.demosaic import demosaic
     from .products.mask_rom import mask_rom
+    from .scratchpad.engines import engines
     from .sram.plan import sram_machine
     from .sram.static import timetable
     from .sram.stream import stream
