@@ -12,24 +12,12 @@ from stacklib.quantity.bounds import above_zero, share
 
 @dataclass(frozen=True)
 class Throttled:
-    """A chip under its limit.
+    """A chip under its limit."""
 
-    Parameters
-    ----------
-    clock : number
-        The clock, over the one at which full activity draws ``full``.
-    kept : number
-        Share of its cycles in which it works; the rest are bubbles.
-    power : number or Quantity
-        What it draws, bubbles included.
-    most : number
-        The clock at which this activity would draw just the limit.
-    """
-
-    clock: Any
-    kept: Any
-    power: Any
-    most: Any
+    clock: Any  # over the one at which full activity draws ``full``
+    kept: Any  # share of its cycles in which it works; the rest are bubbles
+    power: Any  # what it draws, bubbles included
+    most: Any  # the clock at which this activity would draw just the limit
 
     @property
     def rate(self) -> Any:
