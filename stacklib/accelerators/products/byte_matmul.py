@@ -97,7 +97,7 @@ def slips() -> int:
     """Products of all pairs of operands that differ from those of wide arithmetic."""
     import numpy as np
 
-    b = np.arange(-(1 << BYTE - 1), 1 << BYTE - 1, dtype=np.int64)[None]
+    b: Any = np.arange(-(1 << BYTE - 1), 1 << BYTE - 1, dtype=np.int64)[None]
     wrong = 0
     for part in np.split(np.arange(-(1 << 15), 1 << 15, dtype=np.int64), 32):
         a = part[:, None]

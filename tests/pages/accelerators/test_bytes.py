@@ -65,7 +65,7 @@ def test_the_drawing_has_both_passes_and_a_sum():
     for part in ("high multiplier", "low multiplier", "sum"):
         assert part in found.alt
     said = json.dumps(found.entry, default=str) + found.html
-    assert "24 bit" in said and "16 bit" in said
+    assert "24 bits" in said and "16 bits" in said
 
 
 def test_what_is_said_of_the_token_and_the_chip():
