@@ -3,7 +3,7 @@
 import json
 import re
 
-from _tools import leaves, said, sentences, tree
+from _tools import brackets, leaves, said, sentences, tree
 from _tools.prose import Block
 from _tools.said import Cell
 
@@ -61,13 +61,13 @@ def test_a_box_opens_no_sentence():
 
 
 def test_nothing_moves_after_a_refresh():
-    fresh = sentences.refresh(TEXT, VALUES.__getitem__)
+    fresh = brackets.refresh(TEXT, VALUES.__getitem__)
     assert moved(fresh) == []
     assert "`[9 ms](#q:decode.t_mem)`" in fresh
 
 
 def test_a_changed_spec_moves_every_sentence_that_uses_it():
-    text = sentences.refresh(TEXT, VALUES.__getitem__)
+    text = brackets.refresh(TEXT, VALUES.__getitem__)
     block = Block("book/page.md", "", text, "page")
     faster = {**VALUES, "decode.t_mem": "10.5 ms"}
     assert len(sentences.moved([block], faster.__getitem__)) == 3

@@ -75,9 +75,9 @@ def _network(words: str) -> d.Node:
     servers = d.below(
         _server("A", lit, inside), rails, _server("B", lit, inside), gap=34
     )
-    told = [d.line(FOOT[words], bold=True), d.line("rates: in one direction")]
+    foot = [d.line(FOOT[words], bold=True), d.line("rates: in one direction")]
     return d.below(
-        d.joined(d.right_of(servers, right, gap=30), *edges), d.Words(told), gap=8
+        d.joined(d.right_of(servers, right, gap=30), *edges), d.Words(foot), gap=8
     )
 
 
