@@ -1,5 +1,7 @@
 """Drawings of section 6.9: a frame through two switches, and flows over spines."""
 
+from itertools import pairwise
+
 from stacklib.interconnect.switches import closed
 from stacklib.pages.interconnect import lossless as page
 from stacklib.plots.drawing import (
@@ -49,7 +51,7 @@ def two_switches() -> Drawing:
 
 
 def _lanes(forwarding: str, words: str) -> Node:
-    rows: list[Node] = [Words([line(words, bold=True)])]
+    rows: list[Node] = [Words([line(words, bold=True)]), _path()]
     for name, start in zip(LANES, starts(forwarding), strict=True):
         lit = frozenset(range(start, start + FRAME))
         cells = Cells(
@@ -64,6 +66,20 @@ def _lanes(forwarding: str, words: str) -> Node:
         rows += [Words([line(name, role="muted")]), cells]
     rows.append(Words([line("time to the right", role="muted")]))
     return below(*rows, gap=4)
+
+
+def _path() -> Node:
+    """What the wires of the lanes join."""
+    names = ("sender", "first switch", "second switch", "receiver")
+    boxes = [
+        Box(name, name.split()[-1], role=SWITCH if "switch" in name else HOST, grow=0)
+        for name in names
+    ]
+    wires = [
+        Edge(one, two, arrow="end", role=WIRE, words=lane)
+        for (one, two), lane in zip(pairwise(names), LANES, strict=True)
+    ]
+    return joined(right_of(*boxes, gap=30), *wires)
 
 
 def spines() -> Drawing:
