@@ -21,7 +21,7 @@ loop = loop_of("04-kernels/generations")
     "work", [(512, 1024, 512), (1024, 1024, 1024), (512, 768, 512)]
 )
 def test_the_loop_is_the_pipeline(work):
-    given = "512), (#exp#, 1024), (#tensor#, 512".replace("#", '"')
+    given = "512), (#exp#, exp), (#tensor#, 512".replace("#", '"')
     assert given in loop()
     told = '{}), ("exp", {}), ("tensor", {}'.format(*work)
     for text in loop.prints(given, told).splitlines():
