@@ -54,9 +54,12 @@ def _path(shape: Shape, high: float) -> Path:
     if shape.rects:
         boxes = [_box(rect, shape.look.radius, high) for rect in shape.rects]
         return Path.make_compound_path(*boxes)
-    points = [(x, high - y) for x, y in shape.points]
     closed = bool(shape.look.fill)
-    return Path([*points, points[0]] if closed else points, closed=closed)
+    made = []
+    for line in shape.lines:
+        points = [(x, high - y) for x, y in line]
+        made.append(Path([*points, points[0]] if closed else points, closed=closed))
+    return made[0] if len(made) == 1 else Path.make_compound_path(*made)
 
 
 def _patch(shape: Shape, high: float) -> PathPatch:

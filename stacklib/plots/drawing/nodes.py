@@ -197,17 +197,14 @@ class Cells(Node):
 
     def put(self, sheet: Sheet, rect: Rect, way: Way) -> None:
         """One path a shade."""
-        sheet.add_part(
-            (*way, self.name), centred(rect, self.size(sheet.narrow)), self.words
-        )
+        whole = centred(rect, self.size(sheet.narrow))
         boxes = self.boxes(rect, sheet.narrow)
+        sheet.cells[sheet.add_part((*way, self.name), whole, self.words)] = boxes
         for alpha, mine in ((0.34, self._plain()), (0.95, self.lit), (0.1, self.dark)):
             look = Look(self.role, alpha, radius=1.0 if self.count <= ROUND else 0.0)
             if mine:
                 sheet.rects(look, *self._runs(boxes, mine))
         self._part(sheet, boxes)
-        if len(self.lit) == 1:
-            sheet.parts[*way, self.name, f"{self.name}, lit"] = boxes[min(self.lit)]
 
     def _runs(self, boxes: list[Rect], mine: frozenset[int]) -> list[Rect]:
         """Boxes of cells; of a large array neighbours in a row share one."""

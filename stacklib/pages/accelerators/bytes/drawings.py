@@ -1,6 +1,6 @@
-"""The drawing of the annex: a product of sixteen by eight bits, in two passes."""
+"""The drawing of section 5.7: a product of 16 by 8 bits in two passes and a shift."""
 
-from stacklib.pages.quantizers import bytes as page
+from stacklib.pages.accelerators import bytes as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity
 from stacklib.quantizers.scheme import fact
@@ -33,7 +33,7 @@ def two_passes() -> d.Drawing:
         gap=6,
     )
     title = "A multiplier of bytes makes a wide product in two passes and a sum."
-    return d.draw(scene, name="q-byte-split", title=title)
+    return d.draw(scene, name="a-byte-split", title=title)
 
 
 def _byte(name: str, role: str) -> d.Cells:

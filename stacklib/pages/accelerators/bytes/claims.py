@@ -1,10 +1,11 @@
-"""Claims on angles in eight bits and on wide numbers through byte-wide multipliers."""
+"""Claims on angles in eight bits, and on a chip that multiplies bytes."""
 
 import math
 
-from stacklib import models
+from stacklib import hardware, models
+from stacklib.accelerators.products.byte_matmul import slips
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity, ceil, chosen, counted
+from stacklib.quantity import Quantity, ceil, chosen, counted, quoted
 from stacklib.quantizers import Format, LogFormat
 
 MODEL = "llama-2-7b"  # heads of 128 numbers, 64 pairs, and the first RoPE's base
@@ -123,4 +124,79 @@ def lanes() -> Finding:
         ceil(SAMPLE / lane).named("lanes"),
         why=f"The upper lane holds {(SAMPLE - lane).si:.0f} bits of "
         f"{lane.si:.0f}. Two passes of eight bits give the product exactly.",
+    )
+
+
+MUSK = "Source: Elon Musk at the All-In Summit, September 2025, transcript"
+
+
+@claim("byte-split-mac")
+def exact() -> Finding:
+    """Products that differ, of those of every wide operand with every byte."""
+    return Finding(
+        counted(slips, label="products that differ"),
+        why="Compared over all pairs of operands. The low byte has no sign, the sum of "
+        "a product takes 24 bits, and a product of 16 by 16 would take four passes.",
+    )
+
+
+@claim("ai5-tops")
+def operations() -> Finding:
+    """Tesla publishes none."""
+    return Finding.cited(
+        "Source: teslamagz.com, Tesla teases AI5 chip, which prints the range. Tesla "
+        "publishes no sheet; the document counts AI4 at a fifth of it, where our row "
+        f"of AI4 has {hardware.get('tesla-ai4').peak('int8').text()} a chip."
+    )
+
+
+def bandwidth() -> Quantity:
+    """AI4's memory bandwidth, as many times as AI5's maker says."""
+    old = hardware.get("tesla-ai4").memory_bandwidth
+    return (old * quoted("ai5.bandwidth")).named("memory bandwidth deduced for AI5")
+
+
+def capacity() -> Quantity:
+    """AI4's memory, as many times as AI5's maker says."""
+    old = hardware.get("tesla-ai4").memory_capacity
+    return (old * quoted("ai5.memory")).named("memory deduced for AI5")
+
+
+@claim("ai5-hbm3")
+def memory() -> Finding:
+    """Bandwidth of as many stacks of HBM3 as hold that much."""
+    hbm = hardware.memory("hbm3")
+    stacks = ceil(capacity() / hbm.capacity).named("stacks for the capacity")
+    return Finding(
+        (stacks * hbm.bandwidth).named("bandwidth of those stacks"),
+        why=f"The figures are AI4's times those announced: {capacity().text()} and "
+        f"{bandwidth().text()}. Stacks of HBM3 that hold as much would be faster, and "
+        f"a photograph shows {quoted('ai5.packages').text()} packages of common DRAM.",
+    )
+
+
+@claim("ai5-40x-over-ai4")
+def forty() -> Finding:
+    """The factor that its maker gives beside that of raw compute."""
+    return Finding(
+        quoted("ai5.further"),
+        why="Its maker says so of AI4's worst operation, the softmax: a best case, and "
+        "no workload. The two factors multiply to the announced one.",
+    )
+
+
+@claim("ai5-softmax-steps")
+def softmax() -> Finding:
+    """An interview."""
+    return Finding.cited(
+        f"{MUSK}: about forty steps in emulation on AI4, a few natively on AI5."
+    )
+
+
+@claim("ai5-exp-engine-bits")
+def engine() -> Finding:
+    """A patent application."""
+    return Finding.cited(
+        "Source: US 2026/0017019 A1, Tesla: logarithms pass the multipliers of bytes, "
+        "and the exponential is taken in wider arithmetic."
     )
