@@ -52,10 +52,8 @@ def random_products(many: int = 60) -> list[Asked]:
 def layers() -> list[Asked]:
     """ResNet-18's layers, each size once, on two arrays in three dataflows."""
     sizes = dict.fromkeys((g.m, g.n, g.k) for g in LAYERS)
-    return [
-        [*size, side, side, flow]
-        for side in (32, 128) for size in sizes for flow in DATAFLOWS
-    ]  # fmt: skip
+    arrays = [(side, side, flow) for side in (32, 128) for flow in DATAFLOWS]
+    return [[*size, *array] for size in sizes for array in arrays]
 
 
 def ours(asked: Asked) -> list[Any]:
@@ -108,8 +106,11 @@ def peer(python: str, asked: list[Asked]) -> list[list[Any]]:
     script = str(record.HERE / "systolic_peer.py")
     told = subprocess.run(
         [python, script],
-        input=json.dumps(asked), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     found: list[list[Any]] = json.loads(told.stdout)
     return found
 

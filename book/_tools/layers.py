@@ -104,7 +104,7 @@ FOLDERS = {
         "rtl",
         "products",
         "packets",
-        "engines",
+        "scratchpad",
         "sram",
         "machines",
     ),

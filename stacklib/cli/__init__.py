@@ -52,6 +52,7 @@ COMMANDS = {
 
 # Commands whose modules stand in a folder.
 FOLDERS = {
+    "chips": ("array",),
     "own": ("generate", "quantize", "serve"),
     "served": ("search", "price"),
 }

@@ -131,12 +131,18 @@ ALEXNET: tuple[Row, ...] = (
     ("conv4", 13, 384, 384, 3, 1, 1, 2),
     ("conv5", 13, 384, 256, 3, 1, 1, 2),
 )
-# Side, channels, filters of VGG-16's convolutions, each 3 x 3.
+# Side of VGG-16's stages, channels, filters, and how many such layers, each 3 x 3.
 VGG16 = (
-    (224, 3, 64), (224, 64, 64), (112, 64, 128), (112, 128, 128), (56, 128, 256),
-    (56, 256, 256), (56, 256, 256), (28, 256, 512), (28, 512, 512), (28, 512, 512),
-    (14, 512, 512), (14, 512, 512), (14, 512, 512),
-)  # fmt: skip
+    (224, 3, 64, 1),
+    (224, 64, 64, 1),
+    (112, 64, 128, 1),
+    (112, 128, 128, 1),
+    (56, 128, 256, 1),
+    (56, 256, 256, 2),
+    (28, 256, 512, 1),
+    (28, 512, 512, 2),
+    (14, 512, 512, 3),
+)
 # Numbers in and out of the layers behind the convolutions.
 DENSE = {
     "alexnet": ((9216, 4096), (4096, 4096), (4096, 1000)),
@@ -173,8 +179,10 @@ def _rows(name: str) -> tuple[Row, ...]:
     if name == "alexnet":
         return ALEXNET
     if name == "vgg-16":
+        layers = [layer for *layer, many in VGG16 for _ in range(many)]
         return tuple(
-            (f"conv{at}", *layer, 3, 1, 1, 1) for at, layer in enumerate(VGG16, 1)
+            (f"conv{at}", side, channels, filters, 3, 1, 1, 1)
+            for at, (side, channels, filters) in enumerate(layers, 1)
         )
     if name == "resnet-18":
         return tuple(_resnet((2, 2, 2, 2), False))
@@ -233,17 +241,26 @@ def network(
             for at in range(app.layers)
         )
     images = batch or 1
-    made = [
-        conv_to_gemm(
-            layer, height=side, width=side, channels=channels, filters=filters,
-            kernel=kernel, stride=stride, padding=padding, groups=groups,
-            batch=images, convention=key,
-        )
-        for layer, side, channels, filters, kernel, stride, padding, groups
-        in _rows(found)
-    ]  # fmt: skip
+    made = [_convolution(row, images, key) for row in _rows(found)]
     made += [Gemm(f"fc{at}", images, n, k) for at, (k, n) in enumerate(DENSE[found], 1)]
     return tuple(made)
+
+
+def _convolution(row: Row, images: int, convention: str) -> Gemm:
+    name, side, channels, filters, kernel, stride, padding, groups = row
+    return conv_to_gemm(
+        name,
+        height=side,
+        width=side,
+        channels=channels,
+        filters=filters,
+        kernel=kernel,
+        stride=stride,
+        padding=padding,
+        groups=groups,
+        batch=images,
+        convention=convention,
+    )
 
 
 def _layer(name: str, tokens: int) -> tuple[Gemm, ...]:

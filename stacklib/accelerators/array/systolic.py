@@ -59,11 +59,10 @@ class Run:
                 f"cycle = {first}: the run's last one is {self.last_cycle}"
             )
         cut, ops = self.work.cut, backend(self.work)
-        # The newest fold that has begun and found the array empty or drained.
-        reach = 2 * cut.rows + cut.cols + cut.streamed if self.work.overlap else 0
-        start = max(
-            f for f, at in enumerate(self.begins) if not f or at <= first - reach
-        )
+        # From the fold before what may still be inside: cells hold its last numbers.
+        inside = 2 * cut.rows + cut.cols + cut.streamed if self.work.overlap else 0
+        begun = sum(at <= first - inside for at in self.begins)
+        start = max(0, begun - 2)
         for cells in steps(self.work, start, self.begins[start], ops):
             if cells.cycle >= first:
                 yield _frame(cells, self.work, ops)

@@ -10,7 +10,6 @@ refused: machines built from parts are no arrays.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from stacklib.accelerators.array.cycles import cycles
 from stacklib.accelerators.array.network import network
@@ -34,11 +33,10 @@ GIVEN = {
 
 
 def _simulated(row: Measurement) -> Predict:
-    shape: dict[str, Any] = {
-        name: row.integer(name) for name in ("m", "n", "k", "rows", "cols")
-    }
+    m, n, k, rows, cols = map(row.integer, ("m", "n", "k", "rows", "cols"))
+    flow = row.text("dataflow")
     try:
-        last = cycles(**shape, dataflow=row.text("dataflow"))
+        last = cycles(m=m, n=n, k=k, rows=rows, cols=cols, dataflow=flow)
     except UnknownName as unknown:
         raise Refusal(str(unknown).splitlines()[0]) from None
     return lambda: Forecast(last, "cycle", "array")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import add_json, emit, whole
+from ..arguments import add_json, emit, whole
 
 
 def add_parser(subparsers: Any) -> None:
