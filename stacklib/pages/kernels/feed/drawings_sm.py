@@ -97,9 +97,10 @@ def _parts(buffer: str) -> list[d.Node]:
     buffers = [
         d.Box(
             name,
-            [d.line(name, bold=True), d.Shown(page.room(), "KiB")],
+            d.line(name, bold=True),
             role=gpu.STORE,
             lit=name == buffer,
+            room=(36.0, 0.0),
         )
         for name in "ABC"
     ]
@@ -116,6 +117,6 @@ def _parts(buffer: str) -> list[d.Node]:
         for name, (head, *lines), role in told
     )
     inside = d.Either(d.right_of(*buffers, gap=6), d.below(*buffers, gap=4))
-    label = d.line("shared memory", bold=True)
+    label = [d.line("shared memory", bold=True), (d.Shown(page.room(), "KiB"), " each")]
     shared = d.Box("shared memory", label, inside, role=gpu.STORE, grow=0)
     return [l2, tma, shared, *rest]

@@ -39,14 +39,13 @@ def tile() -> Quantity:
 def _turn(lit: set[str]) -> d.Node:
     parts = {
         name: d.Box(
-            name,
-            [d.line(name, bold=True), d.Shown(tile(), "KiB")],
-            lit=any(name in line for line in lit),
+            name, d.line(name, bold=True), lit=any(name in line for line in lit)
         )
         for name in WORKS
     }
     room = microarchitecture(get(page.B200)).size("tensor_memory")
-    label = d.Words([d.line("TMEM", bold=True), d.line(room, bold=True)], grow=0)
+    words = [d.line("TMEM", bold=True), room, (tile(), " each")]
+    label = d.Words(words, grow=0)
     tiles = tuple(parts.values())
     inside = d.Either(d.below(label, *tiles, gap=8), d.right_of(label, *tiles, gap=6))
     tmem = d.Box("TMEM", None, inside, gpu.STORE, grow=0)
