@@ -2,7 +2,7 @@
 
 level: build
 
-`m.multiply(x, y, signed)` multiplies one byte by another. `y` has a sign, from -128 to 127. With
+`m.multiply(x, y, signed)` multiplies bytes. `y` has a sign, from -128 to 127. With
 `signed` true `x` has one too; without, it goes from 0 to 255. Whatever else you give it
 is refused, and it counts how often it is used.
 
