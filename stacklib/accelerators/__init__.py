@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
+    from .array.control import control_share
     from .array.cycles import cycles, sram_reads, utilisation
     from .array.network import conv_to_gemm, network
+    from .array.power import throttle
     from .array.systolic import SystolicArray
     from .machines.compare import compare
     from .machines.porting import porting_cost

@@ -9,7 +9,7 @@ pytest.importorskip("amaranth", reason="Amaranth: not run (extra hdl not install
 
 from stacklib.accelerators.rtl import icarus, tools
 from stacklib.accelerators.rtl.array_amaranth import Array
-from stacklib.accelerators.rtl.feed import by_formula, first_difference
+from stacklib.accelerators.rtl.feed import by_stepping, first_difference
 from stacklib.accelerators.rtl.gates import by_gates
 from stacklib.accelerators.rtl.mac_amaranth import Mac
 from stacklib.accelerators.rtl.products_amaranth import (
@@ -43,10 +43,12 @@ def drawn(size: int, count: int) -> list:
 
 
 @pytest.mark.parametrize(("size", "count"), [(2, 800), (4, 200)])
-def test_amaranth_agrees_with_the_formula_in_every_cycle(size: int, count: int) -> None:
+def test_amaranth_agrees_with_the_stepped_array_in_every_cycle(
+    size: int, count: int
+) -> None:
     pairs = drawn(size, count)
     for (a, b), cycles in zip(pairs, by_amaranth(pairs, size, size), strict=True):
-        assert first_difference(by_formula(a, b), cycles) is None
+        assert first_difference(by_stepping(a, b), cycles) is None
 
 
 def test_a_product_of_another_size_is_refused() -> None:

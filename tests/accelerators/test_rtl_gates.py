@@ -10,9 +10,16 @@ from hypothesis import strategies as st
 
 from stacklib.accelerators.rtl import gates, lanes, netlist
 from stacklib.accelerators.rtl.compose import array_of
-from stacklib.accelerators.rtl.feed import by_formula, feed, first_difference, shape
+from stacklib.accelerators.rtl.feed import (
+    by_formula,
+    by_stepping,
+    feed,
+    first_difference,
+    shape,
+)
 from stacklib.accelerators.rtl.netlist import NetlistError, read, stored, write
 from stacklib.accelerators.rtl.yosys import from_yosys
+from stacklib.quantity import UnknownName
 
 KEPT = ("mac", "array_2x2", "byte_split")
 ADDER = """# half adder with a register
@@ -39,6 +46,7 @@ def test_an_array_of_any_size_agrees_with_the_formula_in_every_cycle(
     a, b = matrix(pick, rows, depth), matrix(pick, depth, cols)
     cycles = list(gates.by_gates(a, b))
     assert first_difference(by_formula(a, b), cycles) is None
+    assert first_difference(by_stepping(a, b), cycles) is None
     assert len(cycles) == rows + cols + depth - 2
     assert np.array_equal(cycles[-1].sums, np.array(a) @ np.array(b))
 
@@ -251,3 +259,9 @@ def test_yosys_cells_come_in_an_order_that_can_be_computed() -> None:
     module["cells"]["m"] = cell("$_MUX_", A=2, Y=9)
     with pytest.raises(NetlistError, match=r"\$_MUX_; map to"):
         from_yosys(module, "made")
+
+
+def test_transistors_are_counted_by_kind() -> None:
+    assert netlist.transistors({"XOR": 2, "NOT": 1, "DFF": 3}) == 74
+    with pytest.raises(UnknownName, match="MUX"):
+        netlist.transistors({"MUX": 1})

@@ -7,13 +7,17 @@ cell is written as its kind and what it reads: ``&12,40`` and ``~7``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from textwrap import wrap
 
+from stacklib.quantity.names import resolve
+
 KINDS = {"&": "AND", "|": "OR", "^": "XOR", "~": "NOT"}
+# Of a cell in static CMOS, as `stat -tech cmos` of Yosys counts them.
+TRANSISTORS = {"AND": 6, "OR": 6, "XOR": 12, "NOT": 2, "DFF": 16}
 DATA = Path(__file__).parent / "data"
 
 
@@ -71,6 +75,13 @@ class Netlist:
         for kind, _, _ in self.cells:
             found[KINDS[kind]] += 1
         return {**found, "DFF": len(self.states)}
+
+
+def transistors(cells: Mapping[str, int]) -> int:
+    """Transistors of so many cells of each kind."""
+    return sum(
+        TRANSISTORS[resolve(k, TRANSISTORS, "cell")] * n for k, n in cells.items()
+    )
 
 
 def write(netlist: Netlist) -> str:
