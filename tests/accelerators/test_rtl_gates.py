@@ -262,6 +262,6 @@ def test_yosys_cells_come_in_an_order_that_can_be_computed() -> None:
 
 
 def test_transistors_are_counted_by_kind() -> None:
-    assert netlist.transistors({"XOR": 2, "NOT": 1, "DFF": 3}) == 74
+    assert netlist.transistors({"XOR": 2, "NOT": 1, "DFF": 3}).si == 74
     with pytest.raises(UnknownName, match="MUX"):
         netlist.transistors({"MUX": 1})
