@@ -16,7 +16,15 @@ from stacklib.accelerators.array.control import (
 from stacklib.accelerators.array.power import busiest, throttle
 from stacklib.accelerators.rtl.netlist import KINDS, transistors
 from stacklib.memory import decode_energy
-from stacklib.quantity import Quantity, chosen, counted, counting, quoted, recorded
+from stacklib.quantity import (
+    Quantity,
+    chosen,
+    constant,
+    counted,
+    counting,
+    quoted,
+    recorded,
+)
 from stacklib.roofline import decode_step
 
 FILE = "benchmarks/results/rtl_{}.json"
@@ -135,18 +143,17 @@ def of_a_mac() -> Quantity:
     return (energy("product-8") + energy("sum-32")).named("energy of a MAC")
 
 
-def products() -> Quantity:
-    """Products of a token: a multiply-add is two operations."""
+def operations() -> Quantity:
+    """Operations of a token: two for each product and its sum."""
     step = decode_step(
         MODEL, on=hardware.get(CHIP), dtype="bf16", tp=CHIPS, context=CONTEXT
     )
-    found: Quantity = step.operations / 2
-    return found.named("products of a token")
+    return step.operations
 
 
 def token_products() -> Quantity:
     """Joules of a token's products, by gates of 45 nm and 8 bits."""
-    count = chosen(products().si, label="products of a token")
+    count = operations() / constant("multiply_add")
     return (count * of_a_mac()).to("mJ").named("a token's products")
 
 
@@ -225,3 +232,30 @@ def public_clocks() -> Quantity:
     """TPU v3's clock over TPU v2's."""
     new, old = (hardware.get(f"tpu-v{n}").fields["tensor_clock"] for n in (3, 2))
     return (new / old).named("clock of TPU v3 over v2")
+
+
+# -- one array, four accounts of it ----------------------------------------------------
+
+
+def agreed(who: str) -> Quantity:
+    """Random products on which an account equals the formula in every cycle."""
+    both = [
+        stored("witnesses", f"{n}x4x{n}", f"equal/{who}", f"{who}, {n} x {n}")
+        for n in (2, 4)
+    ]
+    return (both[0] + both[1]).named(f"products on which {who} agrees")
+
+
+def took(what: str) -> Quantity:
+    """Cycles of a 4 x 4 x 4 product in Icarus, or the number of the last one."""
+    return stored("witnesses", "4x4x4", what, what.replace("_", " "))
+
+
+def placed(row: str, field: str, unit: str = "") -> Quantity:
+    """What the place and route of a design found."""
+    return stored("placed", row, field, f"{field} of {row}", unit)
+
+
+def faster() -> Quantity:
+    """Vectors a second of a netlist here, over Icarus'."""
+    return stored("speed", "ratio", "of", "vectors a second over Icarus")

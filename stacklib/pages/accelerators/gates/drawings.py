@@ -27,7 +27,7 @@ def place_in_gates() -> d.Drawing:
     pairs = chosen(BITS * BITS, label="pairs of bits")
     ands = d.Box(
         "pairs",
-        [d.line("an AND a pair", bold=True), d.line(pairs, " pairs of bits")],
+        [d.line("an AND per pair", bold=True), d.line(pairs, " pairs of bits")],
         d.Cells("the pairs", BITS * BITS, BITS, side=7.0, role="layer-4"),
         role="layer-4",
     )
@@ -35,14 +35,14 @@ def place_in_gates() -> d.Drawing:
         "adders",
         [
             d.line("adders", bold=True),
-            d.line("with the pairs: ", page.cells("product-8"), " gates"),
+            d.line(page.cells("product-8"), " gates with ANDs"),
         ],
         role="layer-4",
     )
-    rest = (page.cells("mac") - page.cells("product-8")).named("gates of the sum")
+    clears = page.cells("mac") - page.cells("product-8") - page.cells("sum-32")
     total = d.Box(
         "sum",
-        [d.line("the wide sum", bold=True), d.line(rest, " gates")],
+        [d.line("the wide sum", bold=True), d.line(page.cells("sum-32"), " gates")],
         d.Cells("bits added", SUM, SUM // 2, side=5.0, role="layer-3"),
         role="layer-3",
         lit=True,
@@ -50,20 +50,24 @@ def place_in_gates() -> d.Drawing:
     flops = page.kinds("mac")["DFF"]
     held = d.Box(
         "register",
-        [d.line("registers", bold=True), d.line(flops, " flip-flops")],
-        d.Cells("bits held", SUM, SUM // 2, side=5.0, role="layer-2"),
+        [
+            d.line("registers", bold=True),
+            d.line(flops, " flip-flops"),
+            d.line(clears.named("gates that clear"), " gates clear"),
+        ],
+        d.Cells("bits held", int(flops.si), SUM // 2, side=5.0, role="layer-2"),
         role="layer-2",
     )
     sides = d.Either(d.below(*operands, gap=22), d.right_of(*operands, gap=22))
     scene = d.joined(
-        d.flow(sides, ands, adders, total, held, gap=26),
+        d.flow(sides, ands, adders, total, held, gap=20),
         d.Edge("a", "pairs", arrow="end"),
         d.Edge("b", "pairs", arrow="end"),
         d.Edge("pairs", "adders", arrow="end"),
         d.Edge("adders", "sum", arrow="end"),
         d.Edge("sum", "register", arrow="both"),
     )
-    title = "Most of a place of the array is not the multiplier."
+    title = "A place multiplies, adds to a wide sum, and holds what it passes on."
     return d.draw(scene, name="gates-place", title=title)
 
 
@@ -76,7 +80,7 @@ def array_and_core() -> d.Drawing:
 
 def _beside(side: int) -> d.Node:
     gap = 1.0
-    many = chosen(side * side, label="places")
+    many = chosen(side * side, label=f"places of {side} x {side}")
     places = d.Cells(
         f"places, {side} a side",
         side * side,
@@ -99,7 +103,10 @@ def _beside(side: int) -> d.Node:
         d.Box("array", [d.line(many, " places", bold=True)], places, role="layer-4"),
         d.Box(
             "control",
-            [d.line("control core", bold=True), d.line(page.control(side), " of both")],
+            [
+                d.line("control core", bold=True),
+                d.line(d.Shown(page.control(side), "%"), " of both"),
+            ],
             core,
             role="layer-2",
             lit=True,
