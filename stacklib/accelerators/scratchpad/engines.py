@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from stacklib import hardware
 from stacklib.kernels.schedule.nki import PARTITIONS, SCALAR_CLOCK
 from stacklib.kernels.schedule.nki import engines as clocks
 from stacklib.kernels.schedule.pipeline import (
@@ -30,7 +31,7 @@ from stacklib.kernels.schedule.pipeline import (
 from stacklib.quantity import resolve
 from stacklib.quantity.bounds import whole
 
-PSUM_COLUMNS = 512  # fp32 sums of a partition that one bank holds
+SUM = 4  # bytes
 PASSES = {"bf16": 1, "fp32": 4}  # of the tensor engine
 WIDTH = {"bf16": 2, "fp32": 4}  # bytes
 ENGINES = ("tensor", "vector", "scalar", "gpsimd", "dma")
@@ -123,6 +124,8 @@ def engines(
         sums in PSUM, an empty program, and sizes that are not whole.
     UnknownName
         For another engine, format or device.
+    UnknownSpec
+        For a device whose cores have no partitions.
 
     Examples
     --------
@@ -133,6 +136,9 @@ def engines(
     rows = [_row(given) for given in program]
     if not rows:
         raise ValueError("program is empty: at least one row is needed")
+    core = hardware.microarchitecture(hardware.get(on))
+    partitions = int(core.count("partitions").si)
+    sums = int(core.size("psum_bank").si) // SUM
     made = clocks(on)
     rates = {
         "tensor": made.tensor,
@@ -144,7 +150,7 @@ def engines(
     work: dict[str, float] = {}
     stages = []
     for row in rows:
-        engine = _checked(row)
+        engine = _checked(row, partitions, sums)
         if engine == "dma":
             moved = row.partitions * row.columns * WIDTH[row.dtype]
             time = row.pieces * moved / made.dma
@@ -166,26 +172,26 @@ def _row(given: Instruction | Sequence[Any]) -> Instruction:
     return Instruction(*given)
 
 
-def _checked(row: Instruction) -> str:
+def _checked(row: Instruction, partitions: int, sums: int) -> str:
     """The engine of a row whose shapes the core can hold."""
     engine = resolve(row.engine, ENGINES, "engine", exact=True)
     resolve(row.dtype, PASSES, "format", exact=True)
     whole(columns=row.columns, partitions=row.partitions, contract=row.contract)
     whole(pieces=row.pieces)
-    if row.partitions > PARTITIONS:
+    if row.partitions > partitions:
         raise ValueError(
-            f"{row.name}: partitions = {row.partitions}, the SBUF has {PARTITIONS}; "
+            f"{row.name}: partitions = {row.partitions}, the SBUF has {partitions}; "
             "cut the tile into more pieces"
         )
     if engine == "tensor":
-        if row.contract > PARTITIONS:
+        if row.contract > partitions:
             raise ValueError(
-                f"{row.name}: contract = {row.contract}, the array has {PARTITIONS} "
+                f"{row.name}: contract = {row.contract}, the array has {partitions} "
                 "rows; add up products of parts in PSUM"
             )
-        if row.columns > PSUM_COLUMNS:
+        if row.columns > sums:
             raise ValueError(
                 f"{row.name}: columns = {row.columns}, a bank of the PSUM holds "
-                f"{PSUM_COLUMNS} fp32 sums a partition; use pieces"
+                f"{sums} fp32 sums a partition; use pieces"
             )
     return engine

@@ -11,6 +11,7 @@ from stacklib.accelerators import engines
 from stacklib.accelerators.scratchpad.engines import ENGINES, Instruction
 from stacklib.accelerators.scratchpad.sparsity import bits_per_weight, sparse_gain
 from stacklib.gpu.tensor.sparsity import compress, prune
+from stacklib.hardware import UnknownSpec
 from stacklib.kernels.schedule import nki
 from stacklib.kernels.schedule.pipeline import verify
 from stacklib.quantity import UnknownName
@@ -85,6 +86,11 @@ test_what_is_no_program = refusals(
     ([("x", "dma", 4), ("x", "dma", 4)], "stage 'x' is given 2 times"),
     by=engines,
 )
+
+
+def test_a_chip_without_partitions_is_refused():
+    with pytest.raises(UnknownSpec, match="partitions of the scratchpad is unknown"):
+        engines([("x", "tensor", 8)], on="h100-sxm")
 
 
 def test_other_engines_may_take_wider_rows():
