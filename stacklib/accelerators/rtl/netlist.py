@@ -18,6 +18,9 @@ from typing import Any
 from stacklib.quantity import quoted, resolve
 
 KINDS = {"&": "AND", "|": "OR", "^": "XOR", "~": "NOT"}
+# Of a cell in static CMOS, as Yosys counts.
+CMOS = {kind: quoted(f"yosys.{kind.lower()}") for kind in (*KINDS.values(), "DFF")}
+TRANSISTORS = {kind: int(each.si) for kind, each in CMOS.items()}
 DATA = Path(__file__).parent / "data"
 
 
@@ -79,9 +82,7 @@ class Netlist:
 
 def transistors(cells: Mapping[str, Any]) -> Any:
     """Transistors of so many cells of each kind in static CMOS, as Yosys counts."""
-    kinds = (*KINDS.values(), "DFF")
-    each = {k: quoted(f"yosys.{resolve(k, kinds, 'cell').lower()}") for k in cells}
-    return reduce(add, (each[kind] * number for kind, number in cells.items()))
+    return reduce(add, (CMOS[resolve(k, CMOS, "cell")] * n for k, n in cells.items()))
 
 
 def write(netlist: Netlist) -> str:
