@@ -51,10 +51,10 @@ DEPTH = 4
 VECTORS = 65536
 IN_ICARUS = 1024
 BAR = 10.0
-GROUP, EVERY = 128, 4  # weights of a scale; groups of which one is synthesised
+GROUP, EVERY = 32, 4  # weights of a scale; groups of which one is synthesised
 ONCE = tools.GATES.replace("-noalumacc", "-noabc")  # sums of many; one pass of abc
 MATRIX = "model.layers.0.self_attn.k_proj.weight"
-SCHEME = "int4_g128"
+SCHEME = "q4_0"  # codes from 0 to 15, of which 8 stands for zero
 
 
 def probes(rows: int, cols: int) -> dict[str, str]:
@@ -213,12 +213,12 @@ def run_placed() -> list[dict[str, Any]]:
 
 
 def run_wired() -> list[dict[str, Any]]:
-    """Rows of one matrix of the tiny model at 4 bits as wires, each group of a scale."""
+    """One matrix of the tiny model at 4 bits as wires, every sum of one scale."""
     from stacklib import tinylm
     from stacklib.quantizers import quantize
 
     weight = tinylm.load("tiny").weights[MATRIX]
-    codes = np.asarray(quantize(weight, SCHEME).codes).astype(int)
+    codes = np.asarray(quantize(weight, SCHEME).codes).astype(int) - 8
     groups = codes.reshape(-1, GROUP)
     total: Counter[str] = Counter()
     turned, count, chosen = 0.0, 0, groups[::EVERY]
