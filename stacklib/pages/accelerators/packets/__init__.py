@@ -179,6 +179,18 @@ def gap() -> Quantity:
     return (quoted("hexagon.hmx") / quoted("hexagon.hvx")).named("matrix over vector")
 
 
+def peak() -> Quantity:
+    """INT8 peak of a laptop's chip."""
+    return hardware.get(PHONE).peak("int8")
+
+
+def narrow() -> Quantity:
+    """That peak over the FP16 rate measured on a phone's."""
+    int8 = peak() / chosen(1, "TOP/s dense", label="operations")
+    fp16 = quoted("hexagon.hmx") / chosen(1, "TFLOP/s dense", label="operations")
+    return (int8 / fp16).named("INT8 over FP16")
+
+
 def contexts() -> Quantity:
     """The same over as many vector contexts as some chips have."""
     return (gap() / quoted("hexagon.vectors_low")).named("matrix over all vectors")
