@@ -15,6 +15,6 @@ from .edges import Edge, joined
 from .marks import Bar, Clip, Measured, Note, Opened, Pipe
 from .nodes import Box, Cells, Layers, Node, Nothing, Words, with_
 from .picture import Drawing, draw
-from .relate import Either, below, chain, flow, grid, right_of
+from .relate import Either, below, chain, flow, grid, right_of, turned
 from .spread import around_ring, board, mesh, ring, tree
 from .words import Name, Shown, line

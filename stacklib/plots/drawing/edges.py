@@ -52,6 +52,7 @@ class Edge:
     arrow: str = ""  # where it points: "end", "both"
     bow: float = 0.0  # an arc: how far it stands out to the left, of its length
     ports: tuple[Port, Port] = ("", "")  # sides where it leaves and arrives: bent
+    straight: bool = False  # from middle to middle, or port to port without a corner
     via: tuple[Point, ...] = ()  # corners, as shares of the room of what is joined
     lane: float = 0.0  # points after which a bent line turns
     strands: int = 1  # cables beside each other
@@ -137,9 +138,10 @@ def _tip(line: Polyline, t: float, head: float) -> Polyline:
 def route(a: Rect, b: Rect, edge: Edge, field: Rect) -> Polyline:
     """The points through which an edge runs from one part to the other."""
     sides = [port if isinstance(port, tuple) else (port, 0.5) for port in edge.ports]
+    middles = (a.middle, b.middle) if edge.straight else _facing(a, b)
     p, q = (
         box.side(*side) if side[0] else middle
-        for box, side, middle in zip((a, b), sides, _facing(a, b), strict=True)
+        for box, side, middle in zip((a, b), sides, middles, strict=True)
     )
     line: Polyline
     if edge.via:
@@ -147,7 +149,7 @@ def route(a: Rect, b: Rect, edge: Edge, field: Rect) -> Polyline:
         line = (p, *corners, q)
     elif edge.bow:
         line = bowed(p, q, edge.bow)
-    elif sides[0][0] and sides[1][0]:
+    elif sides[0][0] and sides[1][0] and not edge.straight:
         line = _bent(p, q, OUT[sides[0][0]], OUT[sides[1][0]], edge.lane)
     else:
         line = (p, q)

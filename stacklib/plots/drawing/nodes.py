@@ -125,7 +125,8 @@ class Box(Node):
         """The frame, then label and inside."""
         way = (*way, self.name)
         sheet.add_part(way, rect, said(self.lines))
-        sheet.rects(Look("paper", radius=3.0), rect)  # tints do not add up
+        if len(way) > 1:  # tints do not add up
+            sheet.rects(Look("paper", radius=3.0), rect)
         sheet.rects(look_of(self.role, self.lit), rect)
         body = rect.shrunk(PAD)
         if self.inside is None:

@@ -74,8 +74,8 @@ class Stroke:
         return near and any(covers(a, b, self.thick, box) for a, b in ways(self.line))
 
     def own(self, way: Way) -> bool:
-        """Whether a part is one that it joins, or around one."""
-        return any(end[: len(way)] == way for end in self.ends)
+        """Whether a part is one that it joins, around one or inside one."""
+        return any(all(map(str.__eq__, end, way)) for end in self.ends)
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,8 @@ def mesh(
 ) -> Joined:
     """Cells and the links between them, neighbours joined.
 
-    A link to a cell further off leaves at the border and comes in again at the other
-    end: both stubs have its letter. ``lit`` are links that are used.
+    A link to a cell further off leaves at the border and comes in again opposite; where
+    the two do not face each other, both have its letter. ``lit`` are links in use.
     """
     across, used = cells.across(False), {frozenset(pair) for pair in lit}
     letters = iter(ascii_lowercase + ascii_uppercase)
@@ -118,7 +118,9 @@ def mesh(
         if b - a == (1 if level else across):
             edges.append(Edge(one, two, lit=on, **look))
             continue
-        letter, sides = next(letters), ("left", "right") if level else ("top", "foot")
+        sides = ("left", "right") if level else ("top", "foot")
+        faces = level or a % across == b % across
+        letter = None if faces else next(letters)
         edges += [
             Edge(end, "", letter, ports=(side, ""), lit=on, lane=8.0, **look)
             for end, side in zip((one, two), sides, strict=True)

@@ -9,7 +9,7 @@ from stacklib.pages.interconnect import collectives as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.edges import Joined
 from stacklib.plots.drawing.parts import machine
-from stacklib.quantity import chosen, counting
+from stacklib.quantity import Quantity, chosen, counting
 
 __all__ = ["ring_and_tree", "through_the_switch"]
 
@@ -132,7 +132,6 @@ def through_the_switch() -> d.Drawing:
     """One array up from each chip, one down to each: the switch adds."""
     up, down = sends("up"), sends("down")
     chips = chosen(page.TP, label="chips that take part")
-    ring = page.share("ring")
     wait = page.wait("in_switch")
 
     def frame(does: str, told: str, going: bool) -> d.Node:
@@ -165,32 +164,40 @@ def through_the_switch() -> d.Drawing:
                 ),
             ),
         ),
-        (
-            "beside a ring",
-            d.below(
-                d.Box(
-                    "ring",
-                    [
-                        d.line("around a ring", bold=True),
-                        d.line("each chip sends ", d.Shown(ring), " arrays"),
-                        d.line("in ", page.steps("ring"), " steps"),
-                    ],
-                    role=CHIP,
-                ),
-                d.Box(
-                    "in the switch",
-                    [
-                        d.line("through the switch", bold=True),
-                        d.line("each chip sends ", up, " array"),
-                        d.line(
-                            "in ", page.steps("in_switch"), " steps of half the way"
-                        ),
-                    ],
-                    role=SWITCH,
-                    lit=True,
-                ),
-            ),
-        ),
+        ("beside a ring", d.flow(*_ways(up), gap=16, even=True)),
     ]
     title = "A switch that adds takes each array once and gives the sum back once."
     return d.draw(frames, name="collectives-switch", title=title)
+
+
+def _ways(up: Quantity) -> list[d.Node]:
+    """Eight chips in a ring, and around a switch that adds."""
+
+    def way(name: str, told: list[object], centre: d.Box | None) -> d.Box:
+        chips = [d.Box(one, role=CHIP, grow=0) for one in "ABCDEFGH"]
+        names = [f"{name}/{chip.name}" for chip in chips]
+        placed = list(zip(chips, d.ring(*chips).spots[0], strict=True))
+        if centre is None:
+            edges = d.around_ring(names, arrow="end", role=WIRE)
+        else:
+            placed.append((centre, (0.5, 0.5)))
+            ends = [f"{name}/{centre.name}"] * len(names)
+            edges = tuple(
+                d.Edge(one, to, arrow="both", straight=True, role=WIRE)
+                for one, to in zip(names, ends, strict=True)
+            )
+        inside = d.joined(d.board(*placed, gap=14.0), *edges)
+        return d.Box(name, told, inside, role=SWITCH if centre else CHIP)
+
+    ring = [
+        d.line("around a ring", bold=True),
+        d.line("each chip sends ", d.Shown(page.share("ring")), " arrays"),
+        d.line("in ", page.steps("ring"), " steps"),
+    ]
+    through = [
+        d.line("through the switch", bold=True),
+        d.line("each chip sends ", up, " array"),
+        d.line("in ", page.steps("in_switch"), " steps of half the way"),
+    ]
+    middle = d.Box("adds", role=SWITCH, lit=True, grow=0)
+    return [way("ring", ring, None), way("in the switch", through, middle)]
