@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from .machines.porting import porting_cost
     from .machines.possible import limits
     from .machines.rows import machine
-    from .sram.plan import sram_machine
-    from .sram.static import timetable
-    from .sram.stream import stream
     from .packets.organisations import organise
     from .packets.pack import pack
     from .packets.verify import verify
     from .products.byte_matmul import byte_split_matmul
     from .products.demosaic import demosaic
     from .products.mask_rom import mask_rom
+    from .sram.plan import sram_machine
+    from .sram.static import timetable
+    from .sram.stream import stream
 else:
     __all__, __getattr__, __dir__ = offer(__name__)

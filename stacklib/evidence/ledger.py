@@ -84,6 +84,8 @@ _UNITS = {
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
     "1e9 transistors": (1e9, "1"),
+    "1e12 transistors": (1e12, "1"),
+    "1e3 cores": (1e3, "1"),
     "1e3 GPUs": (1e3, "1"),
     "G transistors": (1e9, "1"),
     "MTr/mm2": (1e6, "1/mm2"),
