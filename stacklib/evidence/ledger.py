@@ -77,6 +77,7 @@ _UNITS = {
     "GPUs": "", "GPUs per CPU": "", "ports": "", "ways": "",
     "connected components": "", "hops": "", "x (N-1) steps": "",
     "x data size": "", "fields": "",
+    "MB/chip": "MB", "min/day": "min",
     "FLOP/param/token": "FLOP/token", "FLOP/B per token": "FLOP/B/token",
     "USD/1M tokens": "USD/Mtoken",
     "failures/day": "", "magnitude": "", "switches": "", "GPUs per rack": "",
