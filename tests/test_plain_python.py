@@ -105,7 +105,12 @@ assert row.fits and accelerators.stream("llama-3-70b", "wse3", "fp16").time.si >
 assert accelerators.limits("llama-3-70b", "h100-sxm").end.si >= 1
 rows = [("load", "load", ["tcm:x"], ["r"]), ("add", "vector", ["r"], ["s"])]
 accelerators.verify(rows, accelerators.pack(rows).packets)
-assert accelerators.organise("trainium").cycles == 16""",
+assert accelerators.organise("trainium").cycles == 16
+assert accelerators.control_share(4, place=1, core=16) == 0.5
+assert accelerators.throttle(1, 100, clock=1.25, exponent=1).kept == 0.8
+from stacklib.accelerators.rtl import feed, gates
+told = gates.by_gates([[1, -2]], [[3], [4]])
+assert feed.first_difference(feed.by_stepping([[1, -2]], [[3], [4]]), told) is None""",
     "interconnect": """
 from stacklib import interconnect
 from stacklib.interconnect.schedules.algorithms import all_reduce

@@ -37,9 +37,11 @@ llama = models.get("llama-3-8b")
 """
 CALLS = """
 accelerators.compare("llama-3-8b", ["H100"])
+accelerators.control_share(4, place=1, core=16)
 accelerators.limits("llama-3-8b", "h100-sxm")
 accelerators.machine("TPU v7")
 accelerators.stream("llama-3-8b", "wse3")
+accelerators.throttle(1, 100)
 accelerators.timetable(3, 2, 1, 4)
 cost.bill("h100_sxm")
 cost.bumps(55)

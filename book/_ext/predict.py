@@ -20,6 +20,8 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxTranslator
 
+from stacklib.quantity.units import plural
+
 
 class prediction(nodes.General, nodes.Element):
     """Form and folded answer; attribute ``shows`` is the name of its number."""
@@ -80,7 +82,8 @@ def open_prediction(self: SphinxTranslator, node: prediction) -> None:
         '<form class="st-predict-form" hidden>'
         f'<label for="{field}">Your prediction</label>'
         f'<span class="st-field"><input id="{field}" type="text" inputmode="decimal" '
-        f'autocomplete="off" required><span class="st-unit">{unit}</span></span>'
+        'autocomplete="off" required>'
+        f'<span class="st-unit">{plural(unit)}</span></span>'
         '<button type="submit">Commit</button></form>\n'
         '<p class="st-predict-note" role="status" hidden></p>\n'
         '<details class="st-answer"><summary>Answer</summary>\n'

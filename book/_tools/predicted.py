@@ -56,6 +56,7 @@ UNPREDICTED = {
     "serving_simulation",
     "host_steps",
     "sweep_cluster",
+    "systolic",
 }
 
 

@@ -16,7 +16,7 @@ from stacklib import hardware
 from stacklib.evidence import guard
 from stacklib.quantity import Quantity, UnitError
 from stacklib.quantity.told import refuse_bare
-from stacklib.quantity.units import axis_of, format_number, typeset
+from stacklib.quantity.units import axis_of, format_number, plural, typeset
 
 from .spec import SpecError, check_name
 
@@ -101,7 +101,7 @@ def _column(name: str, values: list[Any], unit: str | None) -> tuple[str, list[A
     given = [v for v in values if v is not None]
     quantities = [v for v in given if isinstance(v, Quantity)]
     if not quantities:
-        return name + (f" ({typeset(unit)})" if unit else ""), values
+        return name + (f" ({typeset(plural(unit))})" if unit else ""), values
     others = [v for v in given if not isinstance(v, Quantity)]
     if others:
         raise UnitError(f"column {name!r} mixes quantities with {others[0]!r}")
@@ -116,7 +116,7 @@ def _column(name: str, values: list[Any], unit: str | None) -> tuple[str, list[A
         values = [v if v is None else v.to(shown or "1") for v in values]
     except UnitError as error:
         raise UnitError(f"column {name!r}: {error}") from None
-    return f"{name} ({typeset(shown)})" if shown else name, values
+    return f"{name} ({typeset(plural(shown))})" if shown else name, values
 
 
 def _basis(q: Quantity) -> frozenset[str]:

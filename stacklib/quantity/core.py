@@ -196,8 +196,7 @@ class Quantity:
             from .told import exact_count
 
             digits = 6 if exact_count(q) else digits
-        number = format_number(q.si / shown.factor, digits)
-        return f"{number} {shown.printed}".rstrip()
+        return shown.behind(format_number(q.si / shown.factor, digits))
 
     def explain(self) -> str:
         """The derivation as text: formula, inputs, sources."""

@@ -35,4 +35,4 @@ def decimals(q: Quantity, number: str, unit: str | None) -> str:
     shown = q.shown
     if not unit and shown.factor == 1.0:
         shown = readable(q.si, shown)
-    return f"{q.si / shown.factor:{number}} {shown.printed}".rstrip()
+    return shown.behind(f"{q.si / shown.factor:{number}}")

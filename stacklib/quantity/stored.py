@@ -169,8 +169,8 @@ def bits_of(number: Quantity) -> Stored:
     """
     size = number.to("bit")
     if not 0 < size.si <= 64:
-        raise ValueError(f"dtype = {number.text()}: more than 0 and at most 64 bit")
-    return Stored(f"{size.value:g} bit", "", size.si)
+        raise ValueError(f"dtype = {number.text()}: more than 0 and at most 64 bits")
+    return Stored(size.shown.behind(f"{size.value:g}"), "", size.si)
 
 
 def bytes_per_element(name: str | Quantity) -> Quantity:

@@ -62,9 +62,6 @@ AMBIGUOUS = {
     "Bps": "B/s",
     "KB": "kB for 1000 bytes, KiB for 1024",
     "sec": "s",
-    "tokens": "token",
-    "cycles": "cycle",
-    "bits": "bit",
     "bytes": "B",
     "Byte": "B",
 }
@@ -104,6 +101,9 @@ CROSS = {
 }
 
 Dims = tuple[tuple[str, int], ...]
+# Units that are words: they take an s, "4 bits" and "30 tokens/s", but "8 Gbit/s".
+_WORD = re.compile(r"^([kMGT]?(?:token|cycle)|bit|day|year)(?=/|$)")
+_WORDS = re.compile(r"(?<![A-Za-z])([kMGT]?(?:token|cycle)|bit|day|year)s(?![A-Za-z])")
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _POWER = re.compile(r"(?<!\w)([A-Za-zµ]+)\^?(-?\d)(?!\w)")
@@ -126,10 +126,11 @@ class Unit:
         """The symbol with its tags, as it can be parsed again."""
         return " ".join([self.symbol or "1", *sorted(self.tags)])
 
-    @property
-    def printed(self) -> str:
-        """The symbol for a reader, its powers raised: ``mm²``."""
-        return typeset(self.symbol)
+    def behind(self, number: str) -> str:
+        """A printed number and the unit, as both are said: ``1 bit``, ``4 bits``."""
+        one = number.lstrip("-") == "1"
+        symbol = self.symbol if one else plural(self.symbol)
+        return f"{number} {typeset(symbol)}".rstrip()
 
     def dimension(self, name: str) -> int:
         """Exponent of one base dimension (0 when absent)."""
@@ -148,6 +149,11 @@ def typeset(symbol: str) -> str:
         return found[1] + found[2].translate(_RAISED) if known else found[0]
 
     return _POWER.sub(raised, symbol)
+
+
+def plural(symbol: str) -> str:
+    """A unit as it stands behind a number that is not one; `parse` reads both."""
+    return _WORD.sub(r"\1s", symbol)
 
 
 def axis_applies(axis: str, dims: Dims) -> bool:
@@ -244,6 +250,7 @@ def parse(text: str) -> Unit:
     if not isinstance(text, str):
         raise UnitError(f"a unit is a string, not {text!r}")
     expression, *tags = text.translate(_POWERS).replace("us", "µs").split() or ["1"]
+    expression = _WORDS.sub(r"\1", expression)
     if not _EXPRESSION.fullmatch(expression):
         raise UnitError(f"cannot read the unit {text!r}: write it as 'GB/s'")
     dims: dict[str, int] = {}

@@ -29,7 +29,6 @@ from .perplexity import Interval
 
 METHODS = ("round", "gptq", "awq")
 STORE = DATA / "low_precision" / "schemes.json"
-FILE = "stacklib/tinylm/data/low_precision/schemes.json"  # as a leaf names it
 SAMPLES = 16  # texts to calibrate with
 READERS = {  # which matrices read what a norm gives
     "input_layernorm": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),

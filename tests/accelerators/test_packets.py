@@ -125,6 +125,11 @@ def test_the_verifier_names_rule_cycle_and_slot(what, changes, rule, cycle, slot
     assert f"cycle {cycle}" in str(found)
 
 
+def test_a_packet_says_which_slot():
+    with pytest.raises(TypeError, match=r"packet 1, \[1\]: slot to number of a row"):
+        verify(TILE, [{0: 0}, [1]])
+
+
 def test_memories_are_in_reach_or_named():
     product_of = Row("product", "tensor", ("l2:x", "tcm:w"), ("s",))
     with pytest.raises(WrongPacket, match=r"tensor reaches tcm, not 'l2:x'") as caught:

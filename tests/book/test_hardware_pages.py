@@ -115,7 +115,7 @@ def test_what_is_unknown_is_said_and_nothing_is_drawn_or_priced():
     text = plain(page)
     assert "No roofline: the memory bandwidth is unknown" in text
     assert "<svg" not in page and "fits; bandwidth unknown" in text
-    assert not [t for t in trees_of(page).values() if "token/s" in t["text"]]
+    assert not [t for t in trees_of(page).values() if "tokens/s" in t["text"]]
 
     text = plain(fact_devices.device_page(planted(peak={})))
     assert "no arithmetic rate is known" in text and "fits; rates unknown" in text

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from stacklib.quantity.bounds import whole
 from stacklib.quantity.names import resolve
 
 from .execute import Tile, in_packets
@@ -38,6 +39,7 @@ STATE: dict[str, Tile] = {
     "zero": 0,
     "p": 0,
 }
+SHARED = ("zero", "p", "l2:w", "l2:b")  # of all tiles
 Streams = list[list[list[int]]]  # of each stream: groups of rows that issue together
 
 
@@ -54,12 +56,27 @@ class Organisation:
 ORGANISATIONS = {
     "nvidia": Organisation("NVIDIA", "one ISA", "the scheduler", "a scoreboard"),
     "amd": Organisation(
-        "AMD", "one, with prefixes", "the scheduler", "waits in the code"
+        "AMD", "one, with prefixes", "the scheduler", "wait instructions"
     ),
     "tpu": Organisation("TPU", "one of bundles", "the compiler", "counted cycles"),
     "trainium": Organisation("Trainium", "one an engine", "the engines", "semaphores"),
     "hexagon": Organisation("Hexagon", "one of packets", "the compiler", "interlocks"),
 }
+
+
+def unrolled(tiles: int) -> tuple[Row, ...]:
+    """So many tiles in a row, each with registers of its own; one branch at the end."""
+    whole(tiles=tiles)
+
+    def own(names: tuple[str, ...], tile: int) -> tuple[str, ...]:
+        return tuple(n if n in SHARED else f"{n}{tile}" for n in names)
+
+    rows = [
+        row._replace(reads=own(row.reads, t), writes=own(row.writes, t))
+        for t in range(tiles)
+        for row in TILE[:-2]
+    ]
+    return (*rows, *TILE[-2:])
 
 
 @dataclass(frozen=True, slots=True)

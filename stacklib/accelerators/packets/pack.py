@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -130,11 +131,12 @@ def bound(rows: Sequence[Row], slots: Slots) -> int:
     first, height = starts(rows, slots), heights(rows, slots)
     found = max(a + b for a, b in zip(first, height, strict=True)) + 1
     for members, room in _groups(rows, slots):
-        for head in {first[at] for at in members}:
-            for tail in {height[at] for at in members}:
-                inside = [m for m in members if first[m] >= head and height[m] >= tail]
-                if inside:
-                    found = max(found, head - (-len(inside) // room) + tail)
+        tails = list[int]()  # of those that start here or later, lowest first
+        for at in sorted(members, key=lambda m: -first[m]):
+            insort(tails, height[at])
+            for lower, tail in enumerate(tails):
+                many = len(tails) - lower
+                found = max(found, first[at] - (-many // room) + tail)
     return found
 
 

@@ -67,6 +67,8 @@ def _faults(
 ) -> Iterator[WrongPacket]:
     placed: dict[int, tuple[int, int]] = {}
     for cycle, packet in enumerate(packets):
+        if not isinstance(packet, Mapping):
+            raise TypeError(f"packet {cycle}, {packet!r}: slot to number of a row")
         held: dict[str, int] = {}
         for slot, at in packet.items():
             yield from _alone(rows, machine, cycle, slot, at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from stacklib.quantity.bounds import whole
@@ -89,3 +90,16 @@ def sign_slips() -> float:
     the other factor hides it.
     """
     return (1 / 2) * (1 - 1 / (1 << BYTE))
+
+
+@cache
+def slips() -> int:
+    """Products of all pairs of operands that differ from those of wide arithmetic."""
+    import numpy as np
+
+    b: Any = np.arange(-(1 << BYTE - 1), 1 << BYTE - 1, dtype=np.int64)[None]
+    wrong = 0
+    for part in np.split(np.arange(-(1 << 15), 1 << 15, dtype=np.int64), 32):
+        a = part[:, None]
+        wrong += int((byte_split_matmul(a, b).product != a * b).sum())
+    return wrong

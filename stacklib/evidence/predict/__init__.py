@@ -5,6 +5,7 @@ One module a family, which enters itself in the table of ``registry``.
 
 from ..measurements import Measurement, Refusal
 from . import (
+    accelerators,  # noqa: F401
     attention,  # noqa: F401
     collectives,  # noqa: F401
     gemm,  # noqa: F401

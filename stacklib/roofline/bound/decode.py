@@ -67,7 +67,7 @@ class DecodeStep:
         """The formats of weights, cache and products, and what is not counted."""
         way, run = self.fit.way, self.work.dtype
         cache = self.fit.cache
-        told = cache if isinstance(cache, str) else f"{cache.to('bit').value:g} bit"
+        told = cache if isinstance(cache, str) else f"{cache.to('bit').value:g} bits"
         line = f"weights in {way.name}, cache in {told}, products in {run}"
         own = way.numbers == run
         return line if own else f"{line} (widening the weights is not counted)"

@@ -51,6 +51,7 @@ class Fit:
         sign, verdict = ("<=", "fits") if self.fits else (">", "does not fit")
         parts = f"{self.weights:.4 GB} weights + {self.kv:.4 GB} KV"
         share = f"({parts}) / {self.chips}" if self.chips > 1 else parts
+        share += f" + {self.reserve:.4 GB} reserve" if self.reserve.si else ""
         return (
             f"{share} = {self.need:.4 GB} {sign} {self.have:.4 GB} on {self.device}: "
             f"{verdict}"

@@ -1,5 +1,7 @@
 """Section 6.15: the loop, layouts side by side, published rows, the drawing."""
 
+import re
+
 import pytest
 
 from stacklib.interconnect.parallelism.layout import Layout
@@ -12,14 +14,28 @@ from ...programs import loop_of
 loop = loop_of("06-interconnect/layouts")
 
 
-def test_the_loop_finds_the_second_best():
-    told = loop.prints().splitlines()
-    assert len(told) == 12 and "does not fit" in told[0]
-    layout = Layout(dp=32, tp=2, zero=3, sequence=True)
-    step = step_time(
-        page.MODEL, on=page.DEVICE, chips=64, layout=layout, batch=page.BATCH
-    )
-    assert f"tp 2, pp 1: {step.time:.1f} s, MFU {step.mfu:.1%}" in told
+def test_the_loop_is_the_model_with_one_rate_for_all_kernels():
+    case = {"on": page.DEVICE, "chips": 64, "batch": page.BATCH}
+    for line in loop.prints().splitlines():
+        dp, tp, again, said = map(float, re.findall(r"\d+(?:\.\d+)?", line))
+        redone = "full" if again else "none"
+        cut = {"zero": 3, "sequence": tp > 1, "recompute": redone}
+        layout = Layout(dp=int(dp), tp=int(tp), **cut)
+        step = step_time(page.MODEL, layout=layout, **case)
+        assert said == pytest.approx(step.time, rel=0.08)
+    faster = loop.prints("48e9", "400e9")
+    assert faster != loop.prints()
+
+
+def test_the_factors_of_the_napkin_make_its_results():
+    assert page.working().si == pytest.approx(page.operations().si / page.pace().si)
+    for ways, where in ((8, "near"), (64, "far")):
+        moved = page.array().si * (ways - 1) / ways / page.ring(1, ways).si
+        made = moved + (ways - 1) * page.pause(where).si
+        assert page.half(ways).si == pytest.approx(made)
+    done = page.of("sharded", "flops").si / page.CHIPS / page.of("sharded", "time").si
+    peak = page.hardware.get(page.DEVICE).peak("bf16").si
+    assert page.of("sharded", "mfu").si == pytest.approx(done / peak)
 
 
 def test_what_sends_most_does_not_wait_most():

@@ -69,7 +69,7 @@ def test_the_drawings_have_the_bytes_of_a_block_and_of_the_file():
     ends = drawings.the_file_in_parts()
     assert page.size().text("kB", 4) in ends.html
     way = drawings.the_way_of_a_weight()
-    assert way.alt.count("4.5 bit") >= 5 and "16 bit" in way.alt
+    assert way.alt.count("4.5 bits") >= 5 and "16 bits" in way.alt
 
 
 def test_a_misread_nibble_shows_from_the_first_token():

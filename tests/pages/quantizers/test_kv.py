@@ -94,7 +94,7 @@ def test_the_figure_shows_every_run_of_equal_widths():
 def test_the_live_cache_says_what_the_page_computes():
     spec, said = readouts(bits=4, context=131_072, batch=1)
     assert said["share"] == page.share(131_072, 4).text("%")
-    assert said["stored"] == "5 bit" and not spec.get("message")
+    assert said["stored"] == "5 bits" and not spec.get("message")
     assert said["step"] == page.step(131_072, 4).time.text("ms")
 
 
@@ -109,4 +109,4 @@ def test_the_drawing_has_a_scale_for_every_channel_and_token():
     found = drawings.a_page_of_the_cache()
     assert "tokens that wait" in found.alt
     said = json.dumps(found.entry, default=str) + found.html
-    assert "5 bit" in said and "32 tokens" in found.alt
+    assert "5 bits" in said and "32 tokens" in found.alt

@@ -122,7 +122,7 @@ def test_bits_of_a_number_are_a_format_too():
     wide = decode_step(MODEL, on="h100")
     less = MODEL.kv_bytes_per_token("bf16").si * 4097 * (1 - 4.5 / 16)
     assert wide.bytes.si - step.bytes.si == pytest.approx(less)
-    assert "cache in 4.5 bit" in step.formats
+    assert "cache in 4.5 bits" in step.formats
     small = decode_step(MODEL, on="h100", dtype=bits, batch=1.0)
     assert small.bytes == pytest.approx(7504924672 * 4.5 / 8 + 131072 * 4097)
     with pytest.raises(ValueError, match="dtype = "):

@@ -14,7 +14,7 @@ from stacklib.interconnect.parallelism.exchange import half_ring, ring_rate
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.interconnect.parallelism.megatron import PAPER, ROWS
 from stacklib.interconnect.parallelism.plan import Choice, plan, why
-from stacklib.interconnect.parallelism.rates import device_of
+from stacklib.interconnect.parallelism.rates import device_of, hop
 from stacklib.interconnect.parallelism.step import Step, step_time
 from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect.sharding import SUMMED, all_each, each
@@ -140,9 +140,41 @@ def half(ways: int) -> float:
     return float(half_ring(device_of(DEVICE), 1, ways, array().si))
 
 
+@counting("seconds of a ring's step, {where}", unit="s")
+def pause(where: str) -> float:
+    """What each step of a ring takes beside its bytes: ``near``, or ``far``."""
+    return float(hop(device_of(DEVICE), where == "far"))
+
+
+def both_ways() -> Quantity:
+    """Halves of a layer's all-reduces: of attention and MLP, forward and backward."""
+    return chosen(8, label="halves of a layer's all-reduces")
+
+
+def gathers() -> Quantity:
+    """Gathers of what its two products read, for their gradients."""
+    return chosen(2, label="gathers of inputs")
+
+
 def halves() -> Quantity:
-    """Halves of all-reduces that a layer waits for: forward, backward, inputs again."""
-    return chosen(10, label="halves of all-reduces, a layer")
+    """Rings that a layer waits for."""
+    return (both_ways() + gathers()).named("rings of a layer")
+
+
+def operations() -> Quantity:
+    """FLOP of a microbatch, each weight's: forward, again, and the backward's two."""
+    tokens = chosen(LENGTH, label="tokens of a training sequence")
+    return (parameters() * tokens * per_weight()).named("FLOP of a microbatch")
+
+
+def per_weight() -> Quantity:
+    """FLOP for each weight and token where every layer's forward is done again."""
+    return chosen(8, "FLOP", label="FLOP for each weight and token, forward again")
+
+
+def pace() -> Quantity:
+    """FLOP a second that all kernels of a microbatch come to together."""
+    return (operations() / working()).named("rate of a microbatch's kernels")
 
 
 def exchanged(name: str) -> Quantity:

@@ -69,8 +69,8 @@ def l2_latency() -> Finding:
     return Finding(
         cycles(H100, "L2"),
         why=f"The near side of an H100's L2; the far side takes "
-        f"{cycles(H100, 'L2, far side')}s. An A100 answers after "
-        f"{cycles(A100, 'L2')}s, a B200 after {cycles(B200, 'L2')}s.",
+        f"{cycles(H100, 'L2, far side')}. An A100 answers after "
+        f"{cycles(A100, 'L2')}, a B200 after {cycles(B200, 'L2')}.",
     )
 
 
@@ -88,7 +88,7 @@ def hbm_latency_400() -> Finding:
     """A dependent load from the idle memory of an H100, against a lower bound."""
     return Finding.true(
         computed=cycles(H100, "HBM"),
-        why=f"Stated as a lower bound, and it is one: {cycles(A100, 'HBM')}s on an "
+        why=f"Stated as a lower bound, and it is one: {cycles(A100, 'HBM')} on an "
         "A100, the figure given on an H100.",
     )
 
@@ -110,9 +110,9 @@ def host_latency() -> Finding:
     copy = (launched_copy(H100) * field(H100, "clock")).named("launched copy")
     return Finding(
         load,
-        why=f"The rows above it are loads. A load over PCIe costs {load:.3}s, the DRAM "
+        why=f"The rows above it are loads. A load over PCIe costs {load:.3}, the DRAM "
         f"at the other end included; a copy that the host launches and waits for "
-        f"{copy:.3}s.",
+        f"{copy:.3}.",
         then=copy,
     )
 
@@ -171,7 +171,7 @@ def register_penalty() -> Finding:
     return Finding(
         _penalty(),
         why="The documents divide by one cycle. What a dependent operation sees is "
-        f"{cycles(H100, 'registers')}s. It is a ratio of latencies; in bandwidth "
+        f"{cycles(H100, 'registers')}. It is a ratio of latencies; in bandwidth "
         f"it is {rate(H100, 'registers') / rate(H100, 'HBM'):.3}.",
         then=(cycles(H100, "HBM") / _issue_interval()).named("HBM over an issue cycle"),
     )

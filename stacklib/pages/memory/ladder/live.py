@@ -56,7 +56,7 @@ def explore(*, device: str, kib: int) -> Spec:
     ruled = {level.name: level.size for level in levels if level.size}
     unit = "cycle"
     return chart(
-        f"{answering} of {chip.short} answers after {cycles:.3 cycle}s.",
+        f"{answering} of {chip.short} answers after {cycles:.3 cycle}.",
         x=sizes("Working set", SIZES[0], SIZES[-1]),
         y=axis("Latency of a load (cycles)", log=True, unit=unit, limits=[15, 1800]),
         marks=[

@@ -11,7 +11,7 @@ from stacklib.quantity import Quantity, bytes_per_element, chosen
 from stacklib.roofline import DecodeStep
 from stacklib.serving import Account
 
-MODEL, CONTEXT = steps.MODEL, steps.CONTEXT
+MODEL, CONTEXT, CHIPS = steps.MODEL, steps.CONTEXT, steps.CHIPS
 DEVICES = (steps.CHIP, "b200_sxm")
 # stations of the token: format of the weights, bits of a code of the cache
 STATIONS = {
@@ -32,7 +32,9 @@ FILES = {
     "Q3_K_S": "G-0056",
     "Q2_K": "G-0053",
 }
-SCHEMES = ("int8_channel", "q4_k", "nvfp4", "int4_g128", "q2_k")  # of the small model
+SCHEMES = (  # of the small model
+    *("int8_channel", "fp8_128x128", "q4_k", "nvfp4", "int4_g128", "q2_k"),
+)
 
 
 def step(station: str, device: str = steps.CHIP) -> DecodeStep:
@@ -41,16 +43,19 @@ def step(station: str, device: str = steps.CHIP) -> DecodeStep:
     return steps.step(dtype, kv.stored_bits(cache), device=device)
 
 
-def account(dtype: str, cache: int = 16, software: str = "engine") -> Account:
-    """A token on H100s with its pauses, attention in pieces and exchanges."""
-    asked: dict[str, Any] = {"context": CONTEXT, "kv_dtype": kv.stored_bits(cache)}
+def accounts(model: str, device: str, **asked: Any) -> tuple[Account, Account]:
+    """A token by data sheets, its attention in pieces, and as kernels make it."""
     limit, kernels = (
-        serving.account(
-            MODEL, DEVICES[0], dtype, steps.CHIPS, software=software, mode=mode, **asked
-        )
+        serving.account(model, device, mode=mode, **asked)
         for mode in ("limit", "calibrated")
     )
-    return limit.with_(kernels[steps.CACHE])
+    return limit.with_(kernels[steps.CACHE]), kernels
+
+
+def account(dtype: str, cache: int = 16, software: str = "engine") -> Account:
+    """A token on H100s with its pauses, attention in pieces and exchanges."""
+    asked = {"context": CONTEXT, "tp": CHIPS, "dtype": dtype, "software": software}
+    return accounts(MODEL, DEVICES[0], kv_dtype=kv.stored_bits(cache), **asked)[0]
 
 
 def whole(dtype: str, software: str) -> Quantity:
@@ -103,4 +108,4 @@ def tiny_bytes(scheme: str) -> Quantity:
 
 def loss(scheme: str) -> Quantity:
     """Bits a byte of text that it loses in a scheme."""
-    return quality.difference(scheme)
+    return quality.of(scheme)

@@ -10,6 +10,7 @@ from stacklib.quantity import Quantity, counting, recorded
 
 from . import statistics
 
+FILE = "stacklib/tinylm/data/low_precision/schemes.json"  # as a leaf names it
 PLAIN, COARSE = "int4_g128", "int4_g128_asym"
 KIND = "verb of a plural subject"
 ENDS = ("value", "low", "high")  # of an interval
@@ -44,19 +45,15 @@ def of(
     scheme: str, what: str = "loss", method: str = "round", end: str = "value"
 ) -> Quantity:
     """A figure of a scheme: ``loss``, ``bits_per_byte``, ``probe``, ``cloze``."""
-    from stacklib.tinylm.quantized import FILE
-
     unit = "bit/B" if what in ("loss", "bits_per_byte") else ""
     label, field = f"{what} of {scheme}, {method}, {end}", f"{what}/{ENDS.index(end)}"
-    return recorded(FILE, row(scheme, method).id, field, unit=unit, label=label)
+    return recorded(FILE, f"{scheme}, {method}", field, unit=unit, label=label)
 
 
 def bits(scheme: str, method: str = "round") -> Quantity:
     """Bits of a weight, scales counted, as the model was packed."""
-    from stacklib.tinylm.quantized import FILE
-
     label = f"bits of {scheme}, {method}"
-    return recorded(FILE, row(scheme, method).id, "bits", unit="bit", label=label)
+    return recorded(FILE, f"{scheme}, {method}", "bits", unit="bit", label=label)
 
 
 def rounded_rows() -> list[Any]:
