@@ -9,7 +9,7 @@ pytest.importorskip("amaranth", reason="Amaranth: not run (extra hdl not install
 
 from stacklib.accelerators.rtl import icarus, tools
 from stacklib.accelerators.rtl.array_amaranth import Array
-from stacklib.accelerators.rtl.feed import by_stepping, first_difference
+from stacklib.accelerators.rtl.feed import first_difference
 from stacklib.accelerators.rtl.gates import by_gates
 from stacklib.accelerators.rtl.mac_amaranth import Mac
 from stacklib.accelerators.rtl.products_amaranth import (
@@ -21,6 +21,7 @@ from stacklib.accelerators.rtl.products_amaranth import (
 )
 from stacklib.accelerators.rtl.run_amaranth import by_amaranth, rtlil
 from stacklib.accelerators.rtl.serial_amaranth import SerialArray
+from stacklib.accelerators.rtl.stepped import by_steps
 
 DEPTH = 4
 
@@ -48,7 +49,7 @@ def test_amaranth_agrees_with_the_stepped_array_in_every_cycle(
 ) -> None:
     pairs = drawn(size, count)
     for (a, b), cycles in zip(pairs, by_amaranth(pairs, size, size), strict=True):
-        assert first_difference(by_stepping(a, b), cycles) is None
+        assert first_difference(by_steps(a, b), cycles) is None
 
 
 def test_a_product_of_another_size_is_refused() -> None:

@@ -285,9 +285,9 @@ def own_price() -> Quantity:
 
 def chip_years() -> Quantity:
     """Years of one chip until a model's masks have paid."""
-    gain = (gpu_price() - own_price()) / 1e6
+    tokens = rom_budget.break_even_tokens(once(), gpu_price(), own_price()) * 1e6
     yearly = rate() * one_of("year") * busy()
-    return (once() / gain / yearly).named("chip-years to break even")
+    return (tokens / yearly).named("chip-years to break even")
 
 
 def rise(bits: int) -> Quantity:
