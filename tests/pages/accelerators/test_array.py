@@ -62,7 +62,7 @@ def test_a_small_memory_or_a_long_product_binds_elsewhere():
     assert "the memory binds" in show(text, bandwidth=1)[0]["title"]
     made, _ = show(text, cycle=63)
     assert made["table"]["caption"].startswith("Operands in cycle 63")
-    assert len(made["table"]["rows"]) <= 16
+    assert len(made["table"]["rows"]) <= live.MORE
 
 
 @pytest.mark.rows(
