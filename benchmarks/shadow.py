@@ -45,7 +45,6 @@ LOADS = (0.5, 0.8, 0.9, 0.95)
 REQUESTS, WARM, ROUNDS = 800, 60, 6
 SIZES = {"blocks": 512, "block_size": 16, "max_batch": 16, "chunk": 64}
 TIMES, PERCENTS = ("ttft", "itl", "e2e"), (50, 90, 95, 99)
-BAR_ERROR, UP_TO, BAR_INSIDE = 0.2, 0.8, 0.8
 SECOND = 1_000_000_000
 CLOCK = "CPU time of the engine's thread, with idle time passed over"
 

@@ -1,10 +1,14 @@
 """The programs that a reader edits and runs in a page."""
 
+import inspect
 import io
 import json
+import linecache
 import re
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from typing import Any
 
 from _tools import tree
 
@@ -18,9 +22,12 @@ def programs(page: str) -> list[str]:
     return BLOCK.findall("\n".join("".join(cell["source"]) for cell in cells))
 
 
+KERNELS = "from stacklib.pages.kernels.texts import run, tl"
+
+
 def program(page: str) -> str:
-    """The one of a page that has one."""
-    (found,) = programs(page)
+    """The loop of a page that has one; a kernel's text is no loop of the page."""
+    (found,) = (text for text in programs(page) if not text.startswith(KERNELS))
     return found
 
 
@@ -40,3 +47,12 @@ class loop_of:
         with redirect_stdout(said):
             exec(text.replace(old, new) if old else text, {})
         return said.getvalue()
+
+
+def with_tl(kernel: Callable[..., Any], tl: Any) -> Callable[..., Any]:
+    """A kernel of a page with another machine's names for ``tl``."""
+    source, file = inspect.getsource(kernel), f"<{kernel.__name__} of {tl.__name__}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    names = {"tl": tl, "__name__": file}
+    exec(compile(source, file, "exec"), names)
+    return names[kernel.__name__]

@@ -50,6 +50,7 @@ PLANTED = [
     ("kernels/matmul.py", "import torch", "only files named *_torch.py do"),
     ("kernels/matmul.py", "def f():\n    import torch.nn", "named *_torch.py do"),
     ("kernels/matmul_torch.py", "import triton", "only files named *_triton.py do"),
+    ("accelerators/rtl/array.py", "import amaranth", "named *_amaranth.py do"),
     ("serving/a.py", "import pandas as pd", "imports pandas; only plots does"),
     ("cli/a.py", "from matplotlib import pyplot", "only plots does"),
 ]
@@ -71,6 +72,7 @@ SOUND = [
     ("cli/a.py", "from stacklib import plots, evidence"),
     ("kernels/matmul_torch.py", "import torch"),
     ("kernels/matmul_triton.py", "import triton.language as tl"),
+    ("accelerators/rtl/array_amaranth.py", "from amaranth.hdl import Module"),
     ("plots/__init__.py", "if TYPE_CHECKING:\n    from stacklib.cli import main"),
     ("__main__.py", "from stacklib.cli import main"),
 ]

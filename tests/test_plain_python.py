@@ -97,7 +97,20 @@ assert abs(run_launches(Launches(3, 2e-6, 1e-6)).time - 7e-6) < 1e-12
 search.search({"x": [1, 2]}, lambda p: p["x"], method="random", budget=2, seed=0)""",
     "accelerators": """
 from stacklib import accelerators
-assert accelerators.cycles(m=4, n=4, k=4, rows=2, cols=2, dataflow="os")""",
+assert accelerators.cycles(m=4, n=4, k=4, rows=2, cols=2, dataflow="os")
+plan = accelerators.sram_machine("llama-3-70b", on="groq-lpu", dtype="int8")
+assert plan.chips == 310 and accelerators.timetable(3, 2, 1, 4)
+(row,) = accelerators.compare("llama-3-70b", ["TPU v7"])
+assert row.fits and accelerators.stream("llama-3-70b", "wse3", "fp16").time.si > 0.9
+assert accelerators.limits("llama-3-70b", "h100-sxm").end.si >= 1
+rows = [("load", "load", ["tcm:x"], ["r"]), ("add", "vector", ["r"], ["s"])]
+accelerators.verify(rows, accelerators.pack(rows).packets)
+assert accelerators.organise("trainium").cycles == 16
+assert accelerators.control_share(4, place=1, core=16) == 0.5
+assert accelerators.throttle(1, 100, clock=1.25, exponent=1).kept == 0.8
+from stacklib.accelerators.rtl import feed, gates, stepped
+told = gates.by_gates([[1, -2]], [[3], [4]])
+assert feed.first_difference(stepped.by_steps([[1, -2]], [[3], [4]]), told) is None""",
     "interconnect": """
 from stacklib import interconnect
 from stacklib.interconnect.schedules.algorithms import all_reduce

@@ -27,8 +27,8 @@ from _tools import docs
 ROOMS = [r for r in docs.rooms() if r not in ("pages", "cli", "plots")]
 HEAD = """
 import numpy as np
-from stacklib import cost, evidence, gpu, hardware, kernels, memory, models, quantity
-from stacklib import quantizers, roofline, serving, tinylm
+from stacklib import accelerators, cost, evidence, gpu, hardware, kernels, memory
+from stacklib import models, quantity, quantizers, roofline, serving, tinylm
 x = np.random.default_rng(0).standard_normal((8, 256)).astype(np.float32)
 q4 = quantizers.quantize(x, "q4_0")
 few = x[None, None, :, :64]
@@ -36,6 +36,13 @@ traffic = serving.poisson(5, 20)
 llama = models.get("llama-3-8b")
 """
 CALLS = """
+accelerators.compare("llama-3-8b", ["H100"])
+accelerators.control_share(4, place=1, core=16)
+accelerators.limits("llama-3-8b", "h100-sxm")
+accelerators.machine("TPU v7")
+accelerators.stream("llama-3-8b", "wse3")
+accelerators.throttle(1, 100)
+accelerators.timetable(3, 2, 1, 4)
 cost.bill("h100_sxm")
 cost.bumps(55)
 cost.clock()

@@ -99,6 +99,10 @@ LINES = [
     ),
     *tables("topo topo.txt"),
     Typed("topo topo.txt --on a40"),
+    *tables(
+        "array --m 512 --n 512 --k 512 --rows 32 --cols 64 --dataflow ws --overlap",
+        forms="json",
+    ),
     Typed("fit llama-3-70b --on h100-sxm --dtype bf16", 1),
     *tables(
         "fit llama-3-70b --on h100-sxm --dtype bf16 --kv-dtype fp8 --tp 2 --batch 1 "

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from _tools import chapter_code, chapter_pages, chapter_size, tree
+from _tools import bars, chapter_code, chapter_pages, chapter_size, tree
 from _tools.lines import Line
 
 MAKERS: list[Callable[[int, Path], Line]] = [
@@ -21,7 +21,7 @@ MAKERS: list[Callable[[int, Path], Line]] = [
     chapter_pages.alive,
     chapter_pages.notebooks,
     chapter_pages.clean,
-    chapter_code.measured,
+    bars.measured,
     chapter_code.documented,
     chapter_size.sized,
 ]

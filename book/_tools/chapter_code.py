@@ -157,25 +157,6 @@ def exercises(chapter: int, root: Path) -> Line:
     return Line("exercises", counts, missing=tuple(faults + absent))
 
 
-def measured(chapter: int, root: Path) -> Line:
-    """The comparisons the chapter owes have result files; others are told."""
-    table = tree.read_toml(root / "book" / "_tools" / "bars.toml").get("bar", [])
-    mine = [bar for bar in table if bar["chapter"] == chapter]
-    results = root / "benchmarks" / "results"
-    absent = [bar for bar in mine if not list(results.glob(f"{bar['result']}.json"))]
-    owed = [bar for bar in mine if bar.get("owed", True)]
-    missing = [bar for bar in absent if bar in owed]
-    counts = (Count("benchmarks", len(owed) - len(missing), len(owed)),)
-    said = tuple(f"{bar['what']}: no {bar['result']}.json" for bar in missing)
-    others = [bar for bar in mine if bar not in owed]
-    note = "; ".join(
-        f"{bar['what']}: {'not measured yet' if bar in absent else 'measured'}"
-        for bar in others
-    )
-    never = any(bar in absent for bar in others)
-    return Line("measured", counts, note, missing=said, not_run=never)
-
-
 def documented(chapter: int, root: Path) -> Line:
     """Public names of the chapter's rooms, and only they, are documented at length."""
     wanted = [*ROOMS[chapter], *SHARED]

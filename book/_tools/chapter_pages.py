@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
-from _tools import durations, links, lint, nb, prose, sentences, suite, tree
+from _tools import brackets, durations, links, lint, nb, prose, sentences, suite, tree
 from _tools.lines import Count, Line
 
 PREDICTIONS, LIVE = 1, 2
@@ -92,7 +92,7 @@ def clean(chapter: int, root: Path) -> Line:
     broken += stale(of_chapter(chapter, root), root)
     faults = {
         "typed quantities": lint.faults(blocks, entries),
-        "stale numbers": [str(m) for m in sentences.moved(blocks, sentences.stored())],
+        "stale numbers": [str(m) for m in sentences.moved(blocks, brackets.stored())],
         "faults of built pages": broken,
         "guard": guarded(of_chapter(chapter, root)),
     }

@@ -1,6 +1,6 @@
-"""Line 10 of a chapter's report: its size beside its budget.
+"""Line 10 of a chapter's report: its size beside its budget, of `book/budget.toml`.
 
-What passes a budget is argued for in `book/budget.toml`, which holds the budgets too.
+What was over its budget when it was written has a ceiling there that only falls.
 """
 
 from pathlib import Path
@@ -35,15 +35,9 @@ def folders(chapter: int, root: Path) -> dict[str, list[str]]:
 def sized(chapter: int, root: Path) -> Line:
     """Code of the mechanisms, all lines of Python, CPU seconds in the suite."""
     parts = folders(chapter, root)
-    held = {
-        part: size.counted([path for name in names for path in python(name, root)])
-        for part, names in parts.items()
-    }
-    have = {
-        CODE: held["mechanism"]["code"],
-        LINES: sum(kinds.total() for kinds in held.values()),
-    }
-    notes = [f"{part} {kinds.total():,}" for part, kinds in held.items() if kinds]
+    held = {part: lines(names, root) for part, names in parts.items()}
+    have = {CODE: code(parts["mechanism"], root), LINES: sum(held.values())}
+    notes = [f"{part} {many:,}" for part, many in held.items() if many]
     notes.append(f"cells of notebooks {cells(parts['notebooks'], root):,}")
     if cost := seconds([*parts["tests"], *parts["notebooks"]], root):
         have[SECONDS] = round(cost)
@@ -58,6 +52,16 @@ def python(folder: str, root: Path) -> list[Path]:
     """The Python of a folder that counts for its chapter."""
     found = tree.find(root, folder, "*.py")
     return [p for p in found if APART not in p.relative_to(root).as_posix()]
+
+
+def lines(names: list[str], root: Path) -> int:
+    """Lines of the Python of these folders."""
+    return sum(len(size.Module(path).lines) for n in names for path in python(n, root))
+
+
+def code(names: list[str], root: Path) -> int:
+    """Those of them that are code: docstrings, comments and blanks apart."""
+    return size.counted([path for n in names for path in python(n, root)])["code"]
 
 
 def cells(names: list[str], root: Path) -> int:
@@ -79,28 +83,21 @@ def judged(
     chapter: int, have: dict[str, int], root: Path
 ) -> tuple[tuple[Most, ...], tuple[str, ...]]:
     """What the chapter holds beside the most it may, and reasons that fail."""
-    table = tree.read_toml(root / "book" / "budget.toml")
-    argued = {
-        row["what"]: row["why"]
-        for row in table.get("argued", ())
-        if row["chapter"] == chapter
-    }
-    rows = [row for row in table["budget"] if row.get("chapter") in (None, chapter)]
-    most = {
-        row["what"]: row["most"] for row in sorted(rows, key=lambda r: "chapter" in r)
-    }
+    most, ceiling = rows("budget", chapter, root), rows("ceiling", chapter, root)
     counts = tuple(
-        Most(what, n, most[what], argued.get(what, "")) for what, n in have.items()
+        Most(what, n, most[what], ceiling.get(what, 0)) for what, n in have.items()
     )
     missing = [
-        f"{count.what}: {count.have:,}, {count.want:,} at most; "
-        "make it smaller, or argue for it in book/budget.toml"
+        f"{count.what}: {count.have:,}, {max(count.want, count.ceiling):,} at most; "
+        "make it smaller"
         for count in counts
         if not count.ok
     ]
-    missing += [
-        f"{count.what}: book/budget.toml argues for what is within its budget"
-        for count in counts
-        if count.why and count.have <= count.want
-    ]
     return counts, tuple(missing)
+
+
+def rows(name: str, chapter: int, root: Path) -> dict[str, int]:
+    """The most of each kind, by the rows of all chapters and then by its own."""
+    table = tree.read_toml(root / "book" / "budget.toml").get(name, ())
+    mine = [row for row in table if row.get("chapter") in (None, chapter)]
+    return {r["what"]: r["most"] for r in sorted(mine, key=lambda r: "chapter" in r)}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from _tools import durations, nb, outputs, readme, tree
+from _tools.brackets import Lookup, refresh, stored
 from _tools.rerun import (
     NotebookFailed,
     linked,
@@ -25,7 +26,6 @@ from _tools.rerun import (
     text_of,
 )
 from _tools.said import FRONT
-from _tools.sentences import Lookup, refresh, stored
 from stacklib import sweep
 
 WORKERS = 2

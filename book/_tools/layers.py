@@ -1,9 +1,9 @@
 """What may lean on what: imports of `stacklib`, read from the source.
 
 A room imports lower floors only, never its own or a higher one, and a folder of a
-room only folders before it; imports inside functions count. torch, triton, pandas and
-matplotlib are kept to the files named for them, and in `stacklib` only `pages` and
-`cli` import `plots`.
+room only folders before it; imports inside functions count. torch, triton, amaranth and
+cocotb are kept to the files named for them, pandas and matplotlib to `plots`, which in
+`stacklib` only `pages` and `cli` import.
 """
 
 import ast
@@ -53,6 +53,7 @@ FOLDERS = {
         "experts",
         "attention",
         "plan",
+        "series",
         "written",
     ),
     "interconnect": (
@@ -69,7 +70,18 @@ FOLDERS = {
         "sharding",
         "failures",
     ),
-    "gpu": ("issue", "chip", "vm", "lang", "thread", "simt", "tensor", "tiles", "code"),
+    "gpu": (
+        "issue",
+        "chip",
+        "vm",
+        "lang",
+        "thread",
+        "simt",
+        "tensor",
+        "tiles",
+        "code",
+        "interpreter",
+    ),
     "serving": (
         "token",
         "speculation",
@@ -92,7 +104,7 @@ FOLDERS = {
         "rtl",
         "products",
         "packets",
-        "engines",
+        "scratchpad",
         "sram",
         "machines",
     ),
@@ -100,6 +112,7 @@ FOLDERS = {
 MODULES = 24  # of a folder, at most
 FLOOR = {room: height for height, floor in enumerate(FLOORS) for room in floor}
 DRAWING = {"pandas", "matplotlib"}
+NAMED = {"torch", "triton", "amaranth", "cocotb"}  # only in files so named
 LOADERS = {"import_module", "__import__"}
 
 
@@ -265,7 +278,7 @@ def room_of(path: Path) -> str:
 def wrong_library(path: Path, imported: Import) -> str:
     """Heavy libraries: each only in the files named for it."""
     library = imported.module.split(".")[0]
-    if library in ("torch", "triton") and not path.stem.endswith(f"_{library}"):
+    if library in NAMED and not path.stem.endswith(f"_{library}"):
         return f"imports {library}; only files named *_{library}.py do"
     if library in DRAWING and room_of(path) != "plots":
         return f"imports {library}; only plots does"

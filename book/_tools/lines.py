@@ -22,17 +22,17 @@ class Count:
 
 @dataclass(frozen=True)
 class Most(Count):
-    """How many there are of how many there may be; more stands with a reason."""
+    """How many there are of how many there may be, or of a ceiling above it."""
 
-    why: str = ""
+    ceiling: int = 0
 
     @property
     def ok(self) -> bool:
-        return self.have <= self.want or bool(self.why)
+        return self.have <= max(self.want, self.ceiling)
 
     def __str__(self) -> str:
-        argued = f" ({self.why})" if self.why else ""
-        return f"{self.what} {self.have:,}/{self.want:,}{argued}"
+        over = f" (ceiling {self.ceiling:,})" if self.ceiling else ""
+        return f"{self.what} {self.have:,}/{self.want:,}{over}"
 
 
 @dataclass(frozen=True)

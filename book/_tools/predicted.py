@@ -56,6 +56,12 @@ UNPREDICTED = {
     "serving_simulation",
     "host_steps",
     "sweep_cluster",
+    "systolic",
+    "rtl_witnesses",
+    "rtl_wired",
+    "rtl_speed",
+    "rtl_placed",
+    "rtl_gates",
 }
 
 

@@ -16,8 +16,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 from _tools import outputs
+from _tools.brackets import Lookup, refresh
 from _tools.nb import MEASURED, NOT_RUN, tags
-from _tools.sentences import Lookup, refresh
 
 TIMEOUT = 3600  # by the clock: only what never ends takes so long
 # Fixed, so that the interpreter's patch release does not rewrite every notebook.

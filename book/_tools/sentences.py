@@ -8,16 +8,16 @@ on a leaf that moved. Nothing is written; `make execute` does that.
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from _tools import leaves, prose, said, tree
+from _tools.brackets import Lookup
 from _tools.prose import LINK, Block
+from _tools.rerun import run
 from _tools.said import Cell, Number
 from stacklib.quantity.store import load
-
-Lookup = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,6 @@ class Moved:
 
     def __str__(self) -> str:
         return f"{self.block}: {self.sentence}"
-
-
-def stored(root: Path = tree.ROOT) -> Lookup:
-    """The text of each number as its cell stored it."""
-    numbers = said.numbers(root)
-    return lambda name: said.get(numbers, name).text
 
 
 def present(root: Path = tree.ROOT) -> Lookup:
@@ -120,8 +114,6 @@ def _rerun(path: Path, root: Path) -> dict[str, str]:
 
     A stored text stands where the run made the same number.
     """
-    from _tools.rerun import run
-
     stored, name = tree.read_notebook(path), tree.name(path, root)
     before = said.index(said.of_notebook(stored, name))
     now = said.index(said.of_notebook(run(stored, path.parent), name))
@@ -130,14 +122,6 @@ def _rerun(path: Path, root: Path) -> dict[str, str]:
         for name, number in now.items()
         if name not in before or not before[name].stands(number.quantity)
     }
-
-
-def refresh(text: str, lookup: Lookup) -> str:
-    """`text` with every computed link's bracket rewritten to what `lookup` says."""
-    for link in reversed(prose.links(text)):
-        start, end = link.span("text")
-        text = text[:start] + lookup(link["name"]) + text[end:]
-    return text
 
 
 def moved(blocks: Iterable[Block], lookup: Lookup) -> list[Moved]:

@@ -28,6 +28,7 @@ COMMANDS = {
     "collective": "time of a collective, and NCCL's algorithm and protocol for it",
     "layout": "the fastest ways to lay a training step out over chips, and why",
     "topo": "the output of nvidia-smi topo -m: classes of pairs, islands, choices",
+    "array": "what a product takes on an array of multipliers: cycles, use, reads",
     "fit": "does a model fit the memory of some chips?",
     "estimate": "what a token takes on some chips, part by part, with its band",
     "search": "the best layout of a model on some chips within limits of time",
@@ -51,6 +52,7 @@ COMMANDS = {
 
 # Commands whose modules stand in a folder.
 FOLDERS = {
+    "chips": ("array",),
     "own": ("generate", "quantize", "serve"),
     "served": ("search", "price"),
 }

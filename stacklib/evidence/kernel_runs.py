@@ -33,8 +33,8 @@ from . import measurements
 from .calibrate import Problem, fit, folds, problem_of
 from .kernel_times import COLUMNS, FILE
 from .measurements import Measurement, Refusal
-from .predict import Forecast
 from .predict.memory import level_of, stream_of
+from .predict.registry import Forecast
 from .systems import device_of
 from .validate import outcome
 

@@ -13,6 +13,7 @@ from stacklib.quantity import Quantity, Source
 UNITS = {
     "tokens/s": "token/s",
     "TFLOPS": "TFLOP/s",
+    "TOPS": "TOP/s",
     "GFLOPS": "GFLOP/s",
     "tokens/s/GPU": "token/s",
 }

@@ -6,9 +6,8 @@ import json
 import pytest
 
 from stacklib import hardware
-from stacklib.evidence import predict
 from stacklib.evidence.measurements import COLUMNS
-from stacklib.evidence.predict import Forecast
+from stacklib.evidence.predict import Forecast, registry
 from stacklib.evidence.validate import KEYS
 
 
@@ -20,7 +19,7 @@ def file(tmp_path, monkeypatch):
         ms = row.number("ms")
         return lambda: Forecast(1e-3 * ms, "s", "memory")
 
-    monkeypatch.setattr(predict, "PREDICTORS", {"A": prepare})
+    monkeypatch.setattr(registry, "PREDICTORS", {"A": prepare})
     rows = [
         ("A-1", "A", "H100", "ms=2", "2", "ms"),
         ("A-2", "A", "8x H100", "ms=4", "2", "ms"),

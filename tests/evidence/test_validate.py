@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.evidence import measurements, predict
+from stacklib.evidence import measurements
 from stacklib.evidence.measurements import Measurement, Refusal
-from stacklib.evidence.predict import Forecast
+from stacklib.evidence.predict import Forecast, registry
 from stacklib.evidence.validate import (
     BARS,
     KEYS,
@@ -71,7 +71,7 @@ def toy(monkeypatch):
             raise Refusal("thirteen is not modelled")
         return lambda: Forecast(1e-3 * m, "s", "memory")
 
-    monkeypatch.setattr(predict, "PREDICTORS", {"A": prepare})
+    monkeypatch.setattr(registry, "PREDICTORS", {"A": prepare})
 
 
 def test_a_predicted_row_has_the_rows_unit_and_a_ratio(toy):
@@ -123,12 +123,12 @@ def test_what_a_model_raises_becomes_the_reason(monkeypatch, wrong, says):
     def prepare(row):
         raise wrong
 
-    monkeypatch.setattr(predict, "PREDICTORS", {"A": prepare})
+    monkeypatch.setattr(registry, "PREDICTORS", {"A": prepare})
     assert says in validate([row_of()]).outcomes[0].reason
 
 
 def test_a_fault_of_the_program_is_not_hidden_as_a_refusal(monkeypatch):
-    monkeypatch.setattr(predict, "PREDICTORS", {"A": lambda row: row.no_such_field})
+    monkeypatch.setattr(registry, "PREDICTORS", {"A": lambda row: row.no_such_field})
     with pytest.raises(AttributeError):
         validate([row_of()])
 

@@ -11,7 +11,7 @@ from stacklib import hardware
 from stacklib.hardware.factors import efficiency_recorded, efficiency_table
 
 from ..measurements import Measurement, fitted
-from ..predict import Predict, predictor, regime
+from ..predict.registry import Predict, predictor, regime
 from ..validate import beyond, device_name, key_of, read_back, source_of
 from ..validate.report import ANSWERS, in_unit, is_time
 from ..validate.score import UNFITTED

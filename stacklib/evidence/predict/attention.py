@@ -20,7 +20,7 @@ from stacklib.roofline.bound import hierarchy
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
-from . import PREDICTORS, Forecast, Predict
+from .registry import PREDICTORS, Forecast, Predict
 
 _NAIVE = ("naive", "eager", "math", "unfused", "standard")
 # Written for one generation's matrix instruction; on older devices the same names ship

@@ -28,7 +28,7 @@ from stacklib.quantity import UnknownName
 from ..measurements import Measurement, Refusal
 from ..systems import DeviceRefusal, device_of
 from ..validate.score import message_bytes
-from . import PREDICTORS, Forecast, Predict
+from .registry import PREDICTORS, Forecast, Predict
 
 _NAMES = {
     "allreduce": "all_reduce",

@@ -19,7 +19,7 @@ from stacklib.roofline.work.products import EXPAND
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
-from . import PREDICTORS, Forecast, Predict
+from .registry import PREDICTORS, Forecast, Predict
 
 
 @dataclass(frozen=True, slots=True)

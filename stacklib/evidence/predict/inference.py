@@ -19,8 +19,8 @@ from stacklib.serving.estimates import losses, steady
 from stacklib.serving.token.shape import HEAD, PRODUCTS
 
 from ..measurements import Measurement, Refusal
-from . import PREDICTORS, Forecast, Predict
 from .inference_rows import HELD, MOST, RUNNER_CHUNK, SHORT, Run, run_of, said
+from .registry import PREDICTORS, Forecast, Predict
 
 KINDS = ("one sequence", "served", "most", "prompt", "first token")
 GIB = 2**30 / 1e9

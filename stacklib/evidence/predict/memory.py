@@ -17,7 +17,7 @@ from stacklib.roofline.bound import hierarchy
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
-from . import PREDICTORS, Forecast, Predict
+from .registry import PREDICTORS, Forecast, Predict
 
 # Words of a kernel's name -> how it uses the bus. The first that occurs counts.
 _STREAMS = (

@@ -21,7 +21,7 @@ from stacklib.quantity import Quantity, UnknownName
 
 from ..measurements import Measurement, Refusal, number
 from ..systems import device_of
-from . import PREDICTORS, Forecast, Predict
+from .registry import PREDICTORS, Forecast, Predict
 
 _NODE = re.compile(r"\bn(\d+)\b|\b(\d+)\s?nm\b")
 _FLEET = re.compile(r"([\d.]+) nodes x (\d+) x (\d+) h x \$([\d.]+)")

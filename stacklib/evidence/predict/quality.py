@@ -11,7 +11,7 @@ from stacklib import models
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal
-from . import PREDICTORS, Forecast, Predict
+from .registry import PREDICTORS, Forecast, Predict
 
 
 def prepare(row: Measurement) -> Predict:

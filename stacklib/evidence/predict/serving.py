@@ -17,7 +17,7 @@ from stacklib.quantity import quoted
 from stacklib.serving.speculation.formula import speedup
 
 from ..measurements import Measurement, Refusal, number
-from . import PREDICTORS, Forecast, Predict
+from .registry import PREDICTORS, Forecast, Predict
 from .waits import waited
 
 _SIZE = re.compile(r"\b(\d+(?:\.\d+)?)\s?([bm])\b")

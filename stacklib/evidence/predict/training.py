@@ -25,7 +25,7 @@ from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
-from . import PREDICTORS, Forecast, Predict
+from .registry import PREDICTORS, Forecast, Predict
 from .training_layouts import chips_of, chosen, dtype_of, layouts_of, length_of, ways_of
 from .training_models import SIZE, model_of, words
 

@@ -24,7 +24,7 @@ from stacklib.serving.simulation.traffic import Row, lognormal, poisson
 
 from ..measurements import Measurement, Refusal, number
 from ..systems import device_of
-from . import Forecast
+from .registry import Forecast
 
 APART = 4.0  # times, at most, between the answers at both ends of the band
 _TRACE = re.compile(r"sharegpt (\d+) requests at ([\d.]+) req/s")

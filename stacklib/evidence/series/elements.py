@@ -1,85 +1,18 @@
-"""Series element by element, and counts of values."""
+"""Series element by element, and counts of values: what each row is launched on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from stacklib import gpu
+from stacklib.kernels.series import elements as k
+from stacklib.kernels.series.elements import Kernel
 
-from .port import Port, Shape, Step, Steps, T, floats, whole
+from .port import Port, Shape, Step, Steps, floats, whole
 
-Kernel = Callable[..., None]
-BINS = 512  # of the histograms of equal values
 UNITS = 132  # of the device of the histograms; the author launches 32 blocks on each
-Of = Callable[[T, list[T]], T]  # a result from the numbers of all arrays
-
-
-def each(width: int, inputs: int, of: Of) -> Kernel:
-    """``width`` neighbours a thread, by one load of each array."""
-
-    def one(t: T, x: T, y: T, n: int) -> None:
-        i = (t.block.x * t.block_dim.x + t.thread.x) * width
-        if i < n:
-            given = t.load(x, i, width)
-            t.store(y, i, [of(t, [given[e]]) for e in range(width)])
-
-    def two(t: T, x: T, z: T, y: T, n: int) -> None:
-        i = (t.block.x * t.block_dim.x + t.thread.x) * width
-        if i < n:
-            a, b = t.load(x, i, width), t.load(z, i, width)
-            t.store(y, i, [of(t, [a[e], b[e]]) for e in range(width)])
-
-    return one if inputs == 1 else two
-
-
-def _added(t: T, given: list[T]) -> T:
-    return given[0] + given[1]
-
-
-def _sigmoid(t: T, given: list[T]) -> T:
-    return 1.0 / (1.0 + t.exp(-given[0]))
-
-
-def _relu(t: T, given: list[T]) -> T:
-    return t.max(0.0, given[0])
-
-
-def counted_globally(t: T, src: T, bins: T, n: int) -> None:
-    """Every thread adds in global memory."""
-    i = t.block.x * t.block_dim.x + t.thread.x
-    while i < n:
-        t.atomic_add(bins, t.to(np.int32, src[i]), 1)
-        i = i + t.block_dim.x * t.grid_dim.x
-
-
-def counted_by_blocks(width: int) -> Kernel:
-    """Every block counts in shared memory, ``width`` bytes a load."""
-
-    def kernel(t: T, src: T, bins: T, n: int) -> None:
-        own = t.shared(256, np.int32)
-        x = t.thread.x
-        if x < 256:
-            own[x] = 0
-        t.sync()
-        i = t.block.x * t.block_dim.x + x
-        while i < n // width:
-            if width == 1:
-                t.atomic_add(own, t.to(np.int32, src[i]), 1)
-            else:
-                several = t.load(src, i * width, width)
-                for e in range(width):
-                    t.atomic_add(own, t.to(np.int32, several[e]), 1)
-            i = i + t.block_dim.x * t.grid_dim.x
-        t.sync()
-        if x < 256:
-            count = own[x]
-            if count > 0:
-                t.atomic_add(bins, x, count)
-
-    return kernel
 
 
 def _elements(kernel: Kernel, width: int, inputs: int, result: Any, n: int) -> Port:
@@ -115,40 +48,17 @@ def _histogram(kernel: Kernel, width: int) -> Port:
     return Port(steps, expected, _bytes, ((1 << 30,),), (1 << 14,))
 
 
-def counted_once(t: T, src: T, bins: T, n: int) -> None:
-    """One number a thread, counted in global memory."""
-    i = t.block.x * t.block_dim.x + t.thread.x
-    while i < n:
-        t.atomic_add(bins, src[i], 1)
-        i = i + t.block_dim.x * t.grid_dim.x
-
-
-def counted_and_merged(t: T, src: T, bins: T, n: int) -> None:
-    """One number a thread, counted in shared memory; blocks merge bins, zeros too."""
-    own = t.shared(BINS, np.int32)
-    for k in range(t.thread.x, BINS, t.block_dim.x):
-        own[k] = 0
-    t.sync()
-    i = t.block.x * t.block_dim.x + t.thread.x
-    while i < n:
-        t.atomic_add(own, src[i], 1)
-        i = i + t.block_dim.x * t.grid_dim.x
-    t.sync()
-    for k in range(t.thread.x, BINS, t.block_dim.x):
-        t.atomic_add(bins, k, own[k])
-
-
 def _equal_values(kernel: Kernel) -> Port:
     """The author fills no input: every number is the same."""
 
     def steps(shape: Shape) -> Steps:
         (n,) = shape
-        args: tuple[Any, ...] = (np.zeros(n, np.int32), np.zeros(BINS, np.int32), n)
+        args: tuple[Any, ...] = (np.zeros(n, np.int32), np.zeros(k.BINS, np.int32), n)
         left = yield Step(kernel, -(-n // 512), 512, args, 16)
         return left["bins"]
 
     def expected(shape: Shape) -> Any:
-        return np.array([shape[0], *[0] * (BINS - 1)])
+        return np.array([shape[0], *[0] * (k.BINS - 1)])
 
     return Port(steps, expected, lambda s: 4.0 * s[0], ((1 << 26,),), (1 << 13,))
 
@@ -164,24 +74,24 @@ def _sigmoids(x: Any) -> Any:
 _MANY = 1 << 25
 PORTS = {
     "liu-elementwise": {
-        "add, float": _elements(each(1, 2, _added), 1, 2, np.add, _MANY),
-        "add, float2": _elements(each(2, 2, _added), 2, 2, np.add, _MANY),
-        "add, float4": _elements(each(4, 2, _added), 4, 2, np.add, _MANY),
+        "add, float": _elements(k.each(1, 2, k.added), 1, 2, np.add, _MANY),
+        "add, float2": _elements(k.each(2, 2, k.added), 2, 2, np.add, _MANY),
+        "add, float4": _elements(k.each(4, 2, k.added), 4, 2, np.add, _MANY),
     },
     "ymlin-elementwise": {
-        "add, float4": _elements(each(4, 2, _added), 4, 2, np.add, _MANY),
-        "sigmoid, float4": _elements(each(4, 1, _sigmoid), 4, 1, _sigmoids, _MANY),
+        "add, float4": _elements(k.each(4, 2, k.added), 4, 2, np.add, _MANY),
+        "sigmoid, float4": _elements(k.each(4, 1, k.sigmoid), 4, 1, _sigmoids, _MANY),
         "relu, float4": _elements(
-            each(4, 1, _relu), 4, 1, lambda x: np.maximum(x, 0), _MANY
+            k.each(4, 1, k.relu), 4, 1, lambda x: np.maximum(x, 0), _MANY
         ),
     },
     "yencal-histogram": {
-        "Global Atomic": _histogram(counted_globally, 1),
-        "Shared Atomic": _histogram(counted_by_blocks(1), 1),
-        "Shared Atomic (vectorized)": _histogram(counted_by_blocks(16), 16),
+        "Global Atomic": _histogram(k.counted_globally, 1),
+        "Shared Atomic": _histogram(k.counted_by_blocks(1), 1),
+        "Shared Atomic (vectorized)": _histogram(k.counted_by_blocks(16), 16),
     },
     "r100001-histogram": {
-        "Simple Histogram": _equal_values(counted_once),
-        "Histogram Shared Bins": _equal_values(counted_and_merged),
+        "Simple Histogram": _equal_values(k.counted_once),
+        "Histogram Shared Bins": _equal_values(k.counted_and_merged),
     },
 }

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from . import matmul, matmul_warps
-from .matmul import Kernel
+from stacklib.kernels.series import matmul, matmul_warps
+from stacklib.kernels.series.matmul import Kernel
+
 from .port import Port, Shape, Size, Step, Steps, floats
 
 MARGIN = 30  # registers for addresses, counters and what a kernel is given

@@ -18,7 +18,6 @@ import numpy as np
 
 from stacklib import gpu
 
-T = Any  # a thread; what a kernel indexes and computes differs by lane
 Shape = tuple[int, ...]
 Size = int | tuple[int, ...]
 FILLED = 1 << 24  # elements; more are left zero, so that no page of them is touched

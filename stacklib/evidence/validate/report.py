@@ -13,7 +13,7 @@ from stacklib.hardware.errors import error_band
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal
-from ..predict import Forecast, predictor, regime
+from ..predict.registry import Forecast, predictor, regime
 from ..systems import DeviceRefusal, device_of
 from . import units
 from .limits import beyond

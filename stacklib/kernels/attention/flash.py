@@ -59,14 +59,17 @@ def flash_attention(
     window: int | None = None,
     scale: float | None = None,
     backend: str = "numpy",
+    return_lse: bool = False,
 ) -> Any:
     """Attention in tiles: softmax(scale q k^T) v, and never the whole score matrix.
 
     Parameters
     ----------
     q : array or tensor, (batch, heads, queries, head_dim)
-    k, v : array or tensor, (batch, kv_heads, keys, head_dim)
+    k : array or tensor, (batch, kv_heads, keys, head_dim)
         Of kv_heads that divide heads (GQA; one head is MQA).
+    v : array or tensor, (batch, kv_heads, keys, value_dim)
+        Of as many numbers as a key, or of others (latent attention: 192 and 128).
     causal : bool
         Whether a query sees only keys that are not after it; the last query stands at
         the last key.
@@ -78,11 +81,16 @@ def flash_attention(
         ``numpy``: arrays of float32 or float64. ``torch``: tensors of those or of half
         the bits, with gradients.
         ``triton``: tensors on a GPU, or in Triton's interpreter.
+    return_lse : bool
+        Whether the log sum exp of each row's scores is given beside the result: what
+        joins results over parts of the keys. It carries no gradient.
 
     Returns
     -------
-    array or tensor, (batch, heads, queries, head_dim)
-        As `naive_attention` gives it, in the type of ``q``.
+    array or tensor, (batch, heads, queries, value_dim)
+        As `naive_attention` gives it, in the type of ``q``. With ``return_lse``, and
+        (batch, heads, queries), in the type that was computed in: -inf where a row
+        sees no key.
 
     Raises
     ------
@@ -100,4 +108,5 @@ def flash_attention(
     """
     name = resolve(backend, BACKENDS, "backend")
     attend = BACKENDS[name].load().attend
-    return attend(q, k, v, checked(q, k, v, causal, window, scale))
+    found, lse = attend(q, k, v, checked(q, k, v, causal, window, scale))
+    return (found, lse) if return_lse else found

@@ -23,18 +23,14 @@ from .tiles import Tiles, tiles_of
 Floats: TypeAlias = NDArray[Any]
 
 
-def attend(q: Any, k: Any, v: Any, call: Call) -> Floats:
-    """Attention of a checked call; see `flash.flash_attention`."""
-    return forward(q, k, v, call)[0]
-
-
-def forward(q: Any, k: Any, v: Any, call: Call) -> tuple[Floats, Floats]:
+def attend(q: Any, k: Any, v: Any, call: Call) -> tuple[Floats, Floats]:
     """Attention and, for each row, the log of the sum of its weights.
 
     - ``q``: array, (batch, heads, queries, head_dim).
-    - ``k``, ``v``: array, (batch, kv_heads, keys, head_dim).
+    - ``k``: array, (batch, kv_heads, keys, head_dim).
+    - ``v``: array, (batch, kv_heads, keys, value_dim).
     - ``call``: Call; from `mask.checked`.
-    - gives ``out``, array, (batch, heads, queries, head_dim): in the type of ``q``.
+    - gives ``out``, array, (batch, heads, queries, value_dim): in the type of ``q``.
     - gives ``lse``, array, (batch, heads, queries): log sum exp of a row's scores; -inf
       where it sees no key.
     - raises ``TypeError`` for numbers that are neither float32 nor float64.
@@ -45,12 +41,13 @@ def forward(q: Any, k: Any, v: Any, call: Call) -> tuple[Floats, Floats]:
             f"q of {q.dtype}: the NumPy backend computes in float32 and float64; "
             "convert with q.astype(np.float32)"
         )
-    out, lse = np.empty(q.shape, q.dtype), np.empty(q.shape[:3], q.dtype)
-    tiles, rise = tiles_of(k, call), _rise(v)
+    lse = np.empty(q.shape[:3], q.dtype)
+    out = np.empty((*q.shape[:3], v.shape[3]), q.dtype)
+    tiles, rise = tiles_of(k, v, call), _rise(v)
     low = _farthest(q, k, call.scale) < rise  # not where either is NaN
     # Heads that share keys and values get an axis of their own.
-    shared = (tiles.batch, tiles.kv_heads, call.group, *q.shape[2:])
-    q, to, lse_to = (x.reshape(shared[: x.ndim + 1]) for x in (q, out, lse))
+    shared = tiles.batch, tiles.kv_heads, call.group
+    q, to, lse_to = (x.reshape(*shared, *x.shape[2:]) for x in (q, out, lse))
     memory = np.empty(tiles.numbers, q.dtype)
     cover = cache(partial(_cover, call.mask))
     for block in tiles.blocks():
@@ -98,7 +95,8 @@ def _rows(
     q, k, v = q * q.dtype.type(tiles.call.scale), k[:, :, None], v[:, :, None]
     # Rows are measured from their height; from 0 while they have seen nothing.
     height = np.full((*heads, rows, 1), -np.inf, q.dtype)
-    base, total, sums = np.zeros_like(height), np.zeros_like(height), np.zeros_like(q)
+    base, total = np.zeros_like(height), np.zeros_like(height)
+    sums = np.zeros((*heads, rows, v.shape[-1]), q.dtype)
     product, ones = np.empty_like(sums), np.ones((tiles.keys, 1), q.dtype)
     with np.errstate(invalid="ignore", divide="ignore"):
         for left, right in mask.runs(top, top + rows, tiles.keys):

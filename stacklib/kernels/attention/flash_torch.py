@@ -27,8 +27,8 @@ WORKS_IN = dict.fromkeys((torch.float16, torch.bfloat16, torch.float32), torch.f
 WORKS_IN[torch.float64] = torch.float64
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor, call: Call) -> Tensor:
-    """Attention of a checked call; see `flash.flash_attention`.
+def attend(q: Tensor, k: Tensor, v: Tensor, call: Call) -> tuple[Tensor, Tensor]:
+    """Attention of a checked call, and the log sum exp of its rows' scores.
 
     - raises ``TypeError`` for arrays that are no tensors, or numbers that are no floats
       of 16, 32 or 64 bits.
@@ -40,32 +40,37 @@ def attend(q: Tensor, k: Tensor, v: Tensor, call: Call) -> Tensor:
             f"q of {q.dtype}: the torch backend takes float16, bfloat16, float32 and "
             "float64; convert with q.float()"
         )
-    found: Tensor = Flash.apply(q, k, v, call)
-    return found
+    out, lse = Flash.apply(q, k, v, call)
+    return out, lse
 
 
 class Flash(torch.autograd.Function):
     """The two passes, a block of heads at a time."""
 
     @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, call: Call) -> Tensor:
+    def forward(
+        ctx: Any, q: Tensor, k: Tensor, v: Tensor, call: Call
+    ) -> tuple[Tensor, Tensor]:
         """Keeps q, k, v, the result and two numbers a row."""
-        out, pad = q.new_empty(q.shape), _pad(q, k, call, 1)
-        state = q.new_empty(2, *q.shape[:3], 1, dtype=pad.dtype)
+        out, pad = q.new_empty(*q.shape[:3], v.shape[3]), _pad(q, k, v, call, 1)
+        state = q.new_empty(3, *q.shape[:3], 1, dtype=pad.dtype)
         rows = [x.unflatten(1, (-1, call.group)) for x in (q, out, *state)]
         for block in pad.tiles.blocks():
             columns = [x[block[:2]].flatten(0, 1) for x in (k, v)]
             _forward([x[block] for x in rows], columns, pad)
-        ctx.save_for_backward(q, k, v, out, state)
-        ctx.call = call
-        return out
+        ctx.save_for_backward(q, k, v, out, state[:2])
+        ctx.call, lse = call, state[2, ..., 0]
+        ctx.mark_non_differentiable(lse)
+        return out, lse
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
+    def backward(
+        ctx: Any, d_out: Tensor, _: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, None]:
         """Gradients of q, k and v; heads add into the keys and values they share."""
         q, k, v, out, state = ctx.saved_tensors
-        d_q, pad = q.new_empty(q.shape), _pad(q, k, ctx.call, 2)
+        d_q, pad = q.new_empty(q.shape), _pad(q, k, v, ctx.call, 2)
         d_k, d_v = (x.new_zeros(x.shape, dtype=pad.dtype) for x in (k, v))
         taken = (q, out, *state, d_out, d_q)
         rows = [x.unflatten(1, (-1, ctx.call.group)) for x in taken]
@@ -86,12 +91,12 @@ class Pad:
     cover: Callable[[int, int, int], Tensor]
 
 
-def _pad(q: Tensor, k: Tensor, call: Call, products: int) -> Pad:
-    tiles, dtype = tiles_of(k, call), WORKS_IN[q.dtype]
+def _pad(q: Tensor, k: Tensor, v: Tensor, call: Call, products: int) -> Pad:
+    tiles, dtype = tiles_of(k, v, call), WORKS_IN[q.dtype]
     memory = q.new_empty(products, tiles.numbers, dtype=dtype)
-    other = (
-        0 if q.dtype == dtype else min(k.numel(), max(COLUMNS, tiles.keys * k.shape[3]))
-    )
+    widest = max(k, v, key=Tensor.numel)
+    most = min(widest.numel(), max(COLUMNS, tiles.keys * widest.shape[3]))
+    other = 0 if q.dtype == dtype else most
 
     @cache
     def cover(place: int, rows: int, keys: int) -> Tensor:
@@ -120,13 +125,13 @@ def _put(tile: Tensor, x: Tensor, top: int, bottom: int) -> None:
 
 
 def _forward(of_rows: list[Tensor], of_keys: list[Tensor], pad: Pad) -> None:
-    """One block, with the height and the sum of weights that each row ends with."""
-    (q, out, heights, totals), (k, v), mask = of_rows, of_keys, pad.tiles.call.mask
+    """One block, with each row's height, sum of weights, and log of the sum."""
+    (q, out, *state), (k, v), mask = of_rows, of_keys, pad.tiles.call.mask
     for top, bottom in pad.tiles.steps():
         rows = _tile(q, top, bottom, pad.dtype)
         height = rows.new_full((*rows.shape[:2], 1), -torch.inf)
         base, total = torch.zeros_like(height), torch.zeros_like(height)
-        sums = torch.zeros_like(rows)  # (heads, rows, d)
+        sums = rows.new_zeros(*rows.shape[:2], v.shape[2])
         for left, right in mask.runs(top, bottom, pad.tiles.keys):
             keys, values = _columns((k, v), left, right, pad)
             scores = _scores(rows, keys, (top, bottom, left, right), pad)
@@ -141,8 +146,10 @@ def _forward(of_rows: list[Tensor], of_keys: list[Tensor], pad: Pad) -> None:
             weights = scores.sub_(base).exp_()
             total += weights.sum(2, keepdim=True)
             sums.baddbmm_(weights, values)
-        total.masked_fill_(total == 0, 1)  # a row that sees nothing
-        for tile, x in ((sums.div_(total), out), (base, heights), (total, totals)):
+        lse = base + total.log()  # -inf where a row sees nothing
+        total.masked_fill_(total == 0, 1)
+        tiles = sums.div_(total), base, total, lse
+        for tile, x in zip(tiles, (out, *state), strict=True):
             _put(tile, x, top, bottom)
 
 

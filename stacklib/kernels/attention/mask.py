@@ -120,8 +120,8 @@ def checked(
         raise ValueError(f"{said}: each is (batch, heads, tokens, head_dim)")
     if any(0 in shape for shape in shapes.values()):
         raise ValueError(f"{said}: no axis may be empty")
-    if k_shape != shapes["v"]:
-        raise ValueError(f"{said}: k and v must have one shape")
+    if k_shape[:3] != shapes["v"][:3]:
+        raise ValueError(f"{said}: k and v have as many heads and tokens as each other")
     if q_shape[0] != k_shape[0] or q_shape[3] != k_shape[3]:
         raise ValueError(f"{said}: batch and head_dim must be the same in q and k")
     if q_shape[1] % k_shape[1]:
@@ -129,7 +129,7 @@ def checked(
             f"{said}: {q_shape[1]} query heads do not divide among {k_shape[1]} heads "
             "of keys and values"
         )
-    if q_shape[3] > MOST_DIM:
+    if max(q_shape[3], shapes["v"][3]) > MOST_DIM:
         raise ValueError(f"{said}: head_dim is at most {MOST_DIM}")
     if not q.dtype == k.dtype == v.dtype:
         raise TypeError(f"q, k, v of {q.dtype}, {k.dtype}, {v.dtype}: one is needed")

@@ -35,14 +35,16 @@ def naive_attention(
     window: int | None = None,
     scale: float | None = None,
     dtype: Any = np.float64,
-) -> NDArray[Any]:
+    return_lse: bool = False,
+) -> Any:
     """Attention as its formula says, softmax(scale q k^T) v: the reference.
 
     Parameters
     ----------
     q : array, (batch, heads, queries, head_dim)
-    k, v : array, (batch, kv_heads, keys, head_dim)
+    k : array, (batch, kv_heads, keys, head_dim)
         Of kv_heads that divide heads: query head h reads head h // (heads // kv_heads).
+    v : array, (batch, kv_heads, keys, value_dim)
     causal : bool
         Whether a query sees only keys that are not after it; the last query stands at
         the last key.
@@ -53,11 +55,14 @@ def naive_attention(
     dtype
         In which everything is computed: float32 gives the error that kernels of that
         precision may have twice of.
+    return_lse : bool
+        Whether the log sum exp of each row's scores is given beside the result.
 
     Returns
     -------
-    array, (batch, heads, queries, head_dim)
+    array, (batch, heads, queries, value_dim)
         In ``dtype``. Zeros in a row that sees no key; NaN in a row whose scores are.
+        With ``return_lse``, and (batch, heads, queries): -inf where a row sees no key.
 
     Raises
     ------
@@ -80,4 +85,7 @@ def naive_attention(
     total = weights.sum(axis=-1, keepdims=True)
     total[total == 0] = 1
     found: NDArray[Any] = (weights / total) @ v
-    return found
+    if not return_lse:
+        return found
+    empty = (weights == 0).all(axis=-1)
+    return found, np.where(empty, -np.inf, (highest + np.log(total))[..., 0])

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from stacklib.quantity.bounds import whole
 
-from .flash_numpy import forward
+from .flash_numpy import attend
 from .mask import checked
 
 Floats: TypeAlias = NDArray[Any]
@@ -79,7 +79,7 @@ def split_decode(
     parts = []
     for left, right in pairwise(edges):
         own = k[:, :, left:right], v[:, :, left:right]
-        parts.append(forward(q, *own, checked(q, *own, False, None, scale)))
+        parts.append(attend(q, *own, checked(q, *own, False, None, scale)))
     return merge(parts)
 
 
@@ -179,7 +179,7 @@ def _piece(
     k, v = (x[None, :, run.left : run.right] for x in (k, v))
     among = max(0, queries - (keys - run.right))  # queries that stand within or before
     found = [
-        forward(rows, k, v, checked(rows, k, v, causal, None, scale))
+        attend(rows, k, v, checked(rows, k, v, causal, None, scale))
         for rows, causal in ((q[:, :, :among], True), (q[:, :, among:], False))
         if rows.shape[2]
     ]

@@ -59,7 +59,7 @@ class Tiles:
             yield top, min(top + self.rows, queries)
 
 
-def tiles_of(k: Any, call: Call) -> Tiles:
+def tiles_of(k: Any, v: Any, call: Call) -> Tiles:
     """The tiles of a checked call, from shapes alone."""
     mask, most = call.mask, TILE_Q
     if not mask.all:
@@ -67,7 +67,8 @@ def tiles_of(k: Any, call: Call) -> Tiles:
     rows = _even(mask.queries, most)
     keys = _even(mask.keys, TILE_K * min(4, max(1, TILE_Q // rows)))
     members = min(call.group, max(1, NUMBERS // (rows * keys)))
-    heads = NUMBERS // (members * rows * keys), COLUMNS // (keys * k.shape[3])
+    wide = max(k.shape[3], v.shape[3])
+    heads = NUMBERS // (members * rows * keys), COLUMNS // (keys * wide)
     return Tiles(call, k.shape[0], k.shape[1], rows, keys, members, max(1, min(heads)))
 
 

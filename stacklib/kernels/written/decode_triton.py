@@ -19,6 +19,7 @@ for all of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from .flash_shapes_triton import WIDEST, column_sides, softmax_scale, window_size
 from .flash_tiles_triton import decode_tiles
@@ -215,23 +216,6 @@ def merge_kernel(
     tl.store(lse + place, tl.where(empty, float("-inf"), highest + tl.log(sums)))
 
 
-def paged_decode(
-    q: Array,
-    k_pages: Array,
-    v_pages: Array,
-    table: Array,
-    lengths: Array,
-    scale: float | None = None,
-    window: int | None = None,
-    *,
-    splits: int | None = None,
-    block: int | None = None,
-) -> Array:
-    """Attention of one new token a sequence; its parameters are `decode_with_lse`'s."""
-    asked = (q, k_pages, v_pages, table, lengths, scale, window)
-    return decode_with_lse(*asked, splits=splits, block=block)[0]
-
-
 def decode_with_lse(
     q: Array,
     k_pages: Array,
@@ -319,6 +303,11 @@ def decode_with_lse(
     arrays, counts = [part, part_lse, lengths, out, lse], [batch, heads, splits]
     launch(merge_kernel, (batch, heads), *arrays, *counts, **rows, BLOCK_S=16)
     return out, lse
+
+
+def paged_decode(*asked: Any, **chosen: Any) -> Array:
+    """The first that `decode_with_lse` gives, whose parameters it takes."""
+    return decode_with_lse(*asked, **chosen)[0]
 
 
 def splits_for(

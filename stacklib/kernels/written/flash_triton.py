@@ -46,14 +46,16 @@ def forward(
     return forward_with_lse(q, k, v, causal, window, scale, blocks=blocks)[0]
 
 
-def attend(q: Array, k: Array, v: Array, call: Any) -> Array:
+def attend(q: Array, k: Array, v: Array, call: Any) -> tuple[Array, Array]:
     """What `flash_attention` asks of a backend; ``call`` is its checked question."""
     causal, window, scale = call.mask.causal, call.mask.window, call.scale
+    if scale <= 0:  # kernels compare scores before they scale
+        q, scale = q * scale, 1.0
     if not is_tensor(q):
-        return forward(q, k, v, causal, window, scale)
+        out, lse = forward_with_lse(q, k, v, causal, window, scale)
+        return out, lse[0] + lse[1]
     reachable(q)  # the operator's form on a CPU is the plain formula, in S**2 memory
     from .ops_torch import flash_attention
 
-    if scale <= 0:
-        q, scale = q * scale, 1.0
-    return flash_attention(q, k, v, causal, window or 0, scale)[0]
+    out, lse = flash_attention(q, k, v, causal, window or 0, scale)
+    return out, (lse[0] + lse[1]).detach()

@@ -21,12 +21,35 @@ BEND = 0.4477  # of a radius: where the handles of a quarter circle stand
 _TEXT = re.compile(r'(<g id="st-text-(\d+)">\s*<text[^>]*>)([^<]*)')
 
 _DRAWN = re.compile(r'(?<= )d="[^"]*"')
-_SMALL = re.compile(r"\d+\.\d+| (?=[A-Za-z\"])")
+_PIECE = re.compile(r"([MLCz])([^MLCz]*)")
+_ALONE = re.compile(r"<g>\n(<path [^>]*/>|<text .*</text>)\n</g>")
+_FONT = re.compile(r"font-size: [^;]*; font-family: [^;]*; ")
 
 
-def _rounded(found: re.Match[str]) -> str:
-    """A coordinate to a tenth of a point, which nobody sees."""
-    return f"{float(found[0]):.1f}".removesuffix(".0") if found[0] != " " else ""
+def _small(drawn: re.Match[str]) -> str:
+    """A path in steps of a tenth of a point, each from where the last one ended."""
+    at, found = (0, 0), []
+    for kind, numbers in _PIECE.findall(drawn[0][3:-1]):
+        tenths = [round(float(n) * 10) for n in numbers.split()]
+        ends = list(zip(tenths[::2], tenths[1::2], strict=True))
+        steps = [(x - at[0], y - at[1]) for x, y in ends]
+        at = ends[-1] if ends else at
+        if kind == "M":
+            found.append("M" + _joined(tenths))
+        elif kind == "L" and 0 in steps[0]:
+            (x, y) = steps[0]
+            found.append(f"h{x / 10:g}" if y == 0 else f"v{y / 10:g}")
+        elif kind == "z":
+            found.append("z")
+        else:
+            found.append(kind.lower() + _joined([n for step in steps for n in step]))
+    return f'd="{"".join(found)}"'
+
+
+def _joined(tenths: list[int]) -> str:
+    """Numbers beside each other, without what a browser does not need."""
+    told = " ".join(f"{n / 10:g}" for n in tenths)
+    return re.sub(r"(?<!\d)0(?=\.)", "", told).replace(" -", "-")
 
 
 def _box(rect: Rect, radius: float, high: float) -> Path:
@@ -54,9 +77,12 @@ def _path(shape: Shape, high: float) -> Path:
     if shape.rects:
         boxes = [_box(rect, shape.look.radius, high) for rect in shape.rects]
         return Path.make_compound_path(*boxes)
-    points = [(x, high - y) for x, y in shape.points]
     closed = bool(shape.look.fill)
-    return Path([*points, points[0]] if closed else points, closed=closed)
+    made = []
+    for line in shape.lines:
+        points = [(x, high - y) for x, y in line]
+        made.append(Path([*points, points[0]] if closed else points, closed=closed))
+    return made[0] if len(made) == 1 else Path.make_compound_path(*made)
 
 
 def _patch(shape: Shape, high: float) -> PathPatch:
@@ -119,7 +145,9 @@ def _number(svg: str, sheet: Sheet, names: Sequence) -> str:
 
 def finish(svg: str, name: str, alt: str, wide: float) -> str:
     """Inline SVG as wide as the page lets it be, at most as wide as drawn."""
-    svg = _DRAWN.sub(lambda d: _SMALL.sub(_rounded, d[0].replace("\n", "")), svg)
-    made = tidy(svg, name, alt).replace("max-width: 30rem", f"max-width: {wide:g}px")
+    made = _ALONE.sub(r"\1", tidy(_DRAWN.sub(_small, svg), name, alt))
+    if font := _FONT.search(made):  # one for all of its texts
+        made = made.replace(font[0], "").replace('style="', f'style="{font[0]}', 1)
+    made = made.replace("max-width: 30rem", f"max-width: {wide:g}px")
     # Its numbers can be opened, and what is in an image is not reached.
     return made.replace('role="img"', 'role="group"', 1)

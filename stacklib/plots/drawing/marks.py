@@ -8,13 +8,11 @@ from typing import Any
 from stacklib.quantity import Quantity, chosen
 
 from ..spec import SpecError
+from .edges import HEAD, THINNEST, WIDEST, band, thickness
+from .geometry import Polyline, Rect, around
 from .nodes import PAD, Node, Size, centred, room_of, said
-from .sheet import Look, Rect, Sheet, Way
+from .sheet import Look, Sheet, Way
 from .words import Line, lines
-
-WIDEST = 30.0  # points of the widest arrow of a drawing
-THINNEST = 1.2  # an arrow is seen however little goes through it
-HEAD = 5.0  # of its point, beyond its edges
 
 
 @dataclass(frozen=True)
@@ -42,15 +40,14 @@ class Pipe(Node):
         return lines(self.rate if self.label is None else self.label)
 
     @property
+    def arrow(self) -> str:
+        """Where it points, as an edge's does."""
+        return "both" if self.both else "end"
+
+    @property
     def thick(self) -> float:
         """Points across, in proportion to what goes through."""
-        share = self.rate.si / self.full.si
-        if not 0 < share <= 1 + 1e-9:
-            raise SpecError(
-                f"{self.start} to {self.end}: {self.rate.text()}, and the widest "
-                f"carries {self.full.text()}"
-            )
-        return max(THINNEST, WIDEST * share)
+        return thickness(self.rate, self.full, f"{self.start} to {self.end}")
 
     def size(self, narrow: bool) -> Size:
         """Along: its words or a stub; across: its width and the words beside it."""
@@ -80,21 +77,12 @@ class Pipe(Node):
             "start" if upright else "middle",
         )
 
-    def _outline(self, rect: Rect, upright: bool) -> list[tuple[float, float]]:
+    def _outline(self, rect: Rect, upright: bool) -> Polyline:
         """Corners of the arrow, along x, turned where it runs down."""
         x, y = rect.middle
-        long = (rect.h if upright else rect.w) / 2 - 1
-        t = self.thick / 2
-        head = min(t + HEAD, long)
-        tip = [
-            (long - head, -t),
-            (long - head, -t - HEAD / 2),
-            (long, 0.0),
-            (long - head, t + HEAD / 2),
-            (long - head, t),
-        ]
-        tail = [(-a, -b) for a, b in tip] if self.both else [(-long, t), (-long, -t)]
-        return [(x + b, y + a) if upright else (x + a, y + b) for a, b in tip + tail]
+        far = (rect.h if upright else rect.w) / 2 - 1
+        flat = band(((-far, 0.0), (far, 0.0)), self.thick, self.arrow)
+        return tuple((x + b, y + a) if upright else (x + a, y + b) for a, b in flat)
 
 
 def then(start: str, end: str, *, down: tuple[bool, bool] = (False, True)) -> Pipe:
@@ -189,13 +177,6 @@ class Note(Node):
         sheet.told.append((f"note on {self.target}", said(self.lines)))
         own = Rect(left, rect.middle[1] - high / 2, wide, high)
         sheet.leaders.append((own, self.target))
-
-
-def around(points: list[tuple[float, float]]) -> Rect:
-    """The box that points span."""
-    left, top = (min(axis) for axis in zip(*points, strict=True))
-    right, foot = (max(axis) for axis in zip(*points, strict=True))
-    return Rect(left, top, right - left, foot - top)
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,8 @@ class Box(Node):
         """The frame, then label and inside."""
         way = (*way, self.name)
         sheet.add_part(way, rect, said(self.lines))
-        sheet.rects(Look("paper", radius=3.0), rect)  # tints do not add up
+        if len(way) > 1:  # tints do not add up
+            sheet.rects(Look("paper", radius=3.0), rect)
         sheet.rects(look_of(self.role, self.lit), rect)
         body = rect.shrunk(PAD)
         if self.inside is None:
@@ -197,17 +198,14 @@ class Cells(Node):
 
     def put(self, sheet: Sheet, rect: Rect, way: Way) -> None:
         """One path a shade."""
-        sheet.add_part(
-            (*way, self.name), centred(rect, self.size(sheet.narrow)), self.words
-        )
+        whole = centred(rect, self.size(sheet.narrow))
         boxes = self.boxes(rect, sheet.narrow)
+        sheet.cells[sheet.add_part((*way, self.name), whole, self.words)] = boxes
         for alpha, mine in ((0.34, self._plain()), (0.95, self.lit), (0.1, self.dark)):
             look = Look(self.role, alpha, radius=1.0 if self.count <= ROUND else 0.0)
             if mine:
                 sheet.rects(look, *self._runs(boxes, mine))
         self._part(sheet, boxes)
-        if len(self.lit) == 1:
-            sheet.parts[*way, self.name, f"{self.name}, lit"] = boxes[min(self.lit)]
 
     def _runs(self, boxes: list[Rect], mine: frozenset[int]) -> list[Rect]:
         """Boxes of cells; of a large array neighbours in a row share one."""

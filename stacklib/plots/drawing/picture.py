@@ -18,9 +18,11 @@ from stacklib.quantity.say import MIME, Said, Saying
 
 from ..spec import SpecError, check_name
 from . import ink
+from .edges import draw_edges
+from .geometry import Rect
 from .marks import draw_leaders
 from .nodes import Node
-from .sheet import Rect, Sheet
+from .sheet import Sheet
 from .words import Shown
 
 WIDTH = {False: 680.0, True: 336.0}  # of the canvases: text is 11 px on any phone
@@ -62,8 +64,10 @@ class Drawing:
         sheet = self.frames[0][1][0]
         counts = Counter(": ".join(dict.fromkeys(filter(None, t))) for t in sheet.told)
         parts = "; ".join(f"{n} of {t}" if n > 1 else t for t, n in counts.items())
-        told = ((f"{a} to {b}", words) for a, b, words in sheet.arrows)
-        arrows = "; ".join(", ".join(filter(None, arrow)) for arrow in told)
+        told = Counter(
+            ", ".join(filter(None, (_way(a, b), words))) for a, b, words in sheet.arrows
+        )
+        arrows = "; ".join(f"{n} of {t}" if n > 1 else t for t, n in told.items())
         steps = "; ".join(filter(None, (words for words, _ in self.frames)))
         said = {"Parts": parts, "Arrows": arrows, "Steps": steps}
         all_of_it = " ".join(f"{head}: {text}." for head, text in said.items() if text)
@@ -161,6 +165,12 @@ class Drawing:
         }
 
 
+def _way(start: str, end: str) -> str:
+    """From where to where, in words: cells of an array are not told one by one."""
+    ends = filter(None, (start, end))
+    return " to ".join(re.sub(r"\[\d+\]$", "", name) for name in ends)
+
+
 def _digits(shown: Shown) -> int:
     """As many as are printed: a count is whole."""
     return (
@@ -193,8 +203,9 @@ def _shown(
 
 
 def height(sheet: Sheet) -> float:
-    """Points down to the last part or text."""
+    """Points down to the last part, text or line."""
     boxes = [*sheet.parts.values(), *(text.box for text in sheet.texts)]
+    boxes += [stroke.box for stroke in sheet.strokes]
     return float(round(max(box.foot for box in boxes) + MARGIN))
 
 
@@ -203,6 +214,7 @@ def lay_out(scene: Node, narrow: bool) -> Sheet:
     sheet, (_, high) = Sheet(narrow), scene.size(narrow)
     scene.put(sheet, Rect(MARGIN, MARGIN, WIDTH[narrow] - 2 * MARGIN, high), ())
     draw_leaders(sheet)
+    draw_edges(sheet, WIDTH[narrow])
     return sheet
 
 

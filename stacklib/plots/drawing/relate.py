@@ -93,6 +93,11 @@ def flow(*nodes: Node, gap: float = GAP, grow: float = 1.0, even: bool = False) 
     return Line(nodes, (False, True), gap, grow, even=even)
 
 
+def turned(*nodes: Node, gap: float = GAP, even: bool = False) -> Line:
+    """A column where there is room, a row on a phone."""
+    return Line(nodes, (True, False), gap, even=even)
+
+
 def chain(*boxes: Box, down: tuple[bool, bool] = (False, True)) -> Line:
     """In the order that one follows another, a thin arrow from each to the next."""
     nodes: list[Node] = [*boxes[:1]]

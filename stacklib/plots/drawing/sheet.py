@@ -8,56 +8,29 @@ text on a part that is not its own are found by comparing boxes.
 from __future__ import annotations
 
 import itertools
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 from ..spec import SpecError
+from .geometry import (
+    SLACK,
+    Point,
+    Polyline,
+    Rect,
+    around,
+    covers,
+    crosses,
+    runs_along,
+    ways,
+)
 from .words import DOWN, LEADING, SIZE, UP, Line
 
-SLACK = 0.6  # points that boxes may share: lines have a width
-Point = tuple[float, float]
+_CELL = re.compile(r"(.*?)(?:\[(\d+)\])?")
 Way = tuple[str, ...]  # a part's name after those of the parts around it
-
-
-class Rect(NamedTuple):
-    """A box: its upper left corner, its width and height."""
-
-    x: float
-    y: float
-    w: float
-    h: float
-
-    @property
-    def right(self) -> float:
-        """Its right edge."""
-        return self.x + self.w
-
-    @property
-    def foot(self) -> float:
-        """Its lower edge."""
-        return self.y + self.h
-
-    @property
-    def middle(self) -> tuple[float, float]:
-        """Its centre."""
-        return self.x + self.w / 2, self.y + self.h / 2
-
-    def shrunk(self, by: float) -> Rect:
-        """The box without a margin on every side."""
-        return Rect(self.x + by, self.y + by, self.w - 2 * by, self.h - 2 * by)
-
-    def holds(self, other: Rect) -> bool:
-        """Whether another box lies in it."""
-        across = other.x >= self.x - SLACK and other.right <= self.right + SLACK
-        return across and other.y >= self.y - SLACK and other.foot <= self.foot + SLACK
-
-    def meets(self, other: Rect) -> bool:
-        """Whether two boxes share more than an edge."""
-        wide = min(self.right, other.right) - max(self.x, other.x)
-        high = min(self.foot, other.foot) - max(self.y, other.y)
-        return min(wide, high) > SLACK
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +47,35 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Boxes of one look, or a line through points (closed where it is filled)."""
+    """Boxes of one look, or lines through points (closed where they are filled)."""
 
     look: Look
     rects: tuple[Rect, ...] = ()
-    points: tuple[tuple[float, float], ...] = ()
+    lines: tuple[Polyline, ...] = ()
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A line between parts: it runs through no text, an edge through no part."""
+
+    line: Polyline
+    thick: float = 0.0
+    ends: tuple[Way, ...] = ()  # the parts that an edge joins; none of a leader
+    net: int = 0  # the edges that may cross one another
+
+    @cached_property
+    def box(self) -> Rect:
+        """What it spans."""
+        return around(self.line).shrunk(-self.thick / 2)
+
+    def enters(self, box: Rect) -> bool:
+        """Whether it runs through a box."""
+        near = self.box.shrunk(-1).meets(box)
+        return near and any(covers(a, b, self.thick, box) for a, b in ways(self.line))
+
+    def own(self, way: Way) -> bool:
+        """Whether a part is one that it joins, around one or inside one."""
+        return any(all(map(str.__eq__, end, way)) for end in self.ends)
 
 
 @dataclass(frozen=True)
@@ -100,6 +97,12 @@ class Text:
         return Rect(left, top, wide, (UP + DOWN) * self.size)
 
 
+def _in_order(tail: Way, way: Way) -> bool:
+    """Whether a part stands in those that are named, from the outermost."""
+    left = iter(way)
+    return all(name in left for name in tail)
+
+
 @dataclass
 class Sheet:
     """What has been drawn so far."""
@@ -111,7 +114,9 @@ class Sheet:
     told: list[tuple[str, str]] = field(default_factory=list)  # part, its words
     arrows: list[tuple[str, str, str]] = field(default_factory=list)
     leaders: list[tuple[Rect, str]] = field(default_factory=list)
-    lines: list[tuple[Point, Point]] = field(default_factory=list)  # between parts
+    strokes: list[Stroke] = field(default_factory=list)
+    cells: dict[Way, list[Rect]] = field(default_factory=dict)  # of arrays
+    nets: list[tuple[Any, Way, Rect]] = field(default_factory=list)  # see ``edges``
     openings: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -123,21 +128,22 @@ class Sheet:
         """Draw boxes of one look."""
         self.shapes.append(Shape(look, rects=rects))
 
-    def path(self, look: Look, *points: tuple[float, float]) -> None:
+    def path(self, look: Look, *points: Point) -> None:
         """Draw a line through points."""
-        self.shapes.append(Shape(look, points=points))
+        self.shapes.append(Shape(look, lines=(points,)))
 
     def join(self, look: Look, start: Point, end: Point) -> None:
         """A line between parts, which runs through no text."""
-        self.lines.append((start, end))
+        self.strokes.append(Stroke((start, end)))
         self.path(look, start, end)
 
-    def add_part(self, way: Way, rect: Rect, words: str = "") -> None:
+    def add_part(self, way: Way, rect: Rect, words: str = "") -> Way:
         """Record a part; of those with one name beside each other each is kept."""
         self.told.append((way[-1], words))
         while way in self.parts:
             way = (*way[:-1], way[-1] + "'")
         self.parts[way] = rect
+        return way
 
     def write(
         self, words: tuple[Line, ...], rect: Rect, way: Way, align: str = "middle"
@@ -153,37 +159,81 @@ class Sheet:
         for at, one in enumerate(words):
             self.texts.append(Text(one, self.size, (x, y + at * step), way, align))
 
-    def rect_of(self, name: str) -> Rect:
-        """Where a part stands; SpecError for one that the drawing has not."""
-        for way, rect in self.parts.items():
-            if way[-1] == name:
-                return rect
+    def find(self, name: str) -> tuple[Way, Rect]:
+        """A part by its name: ``GPU``, ``node A/GPU``, or a cell, ``GPUs[3]``."""
+        bare, cell = _CELL.fullmatch(name).groups()  # type: ignore[union-attr]
+        tail = tuple(bare.split("/"))
+        found = {w: r for w, r in self.parts.items() if w[-1] == tail[-1]}
+        found = {way: rect for way, rect in found.items() if _in_order(tail, way)}
+        if len(found) > 1:
+            every = " or ".join("/".join(way) for way in found)
+            raise SpecError(f"{len(found)} parts are called {name!r}: {every}")
+        for way, rect in found.items():
+            if cell is None:
+                return way, rect
+            if int(cell) < len(self.cells.get(way, ())):
+                return (*way, cell), self.cells[way][int(cell)]
         known = ", ".join(way[-1] for way in self.parts)
         raise SpecError(f"no part {name!r}; there are {known}")
+
+    def rect_of(self, name: str) -> Rect:
+        """Where a part stands; SpecError for one that the drawing has not."""
+        return self.find(name)[1]
 
     def faults(self, frame: Rect) -> list[str]:
         """A sentence for everything that is cut or lies on what it should not."""
         cut = [t.line.text for t in self.texts if not frame.holds(t.box)]
         cut += [way[-1] for way, r in self.parts.items() if not frame.holds(r)]
+        for stroke in self.strokes:
+            cut += [
+                f"line of {e[-1]}" for e in stroke.ends if not frame.holds(stroke.box)
+            ]
         faults = [f"{name!r} is cut by the frame" for name in cut]
-        faults += [*self._crowded_texts(), *self._strayed()]
-        return [*faults, *self._crowded_parts(), *self._crossed()]
+        faults += [*self._crowded_texts(), *self._strayed(), *self._crowded_parts()]
+        return [*faults, *self._run_through(), *self._crossed()]
 
     def _crowded_texts(self) -> Iterator[str]:
         for a, b in itertools.combinations(self.texts, 2):
             if a.box.meets(b.box):
                 yield f"{a.line.text!r} lies on {b.line.text!r}"
 
+    def obstacles(self) -> list[tuple[Way, Rect]]:
+        """What an edge runs through only where it ends: parts, cells of arrays."""
+        cells = (
+            ((*way, str(i)), box)
+            for way, boxes in self.cells.items()
+            for i, box in enumerate(boxes)
+        )
+        return [*self.parts.items(), *cells]
+
+    def _run_through(self) -> Iterator[str]:
+        """Texts and parts that a line runs through."""
+        obstacles = self.obstacles()
+        for stroke in self.strokes:
+            for text in self.texts:
+                if stroke.enters(text.box):
+                    yield f"a line runs through {text.line.text!r}"
+            for way, rect in obstacles if stroke.ends else ():
+                if not stroke.own(way) and stroke.enters(rect):
+                    yield f"a line runs through the part {way[-1]!r}"
+
     def _crossed(self) -> Iterator[str]:
-        """Texts that a line between parts runs through."""
-        for (a, b), text in itertools.product(self.lines, self.texts):
-            box, steps = text.box, range(1, 60)
-            at = (
-                (a[0] + (b[0] - a[0]) * i / 60, a[1] + (b[1] - a[1]) * i / 60)
-                for i in steps
-            )
-            if any(box.x < x < box.right and box.y < y < box.foot for x, y in at):
-                yield f"a line runs through {text.line.text!r}"
+        """Edges upon one another, and more crossings than a net is allowed."""
+        found = Counter[int]()
+        edges = [stroke for stroke in self.strokes if stroke.ends]
+        for one, two in itertools.combinations(edges, 2):
+            if not one.box.shrunk(-1).meets(two.box.shrunk(-1)):
+                continue
+            near = max((one.thick + two.thick) / 2 - SLACK, SLACK)
+            for (a, b), (c, d) in itertools.product(ways(one.line), ways(two.line)):
+                found[max(one.net, two.net)] += crosses(a, b, c, d)
+                if runs_along(a, b, c, d, near):
+                    names = (end[-1] for end in (*one.ends, *two.ends))
+                    yield f"lines lie on one another: {', '.join(names)}"
+                    break
+        for net, many in found.items():
+            if many > self.nets[net][0].crossings:
+                yield f"{many} crossings of lines; {self.nets[net][0].crossings} told"
 
     def _strayed(self) -> Iterator[str]:
         """Texts that leave their part, or lie on one that is not around them."""

@@ -67,6 +67,23 @@ def test_small_tiles_give_what_float64_gives(shape, causal, window, seed):
     assert np.allclose(tiled, exact, rtol=1e-12, atol=1e-12)
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 40), st.integers(1, 40), st.booleans(), st.integers(0, 1000))
+def test_values_of_another_width_and_the_sums_that_join_parts(wide, values, up, seed):
+    q, k, _ = made(seed, 2, 4, 2, 30, 25, wide, np.float64)
+    v = np.random.default_rng(seed).standard_normal((2, 2, 25, values))
+    found, lse = flash_attention(q, k, v, causal=up, return_lse=True)
+    exact, their = naive_attention(q, k, v, causal=up, return_lse=True)
+    assert np.allclose(found, exact, rtol=1e-12, atol=1e-12)
+    assert np.allclose(lse, their, rtol=1e-12)
+    assert (lse[:, :, :5] == -np.inf).all() == up  # rows that see no key
+    if not up:  # two parts of the keys, joined by their sums
+        parts = [(k[:, :, :9], v[:, :, :9]), (k[:, :, 9:], v[:, :, 9:])]
+        each = [flash_attention(q, *part, return_lse=True) for part in parts]
+        joined = sum(o * np.exp(s - lse)[..., None] for o, s in each)
+        assert np.allclose(joined, found, rtol=1e-11, atol=1e-12)
+
+
 def test_rows_are_rescaled_when_their_height_rises_late():
     q, k, v = made(2, 1, 1, 1, 600, 2000, 32)
     k *= np.linspace(0.1, 20, 2000, dtype=np.float32)[:, None]  # heights keep rising
@@ -175,7 +192,7 @@ def test_shapes_that_do_not_go_together_are_named():
     q, k, v = made(9, 2, 6, 3, 5, 7, 8)
     cases = [
         ((q[:, :5], k, v), r"5 query heads do not divide among 3"),
-        ((q, k, v[:, :, :6]), r"k \(2, 3, 7, 8\), v \(2, 3, 6, 8\): k and v must"),
+        ((q, k, v[:, :, :6]), r"k \(2, 3, 7, 8\), v \(2, 3, 6, 8\): k and v have"),
         ((q[..., :4], k, v), "head_dim must be the same"),
         ((q[:1], k, v), "batch and head_dim"),
         ((q[:0], k[:0], v[:0]), r"q \(0, 6, 5, 8\).*no axis may be empty"),

@@ -91,6 +91,29 @@ def test_it_gives_what_the_reference_gives_rows_of_nan_and_of_nothing_too():
     assert exact.isnan().any(dim=-1).sum() == 1
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_values_of_another_width_their_gradients_and_the_rows_sums(dtype):
+    q, k, _ = tensors(2, 4, 2, 33, 29, 24, dtype=torch.float64)
+    v = torch.randn(2, 2, 29, 16, dtype=torch.float64, requires_grad=True)
+    given = [x.detach().to(dtype).requires_grad_() for x in (q, k, v)]
+    out, lse = flash_attention(*given, causal=True, backend="torch", return_lse=True)
+    wide = [x.detach().double().requires_grad_() for x in given]
+    exact = formula(*wide, causal=True)
+    _, their = naive_attention(
+        *(x.detach().numpy() for x in wide), causal=True, return_lse=True
+    )
+    assert torch.allclose(lse.double(), torch.from_numpy(their), atol=1e-5)
+    assert not lse.requires_grad
+    assert (lse[:, :, :4] == -torch.inf).all()
+    far = 1e-12 if dtype == torch.float64 else 0.05
+    assert torch.allclose(out.double(), exact, atol=far)
+    g = torch.randn_like(exact)
+    mine = torch.autograd.grad(out, given, g.to(dtype))
+    right = torch.autograd.grad(exact, wide, g.to(dtype).double())
+    for one, other in zip(mine, right, strict=True):
+        assert (one.double() - other).norm() <= far * other.norm() + far
+
+
 HEADS = [  # many small ones, decode, ragged, fewer queries than keys
     (3, 12, 12, 64, 64, 16),
     (3, 8, 2, 77, 77, 40),

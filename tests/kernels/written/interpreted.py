@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from stacklib import kernels
+from stacklib.gpu.interpreter import Array
 from stacklib.kernels.attention.flash import flash_attention
 from stacklib.kernels.attention.mask import Mask
 from stacklib.kernels.attention.naive import naive_attention, seen_pairs
@@ -26,7 +27,10 @@ from stacklib.kernels.written import (
 )
 from stacklib.kernels.written.counting_triton import counted_loads
 from stacklib.pages.kernels import attention as page
+from stacklib.pages.kernels.texts import cases, launches
 from stacklib.quantizers import quantize
+
+from ...programs import with_tl
 
 assert kernels and host_triton.INTERPRETED
 jit, tl = host_triton.jit, host_triton.tl
@@ -303,6 +307,16 @@ def test_attention_between_canaries_on_arrays():
         assert far(got, wanted) <= 2 * far(naive, wanted)
 
 
+def test_values_of_another_width_and_the_sums_of_rows():
+    q, k, v = normal(1, 2, 19, 24), normal(1, 1, 13, 24), normal(1, 1, 13, 16)
+    for given in ((q, k, v), map(torch.from_numpy, (q, k, v))):
+        asked = {"causal": True, "return_lse": True}
+        got, lse = flash_attention(*given, backend="triton", **asked)
+        wanted, their = naive_attention(q, k, v, **asked)
+        assert far(np.asarray(got), wanted) < 2e-6
+        assert np.allclose(np.asarray(lse), their, atol=1e-5)
+
+
 def test_a_scale_of_any_sign():
     q, k, v = normal(1, 1, 9, 16), normal(1, 1, 9, 16), normal(1, 1, 9, 16)
     for scale in (-0.7, 0.0, 2.0):
@@ -435,6 +449,34 @@ def test_the_book_quotes_this_interpreter():
     with counted_loads(q=q, k=k, v=v) as asked:
         flash_triton.forward(q, k, v, blocks=(asked_of.tile_q, asked_of.tile_k))
     assert {name: asked[name] for name in "kv"} == page.INTERPRETED
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_the_kernels_that_the_pages_print(name, monkeypatch):
+    """The same texts with Triton's own names; FP8 as numbers, which it would cut."""
+    case = cases.CASES[name]
+    monkeypatch.setattr(launches, "SEEDS", 2)
+    right = list(case.launch(case.kernels, **case.sizes)[0])
+
+    def run(kernel, grid, *given, **words):
+        sent = [held(x) for x in given]
+        grid = grid if isinstance(grid, tuple) else (grid,)
+        host_triton.launch(jit(with_tl(kernel, tl)), grid, *sent, **words)
+        for x, y in zip(given, sent, strict=True):
+            if isinstance(x, Array):
+                x.values[:] = y.tolist()
+
+    monkeypatch.setattr(launches.tl, "run", run)
+    found, _ = case.launch(case.kernels, **case.sizes)
+    assert far(np.array(found), np.array(right)) < 1e-5 * max(map(abs, right))
+
+
+def held(x):
+    """An array of the page as NumPy has it; a number as it is."""
+    if not isinstance(x, Array):
+        return x
+    values = [0 if v is None else v for v in x.values]
+    return np.array(values, np.int32 if x.form == "int32" else np.float32)
 
 
 def test_softmax_reads_once():

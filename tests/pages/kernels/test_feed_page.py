@@ -1,9 +1,5 @@
 """Section 4.4: buffers, producers, the order of tiles, a ladder, the prompt."""
 
-import json
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,20 +7,15 @@ from stacklib import models
 from stacklib.kernels.schedule.pipeline import pipeline
 from stacklib.memory import TiledMatmul
 from stacklib.pages.kernels import feed as page
-from stacklib.pages.kernels.feed import drawings, figures, live
+from stacklib.pages.kernels.feed import drawings, drawings_sm, figures, live
 
-NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/feed.ipynb"
+from ...programs import loop_of
 
-
-def cells() -> list[dict]:
-    """The cells of the page."""
-    return json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+loop = loop_of("04-kernels/feed")
 
 
-def test_the_loop_is_the_package(capsys: pytest.CaptureFixture[str]):
-    (text,) = ("".join(c["source"]) for c in cells() if "{pyrun}" in str(c["source"]))
-    exec(text.split(":::{pyrun}\n")[1].split(":::")[0], {})
-    said = [one.split()[-2] for one in capsys.readouterr().out.splitlines()]
+def test_the_loop_is_the_package():
+    said = [one.split()[-2] for one in loop.prints().splitlines()]
     assert said == [f"{page.busy(b).si:.1%}" for b in page.BUFFERS]
 
 
@@ -77,20 +68,6 @@ def test_the_prompts_parts_add_up():
     assert all(0.8 < row["ratio"].si < 1.2 for row in page.beside())
 
 
-def test_swapping_two_names_climbs_a_step(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-):
-    (text,) = ("".join(c["source"]) for c in cells() if c.get("id") == "climb")
-    swapped = text.replace("thread.x", "?").replace("thread.y", "thread.x")
-    for at, source in enumerate((text, swapped.replace("?", "thread.y"))):
-        file = tmp_path / f"climb{at}.py"  # a kernel is read from a file
-        file.write_text(f"import numpy as np\nfrom stacklib import gpu\n{source}")
-        ran = runpy.run_path(str(file))["ran"]
-        assert (ran.results["c"] == 64).all()
-    first, second = capsys.readouterr().out.splitlines()
-    assert float(first.split()[0]) > 4 * float(second.split()[0])
-
-
 def test_what_a_rename_leaves_breaks():
     tried, broken = page.ported()
     assert tried.si == broken.si == 4
@@ -101,6 +78,7 @@ def test_the_drawings_and_the_figure_say_the_pages_numbers():
     for buffers in (1, 2, 3):
         assert page.busy(buffers).text("%") in turns.html
     assert all(page.bytes_read(g).text("MB") in order.html for g in (1, 4))
+    assert page.room().text("KiB") in drawings_sm.fed_sm().html
     for buffers in range(1, 7):
         step = {"load": 886, "latency": 259, "multiply": 1024}
         found = live.explore(**step, buffers=buffers, tiles=8)

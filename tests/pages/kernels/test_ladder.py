@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("numpy")
 
-from stacklib.evidence.series import matmul
+from stacklib.kernels.series import matmul
 from stacklib.pages.kernels import ladder as page
 
 NOTEBOOK = Path(__file__).parents[3] / "chapters/04-kernels/annex-ladder.ipynb"

@@ -12,34 +12,6 @@ from stacklib.pages.kernels import sampling as page
 from stacklib.pages.kernels.sampling import drawings, draws, figures, live
 from stacklib.plots.spec import check
 
-from ...programs import program
-
-
-def loop(tile: int = 3) -> str:
-    """The program of the page."""
-    text = program("04-kernels/sampling")
-    assert "0.8], 3, 5000" in text
-    return text.replace("0.8], 3, 5000", f"0.8], {tile}, 5000")
-
-
-def test_the_loop_draws_from_the_softmax_whatever_the_tile(
-    capsys: pytest.CaptureFixture,
-):
-    said = []
-    for tile in (1, 3, 7):
-        exec(loop(tile), {})
-        said.append(capsys.readouterr().out)
-    assert said[0] == said[1] == said[2]
-    rows = [line.split() for line in said[0].splitlines()]
-    shares, drawn = (np.array([float(row[at]) for row in rows]) for at in (1, 3))
-    assert draws.p_value(np.round(5000 * drawn), shares / shares.sum()) > 0.01
-
-
-def test_the_loop_with_one_noise_goes_wrong(capsys: pytest.CaptureFixture):
-    exec(loop().replace("noise[t]", "noise[t - first]"), {})
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert max(abs(float(row[1]) - float(row[3])) for row in rows) > 0.05
-
 
 def test_the_live_winner_is_the_packages():
     source, scores = random.Random(3), live.logits()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from stacklib import hardware
+from stacklib.pages.accelerators.bytes import claims as bytes_
 from stacklib.pages.quantizers.blocks import claims as blocks
-from stacklib.pages.quantizers.bytes import claims as bytes_
 from stacklib.pages.quantizers.decode import claims as decode
 from stacklib.pages.quantizers.formats import claims as formats
 from stacklib.pages.quantizers.integers import claims as integers

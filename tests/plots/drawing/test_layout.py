@@ -161,7 +161,7 @@ def test_clips_notes_brackets_and_openings_draw():
     scene = below(
         right_of(
             Measured(part, "eight", side="left", bracket=True),
-            Opened("cells, lit", "b"),
+            Opened("cells[7]", "b"),
             Box("b"),
         ),
         right_of(Note("b", "callout"), Nothing()),

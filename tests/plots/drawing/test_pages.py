@@ -1,11 +1,13 @@
 """Drawings of single pages hold what the finished ones do, each by name."""
 
+import re
 from functools import cache, partial
 
 import pytest
 from _tools import drawn, leaves, said
 
 from stacklib.evidence import guard
+from stacklib.plots import drawing as d
 from stacklib.plots.drawing import picture
 
 MADE = dict(drawn.drawings())
@@ -33,6 +35,52 @@ def test_a_drawing_is_clean_on_both_canvases(name):
     assert guard.faults([drawing.entry]) == []
     cell = said.Cell(name, drawing.said.stored())
     assert said.faults(said.index([cell])) == list(leaves.stale([cell])) == []
+
+
+NAMED = re.compile(r"\b(link|cable|ring|tree|switch|arrow)(e?s)?\b")
+
+
+def unlinked(drawing):
+    """Frames whose words name a link that is not there, a ring that never closes."""
+    for words, (sheet, _) in drawing.frames:
+        named = {found[1] for found in NAMED.finditer(words)}
+        if len(drawing.frames) == 1 or not named:
+            named |= {found[1] for found in NAMED.finditer(drawing.title.lower())}
+        if named and not sheet.arrows:
+            yield f"{words or drawing.title!r}: no line for {', '.join(sorted(named))}"
+        elif "ring" in named and not closes(sheet.arrows):
+            yield f"{words or drawing.title!r}: the ring is open"
+
+
+def closes(arrows):
+    """Whether some of the lines lead from a part back to it."""
+    groups = {}
+    for start, end in {frozenset(arrow[:2]) for arrow in arrows if arrow[1]}:
+        one, two = (groups.get(part, {part}) for part in (start, end))
+        if one is two:
+            return True
+        both = one | two
+        groups.update(dict.fromkeys(both, both))
+    return False
+
+
+@pytest.mark.rows("name", MINE)
+def test_what_a_caption_names_has_a_line(name):
+    assert list(unlinked(made(name))) == []
+
+
+def test_a_link_that_is_not_drawn_is_found():
+    boxes = [d.Box(name, grow=0) for name in "abcd"]
+    row = d.right_of(*boxes, gap=30)
+    two = d.Edge("a", "b"), d.Edge("b", "c")
+    planted = {
+        "A cable joins them.": row,
+        "Around the ring.": d.joined(row, *two),
+    }
+    for title, scene in planted.items():
+        assert len(list(unlinked(d.draw(scene, name="planted", title=title)))) == 1
+    ring = d.joined(d.ring(*boxes), *d.around_ring("abcd"))
+    assert not list(unlinked(d.draw(ring, name="planted", title="Around the ring.")))
 
 
 @pytest.mark.rows("name", MINE, drawn=20)

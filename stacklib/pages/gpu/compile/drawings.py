@@ -68,7 +68,7 @@ def a_line_to_bits() -> d.Drawing:
         role="layer-3",
     )
     stages = d.flow(source, middle, last)
-    scene = d.below(stages, d.Opened("of SASS, lit", "word"), word, gap=4)
+    scene = d.below(stages, d.Opened(f"of SASS[{min(adds)}]", "word"), word, gap=4)
     title = "One line becomes a dozen and more instructions; one of them computes."
     return d.draw(scene, name="compile-stages", title=title)
 

@@ -34,6 +34,11 @@ def named(reason: str) -> str:
     return " ".join(ACRONYMS.get(word, word) for word in reason.split("_"))
 
 
+def share(done: Replayed, reason: str) -> float:
+    """What a reason took of the warps' time."""
+    return done.stalls[reason] / sum(done.stalls.values())
+
+
 def _cells(found: Mapping[str, Sequence[Place]]) -> list[Mark]:
     return [
         cells(found.get(name, ()), name, "simulated", shade=shade, series=series)

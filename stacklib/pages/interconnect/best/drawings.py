@@ -9,7 +9,9 @@ from stacklib.quantity import counting
 __all__ = ["cube_mesh"]
 
 NAMES = "ABCDEFGH"
-CHIP = "layer-3"
+CHIP, WIRE = "layer-3", "layer-2"
+# Of each chip on the wide canvas; on a phone the board is turned.
+SPOTS = [(0, 0), (0.3, 0), (0.3, 1), (0, 1), (1, 0), (0.7, 0), (0.7, 1), (1, 1)]
 
 
 @counting("cables of a chip, cube mesh")
@@ -18,58 +20,70 @@ def cables(chip: int) -> int:
     return sum(count for pair, count in CUBE_MESH.items() if chip in pair)
 
 
-def _near(chip: int) -> str:
-    """Neighbours by name, those with two cables first."""
-    found = {}
-    for pair, count in CUBE_MESH.items():
-        if chip in pair:
-            found[sum(pair) - chip] = count
-    order = sorted(found, key=lambda one: (-found[one], one))
-    return " ".join(NAMES[one] + "'" * (found[one] - 1) for one in order)
+@counting("cables of the board, cube mesh")
+def all_cables() -> int:
+    """Cables of all chips together, each counted once."""
+    return sum(CUBE_MESH.values())
 
 
-def _chip(chip: int, mask: int, told: str, busy: bool) -> d.Box:
+def _chip(chip: int, mask: int, busy: bool) -> d.Box:
     name = f"chip {NAMES[chip]}"
     cells = d.Cells(
         f"parts in {name}",
         len(NAMES),
-        side=(13.0, 13.0),
+        4,
+        side=(13.0, 11.0),
         gap=2.0,
         role=CHIP,
         lit=frozenset(at for at in range(len(NAMES)) if mask >> at & 1),
         words="a cell for each chip, lit where its part is in the sum",
     )
-    words = [d.line(name, bold=True), d.line(told)]
-    return d.Box(name, words, cells if busy else None, role=CHIP, lit=busy)
+    return d.Box(name, d.line(name, bold=True), cells, role=CHIP, lit=busy, grow=0)
 
 
 def _frame(after: int) -> d.Node:
     """All chips after some steps of the schedule of whole arrays that was found."""
     made = page.schedule(page.CUBE, 1)
-    state = held(made)[after]
     sends = made.by_step()[after - 1] if after else ()
-    boxes: list[d.Node] = []
-    for chip in range(len(NAMES)):
-        came = sorted(s.source for s in sends if s.destination == chip)
-        adds = any(s.reduce for s in sends if s.destination == chip)
-        names = " ".join(NAMES[one] for one in came)
-        told = _near(chip) if not after else f"{'adds' if adds else 'copies'} {names}"
-        if after and not came:
-            told = "keeps its sum"
-        boxes.append(_chip(chip, state[chip][0], told, bool(came)))
-    wires = cables(0)
-    foot = (
-        d.line("who each is joined to, a dash for a second cable; ", wires, " cables")
-        if not after
-        else d.line("lit: chips whose parts are in the sum", role="muted")
-    )
-    return d.below(d.grid(boxes, (4, 2)), d.Words([foot]), gap=6)
+    used = {frozenset((s.source, s.destination)) for s in sends}
+    masks = [row[0] for row in held(made)[after]]
+    board = d.Either(_board(masks, used, False), _board(masks, used, True))
+    wires = d.line(all_cables(), " cables, ", cables(0), " of each chip", bold=True)
+    foot = d.line("lit: chips in the sum, cables in use", role="muted")
+    return d.below(board, d.Words([wires, foot]), gap=8)
+
+
+def _board(masks: list[int], used: set[frozenset[int]], phone: bool) -> d.Node:
+    """Two sides of four chips; the outer partners are joined around the inner ones."""
+    busy = frozenset().union(*used)
+    chips = [_chip(chip, mask, chip in busy) for chip, mask in enumerate(masks)]
+    spots = [spot[::-1] for spot in SPOTS] if phone else SPOTS
+    rounds = ("left", "right") if phone else ("top", "foot")
+    edges = []
+    for (one, other), count in CUBE_MESH.items():
+        side = rounds[one == 3] if (one, other) in ((0, 4), (3, 7)) else ""
+        lit = frozenset((one, other)) in used
+        edges.append(
+            d.Edge(
+                chips[one].name,
+                chips[other].name,
+                arrow="both" if lit else "",
+                ports=(side, side),
+                strands=count,
+                role=WIRE,
+                lit=lit,
+                words="two cables" if count > 1 else "a cable",
+            )
+        )
+    placed = d.board(*zip(chips, spots, strict=True), gap=44.0)
+    return d.joined(
+        placed, *edges, crossings=2, margin=20.0
+    )  # of each side's diagonals
 
 
 def cube_mesh() -> d.Drawing:
     """The board, and the sums on it step by step."""
-    frames = [
-        (words, _frame(at)) for at, words in enumerate(("the board", "first step"))
-    ]
+    names = ("the board", "first step", "second step")
+    frames = [(words, _frame(at)) for at, words in enumerate(names)]
     title = "Partners swap first; then each side of the board, all joined, adds up."
     return d.draw(frames, name="best-cube-mesh", title=title)

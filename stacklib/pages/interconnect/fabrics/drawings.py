@@ -1,5 +1,8 @@
 """The drawing of section 6.7: two servers on rails, and switches over the rails."""
 
+from typing import Any
+
+from stacklib import hardware
 from stacklib.pages.interconnect import fabrics as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
@@ -8,23 +11,21 @@ __all__ = ["rails"]
 
 GPU, SWITCH, TOP, LINK = "layer-3", "layer-5", "layer-6", "layer-2"
 GPUS, SPINES, ONE, OTHER = 8, 4, 2, 5  # the rails of the two GPUs that talk
-WAYS: dict[str, dict[str, frozenset[int]]] = {
-    "same place": {
-        "A": frozenset({ONE}),
-        "rails": frozenset({ONE}),
-        "B": frozenset({ONE}),
-    },
+HERE, RAIL = {ONE}, {OTHER}
+# Of each way the GPUs and switches that a message passes, by array.
+WAYS: dict[str, dict[str, set[int]]] = {
+    "same place": {"GPUs of A": HERE, "rails": HERE, "GPUs of B": HERE},
     "another place": {
-        "A": frozenset({ONE}),
-        "rails": frozenset({ONE, OTHER}),
-        "spines": frozenset({1}),
-        "B": frozenset({OTHER}),
+        "GPUs of A": HERE,
+        "rails": HERE | RAIL,
+        "spines": {1},
+        "GPUs of B": RAIL,
     },
     "another place, by NVLink": {
-        "A": frozenset({ONE, OTHER}),
-        "A inside": frozenset({0}),
-        "rails": frozenset({OTHER}),
-        "B": frozenset({OTHER}),
+        "GPUs of A": HERE | RAIL,
+        "NVSwitch of A": {0},
+        "rails": RAIL,
+        "GPUs of B": RAIL,
     },
 }
 FOOT = {
@@ -43,66 +44,64 @@ def rails() -> d.Drawing:
 
 def _network(words: str) -> d.Node:
     lit = WAYS[words]
-    eight = chosen(GPUS, label="ports of a server")
-    server = (page.port() * eight).named("up from a server")
-    both = (server * chosen(2, label="servers drawn")).named("up from the rails")
+    many = chosen(GPUS * 2, label="ports of the servers drawn")
+    both = (page.port() * many).named("up from the rails")
+    inside = hardware.link("nvlink4").per_direction
+    full = (inside * 2.4).named("widest band")
+
+    def wide(start: str, end: str, rate: Quantity, **given: Any) -> d.Edge:
+        on = all(_on(lit, name) for name in (start, end))
+        return d.Edge(start, end, rate=rate, full=full, lit=on, role=LINK, **given)
+
+    edges = [wide("rails box", "spines box", both)]
+    for server in "AB":
+        gpus, switch = f"GPUs of {server}", f"NVSwitch of {server}"
+        for at in range(GPUS):
+            edges += [
+                wide(f"{gpus}[{at}]", f"rails[{at}]", page.port()),
+                wide(f"{gpus}[{at}]", switch, inside),
+            ]
+    rails = d.Box("rails box", None, _cells("rails", GPUS, SWITCH, lit), role=SWITCH)
+    spines = d.Box(
+        "spines box",
+        [d.line("spines", bold=True), d.Shown(both, "GB/s")],
+        d.with_(_cells("spines", SPINES, TOP, lit), columns=1, gap=5.0),
+        role=TOP,
+        grow=0,
+    )
+    told = d.line("rails", bold=True), "a switch", "for a place,", "to each GPU"
+    port = d.Note("rails box", [*told, d.Shown(page.port(), "GB/s")])
+    right = d.below(d.Nothing(), spines, port, gap=12, grow=0)
+    servers = d.below(
+        _server("A", lit, inside), rails, _server("B", lit, inside), gap=34
+    )
+    foot = [d.line(FOOT[words], bold=True), d.line("rates: in one direction")]
     return d.below(
-        d.Box(
-            "spines",
-            [d.line("switches over the rails", bold=True)],
-            _cells("spine switches", SPINES, TOP, lit.get("spines", frozenset())),
-            role=TOP,
-        ),
-        d.Pipe(
-            "rails",
-            "spines",
-            both,
-            both,
-            [d.line("as much again: ", d.Shown(both, "GB/s"))],
-            both=True,
-            down=(True, True),
-            role=LINK,
-            least=46.0,
-        ),
-        d.Box(
-            "rails",
-            [d.line("rails, a switch for each place", bold=True)],
-            _cells("rail switches", GPUS, SWITCH, lit["rails"]),
-            role=SWITCH,
-        ),
-        d.right_of(_up("A", server, both), _up("B", server, both), even=True),
-        d.right_of(_server("A", lit), _server("B", lit), even=True),
-        d.Words([d.line(FOOT[words], bold=True), d.line("rates: in one direction")]),
-        gap=3,
+        d.joined(d.right_of(servers, right, gap=30), *edges), d.Words(foot), gap=8
     )
 
 
-def _cells(name: str, count: int, role: str, lit: frozenset[int]) -> d.Cells:
-    return d.Cells(name, count, side=(14.0, 12.0), gap=3.0, role=role, lit=lit)
+def _on(lit: dict[str, set[int]], name: str) -> bool:
+    """Whether a message passes a part or a cell of an array."""
+    array, _, cell = name.rstrip("]").partition("[")
+    here = lit.get(array.removesuffix(" box"), set())
+    return int(cell) in here if cell else bool(here)
 
 
-def _up(name: str, rate: Quantity, full: Quantity) -> d.Pipe:
-    told = [d.line(d.Shown(rate, "GB/s"))]
-    return d.Pipe(
-        f"server {name}",
-        "rails",
-        rate,
-        full,
-        told,
-        both=True,
-        down=(True, True),
-        role=LINK,
-        least=38.0,
-    )
+def _cells(name: str, count: int, role: str, lit: dict[str, set[int]]) -> d.Cells:
+    on = frozenset(lit.get(name, ()))
+    return d.Cells(name, count, side=(16.0, 14.0), gap=11.0, role=role, lit=on)
 
 
-def _server(name: str, lit: dict[str, frozenset[int]]) -> d.Box:
-    gpus = _cells(f"GPUs of {name}", GPUS, GPU, lit[name])
-    inside = d.Box(
-        f"NVSwitch of {name}",
-        "NVSwitch",
-        role=SWITCH,
-        lit=f"{name} inside" in lit,
-    )
-    told = [d.line(f"server {name}", bold=True)]
-    return d.Box(f"server {name}", told, d.below(gpus, inside, gap=4), role="layer-1")
+def _server(name: str, lit: dict[str, set[int]], inside: Quantity) -> d.Box:
+    """GPUs on the side of the rails, their NVSwitch on the other."""
+    gpus = _cells(f"GPUs of {name}", GPUS, GPU, lit)
+    label = ["NVSwitch, ", d.Shown(inside, "GB/s"), " per GPU"]
+    switch = f"NVSwitch of {name}"
+    crossbar = d.Box(switch, tuple(label), role=SWITCH, lit=switch in lit)
+    rows = (crossbar, gpus) if name == "A" else (gpus, crossbar)
+    told = d.line(f"server {name}", bold=True)
+    if name == "A":
+        return d.Box(f"server {name}", told, d.below(*rows, gap=20), role="layer-1")
+    under = d.below(*rows, d.Words([told]), gap=20)
+    return d.Box(f"server {name}", None, under, role="layer-1")

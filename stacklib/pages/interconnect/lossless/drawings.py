@@ -1,9 +1,23 @@
 """Drawings of section 6.9: a frame through two switches, and flows over spines."""
 
+from itertools import pairwise
+
 from stacklib.interconnect.switches import closed
 from stacklib.pages.interconnect import lossless as page
-from stacklib.plots.drawing import Box, Cells, Drawing, Node, Words, below, draw, line
-from stacklib.plots.drawing.relate import grid
+from stacklib.plots.drawing import (
+    Box,
+    Cells,
+    Drawing,
+    Edge,
+    Node,
+    Words,
+    below,
+    draw,
+    joined,
+    line,
+    right_of,
+)
+from stacklib.quantity import chosen
 
 __all__ = ["spines", "two_switches"]
 
@@ -37,7 +51,7 @@ def two_switches() -> Drawing:
 
 
 def _lanes(forwarding: str, words: str) -> Node:
-    rows: list[Node] = [Words([line(words, bold=True)])]
+    rows: list[Node] = [Words([line(words, bold=True)]), _path()]
     for name, start in zip(LANES, starts(forwarding), strict=True):
         lit = frozenset(range(start, start + FRAME))
         cells = Cells(
@@ -54,6 +68,20 @@ def _lanes(forwarding: str, words: str) -> Node:
     return below(*rows, gap=4)
 
 
+def _path() -> Node:
+    """What the wires of the lanes join."""
+    names = ("sender", "first switch", "second switch", "receiver")
+    boxes = [
+        Box(name, name.split()[-1], role=SWITCH if "switch" in name else HOST, grow=0)
+        for name in names
+    ]
+    wires = [
+        Edge(one, two, arrow="end", role=WIRE, words=lane)
+        for (one, two), lane in zip(pairwise(names), LANES, strict=True)
+    ]
+    return joined(right_of(*boxes, gap=30), *wires)
+
+
 def spines() -> Drawing:
     """Flows from one leaf to another, hashed onto spines and sprayed over them."""
     loads = page.hashed_loads()
@@ -66,27 +94,38 @@ def spines() -> Drawing:
 
 
 def _spines(loads: list[int], words: str) -> Node:
-    boxes = [
-        Box(
-            f"spine {name}",
-            ["spine"],
-            Cells(
-                f"flows over {name}",
-                max(4, *loads),
-                side=8.0,
-                gap=2.0,
-                role=WIRE,
-                lit=frozenset(range(load)),
-                words="lit: flows over it",
-            ),
-            role=SWITCH,
-            lit=load > 1,
+    """Two leaves and the spines between them; a line is as wide as what flows in it."""
+    most = chosen(5, label="flows of the widest line")
+    told = [line("leaf of the senders", bold=True), words]
+    left = Box("left leaf", told, role=HOST)
+    right = Box("right leaf", [line("leaf of the receivers", bold=True)], role=HOST)
+    spines, edges = [], []
+    for name, load in zip("ABCDEFGH", loads, strict=True):
+        spine = f"spine {name}"
+        cells = Cells(
+            f"flows over {name}",
+            max(4, *loads),
+            2,
+            side=8.0,
+            gap=2.0,
+            role=WIRE,
+            lit=frozenset(range(load)),
+            words="lit: flows over it",
         )
-        for name, load in zip("ABCDEFGH", loads, strict=True)
-    ]
-    return below(
-        Box("left leaf", [line("leaf of the senders", bold=True), words], role=HOST),
-        grid(boxes, (8, 4), gap=4),
-        Box("right leaf", [line("leaf of the receivers", bold=True)], role=HOST),
-        gap=6,
-    )
+        spines.append(Box(spine, name, cells, role=SWITCH, lit=load > 1))
+        rate = chosen(load, label="flows") if load else None
+        for start, end in (("left leaf", spine), (spine, "right leaf")):
+            edges.append(
+                Edge(
+                    start,
+                    end,
+                    rate=rate,
+                    full=most,
+                    arrow="end" if load else "",
+                    role=WIRE,
+                    lit=load > 0,
+                )
+            )
+    row = right_of(*spines, gap=6.0, even=True)
+    foot = Words([line("between them spines; a cell: a flow", role="muted")])
+    return below(joined(below(left, row, right, gap=36), *edges), foot, gap=6)

@@ -1,58 +1,19 @@
 """The drawing of section 6.6: two wirings of a rack whose ports add up."""
 
-from dataclasses import dataclass
+from string import ascii_uppercase
 
 from stacklib import hardware
 from stacklib.pages.interconnect import racks as page
 from stacklib.plots import drawing as d
-from stacklib.plots.drawing.nodes import GAP, Size
 from stacklib.plots.drawing.parts import gpu, machine
-from stacklib.plots.drawing.sheet import Look, Rect, Sheet, Way
-from stacklib.quantity import chosen
+from stacklib.quantity import Quantity, chosen
 
-__all__ = ["two_wirings"]
+__all__ = ["a_switch_chip", "two_wirings"]
 
 HIGH = 74.0  # points between the rows, which the wires cross
 SHOWN = 4  # GPUs and switch chips that are drawn of each wiring
-
-
-@dataclass(frozen=True)
-class Wires(d.Node):
-    """Straight wires from a row of boxes above to a row below, both evenly spaced.
-
-    ``pairs`` are places in the two rows; the lit ones are drawn thicker.
-    """
-
-    name: str
-    above: int
-    under: int
-    pairs: tuple[tuple[int, int], ...]
-    words: str
-    lit: int = 0  # the box above whose wires are lit
-    grow: float = 0.0
-    stretch: bool = True
-
-    def size(self, narrow: bool) -> Size:
-        """Room for the wires."""
-        return 80.0, HIGH
-
-    def put(self, sheet: Sheet, rect: Rect, way: Way) -> None:
-        """A line for each pair."""
-        sheet.add_part((*way, self.name), rect, self.words)
-        for one, other in self.pairs:
-            mine = one == self.lit
-            role, width = ("layer-2", 2.4) if mine else ("muted", 0.9)
-            ends = (
-                (_middle(rect, one, self.above), rect.y),
-                (_middle(rect, other, self.under), rect.foot),
-            )
-            sheet.path(Look(edge=role, width=width), *ends)
-
-
-def _middle(rect: Rect, at: int, of: int) -> float:
-    """Where the box at a place of an even row has its middle."""
-    step = (rect.w + GAP) / of
-    return rect.x + step * at + (step - GAP) / 2
+TRAY = 4  # GPUs
+CROSSED = 36  # pairs of wires from four to four that cross
 
 
 def two_wirings() -> d.Drawing:
@@ -76,6 +37,7 @@ def two_wirings() -> d.Drawing:
             ["GPU 0", "GPU 1", "...", "GPU 71"],
             ["chip 0", "chip 1", "...", "chip 17"],
             tuple((a, b) for a in range(SHOWN) for b in range(SHOWN)),
+            wide,
         ),
         _wiring(
             "packed",
@@ -92,6 +54,7 @@ def two_wirings() -> d.Drawing:
             ["GPU 0", "GPU 7", "GPU 8", "GPU 71"],
             ["plane 0", "plane 1", "...", "plane 8"],
             ((0, 0), (1, 0), (2, 1), (3, 3)),
+            full,
         ),
         gap=14,
         even=True,
@@ -106,31 +69,75 @@ def _wiring(
     above: list[str],
     under: list[str],
     pairs: tuple[tuple[int, int], ...],
+    rate: Quantity,
 ) -> d.Node:
-    joined = {b for a, b in pairs if a == 0}
-    lit = {a for a, b in pairs if b in joined}
+    full = (hardware.link("nvlink5").per_direction * 3).named("widest wire")
+    first = {b for a, b in pairs if a == 0}
+    lit = {a for a, b in pairs if b in first}
     gpus = [
         d.Box(f"GPU: {word}, {name}", _short(word), role=gpu.CHIP, lit=at in lit)
         for at, word in enumerate(above)
     ]
     chips = [
         d.Box(
-            f"switch: {word}, {name}",
-            _short(word),
-            role=machine.LINKS,
-            lit=at in joined,
+            f"switch: {word}, {name}", _short(word), role=machine.LINKS, lit=at in first
         )
         for at, word in enumerate(under)
     ]
-    wires = Wires(f"wires, {name}", len(above), len(under), pairs, f"wires {name}")
+    wires = [
+        d.Edge(
+            gpus[a].name,
+            chips[b].name,
+            rate=rate,
+            full=full,
+            lit=a == 0,
+            ports=("foot", "top"),
+            straight=True,
+            role="layer-2" if not a else "muted",
+        )
+        for a, b in pairs
+    ]
     words = d.Words([d.line("lit: joined with the first GPU", role="muted")])
     rows = d.below(
-        d.right_of(*gpus, even=True), wires, d.right_of(*chips, even=True), gap=0
+        d.right_of(*gpus, even=True), d.right_of(*chips, even=True), gap=HIGH
     )
-    inside = d.below(rows, words, gap=6)
+    inside = d.below(d.joined(rows, *wires, crossings=CROSSED), words, gap=6)
     return d.Box(name, told, inside, role="muted")
 
 
 def _short(word: str) -> list[object]:
     """A word a line, so that a phone has room."""
     return [d.line(d.Name(part)) for part in word.split()]
+
+
+def a_switch_chip() -> d.Drawing:
+    """One of the chips, and the GPUs of all trays around it: a link from each."""
+    rack, link = page.RACKS["NVL72"], hardware.link("nvlink5").link_bandwidth
+    trays, edges = [], []
+    for name in ascii_uppercase[: rack.gpus // TRAY]:
+        tray = f"tray {name}"
+        trays.append(d.Cells(tray, TRAY, 2, side=9.0, role=gpu.CHIP, words="of GPUs"))
+        edges.append(d.Edge(tray, "switch chip", strands=TRAY, straight=True))
+    told = [
+        d.line("a switch chip", bold=True),
+        (chosen(rack.ports, label="ports of the chip, drawn"), " ports"),
+        (d.Shown(link, "GB/s"), " each way"),
+    ]
+    chip = d.Box("switch chip", told, role=machine.LINKS, lit=True, grow=0)
+    spots = d.ring(*trays).spots[0]
+    placed = (*zip(trays, spots, strict=True), (chip, (0.5, 0.5)))
+    foot = [
+        (
+            "trays of ",
+            chosen(TRAY, label="GPUs of a tray"),
+            " GPUs, a link from each GPU;",
+        ),
+        (
+            "a rack has ",
+            chosen(rack.chips, label="such chips of a rack"),
+            " such chips",
+        ),
+    ]
+    scene = d.below(d.joined(d.board(*placed, gap=8.0), *edges), d.Words(foot), gap=10)
+    title = "A switch chip meets every GPU of its rack, each over a link of its own."
+    return d.draw(scene, name="rack-chip", title=title, devices=["gb200"])

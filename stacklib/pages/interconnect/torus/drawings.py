@@ -8,27 +8,32 @@ from stacklib.quantity import chosen
 
 __all__ = ["cubes_and_mirrors", "reached_after"]
 
+CHIP = "layer-5"
 FLAT = (4, 8)  # chips; the twist lets short wraps move half of the long axis
 TURN = {"x": {"y": 4}}
 TRAY = (8, 8, 16)  # chips of a job, in cubes 2 x 2 x 4
 BROKEN = 3
 
 
+def flat(twist: bool) -> Topology:
+    """One layer of the torus, plain or with the short axis's wraps turned."""
+    return Topology.torus(FLAT, TURN if twist else None, link=1.0)
+
+
 def reached(twist: bool) -> list[int]:
     """Links from the first chip to each."""
-    net = Topology.torus(FLAT, TURN if twist else None, link=1.0)
+    net = flat(twist)
     return [net.routes(0, chip).hops for chip in range(net.ranks)]
 
 
 def reached_after() -> d.Drawing:
-    """Chips that a message can have reached after so many links."""
-    plain, turned = reached(False), reached(True)
+    """Chips that a message can have reached after so many links, and over which."""
     steps = [
         (
             f"links: {hops}",
-            d.flow(_grid("plain", plain, hops), _grid("twisted", turned, hops), gap=24),
+            d.flow(_grid("plain", False, hops), _grid("twisted", True, hops), gap=24),
         )
-        for hops in range(1, max(plain) + 1)
+        for hops in range(1, max(reached(True)) + 1)
     ]
     title = (
         "A twist turns the wraps of the short axis into short cuts along the long one."
@@ -36,25 +41,33 @@ def reached_after() -> d.Drawing:
     return d.draw(steps, name="torus-reached", title=title)
 
 
-def _grid(name: str, far: list[int], hops: int) -> d.Node:
+def _grid(name: str, twist: bool, hops: int) -> d.Node:
+    far = reached(twist)
     near = [chip for chip, links in enumerate(far) if links <= hops]
-    # The long axis runs to the right; two copies of the short one make it visible.
+    # The long axis runs to the right; one layer of the short one makes it visible.
     cells = d.Cells(
-        f"chips of the {name} one, {hops}",
+        f"chips of the {name} one",
         len(far),
         FLAT[1],
-        side=11.0,
-        gap=3.0,
-        role="layer-5",
+        side=14.0,
+        gap=12.0,
+        role=CHIP,
         lit=frozenset(near),
         words="chips reached where lit",
     )
+    links = {(link.source, link.destination) for link in flat(twist).links}
+    used = [
+        (a, b)
+        for a, b in links
+        if far[a] < far[b] <= hops  # a step further out
+    ]
     many = chosen(len(near), label=f"reached, {name}, {hops} links")
+    told = "an end goes on at its letter" if twist else "an end goes on opposite"
     return d.Box(
         name,
-        [d.line(name, bold=True), d.line("reached: ", d.Shown(many, ""))],
-        cells,
-        role="layer-5",
+        [d.line(name, bold=True), d.line("reached: ", d.Shown(many, "")), told],
+        d.mesh(cells, links, used, role=CHIP),
+        role=CHIP,
     )
 
 

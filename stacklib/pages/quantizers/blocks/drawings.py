@@ -94,9 +94,9 @@ def two_levels() -> d.Drawing:
     title = "The second level keeps the scales of blocks inside E4M3."
     scene = d.below(
         tensor,
-        d.Opened("one, lit", "E4M3"),
+        d.Opened("one[0]", "E4M3"),
         middle,
-        d.Opened("scales of blocks, lit", "E2M1"),
+        d.Opened("scales of blocks[5]", "E2M1"),
         inner,
         note,
         gap=2,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity
 
-from ..nodes import Box, Cells
-from ..relate import below, right_of
+from .. import spread
+from ..edges import Edge, joined
+from ..nodes import GAP, Box, Cells, with_
+from ..relate import Either, below, right_of
 from ..words import an, line
 from . import gpu, memory
 
@@ -38,6 +42,19 @@ def boards(count: Quantity) -> Cells:
     many = gpu.count(count)
     last = frozenset({many - 1})
     return Cells("boards", many, ROW, side=(18.0, 12.0), role=gpu.CHIP, lit=last)
+
+
+def around_switch(
+    switch: Box, gpus: Sequence[Box], edge: Callable[[str, str], Edge], gap: float = 46
+) -> Either:
+    """GPUs in a row under their switch; on a phone they stand at both sides of it."""
+    edges = [edge(switch.name, gpu.name) for gpu in gpus]
+    wide = below(with_(switch, grow=1), right_of(*gpus, even=True), gap=gap)
+    rows = -(-len(gpus) // 2)
+    spots = [(i // rows, i % rows / max(rows - 1, 1)) for i in range(len(gpus))]
+    placed = [(with_(gpu, grow=0), spot) for gpu, spot in zip(gpus, spots, strict=True)]
+    phone = spread.board(*placed, (switch, (0.5, 0.5)), gap=GAP)
+    return Either(joined(wide, *edges), joined(phone, *edges))
 
 
 def nodes(count: int, lit: frozenset[int] = frozenset()) -> Cells:

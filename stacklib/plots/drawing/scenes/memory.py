@@ -22,7 +22,7 @@ def hbm_opened(on: str | Accelerator, name: str = "hbm-opened") -> Drawing:
         _stack(device),
         Nothing((14.0, 10.0), grow=0),
         _channels(device),
-        Opened("channels, lit", "its banks"),
+        Opened("channels[7]", "its banks"),
         _banks(memory.part_of(device)),
         gap=0,
     )
@@ -216,9 +216,9 @@ def _sets(size: Quantity, sets: Quantity, ways: Quantity, word: Quantity) -> Nod
     cache = Box("cache", told, column, role=memory.STORE)
     return flow(
         cache,
-        Opened("sets, lit", "the set"),
+        Opened("sets[3]", "the set"),
         set_,
-        Opened("ways, lit", "line"),
+        Opened(f"ways[{round(ways.si) - 1}]", "line"),
         line_box,
         gap=0,
     )

@@ -27,7 +27,7 @@ def chip_to_rack(
     device = get(on) if isinstance(on, str) else on
     scene = flow(
         _rack(device, nodes, network),
-        Opened("nodes, lit", "node"),
+        Opened(f"nodes[{nodes - 1}]", "node"),
         _node(device),
         Opened("node", "board"),
         machine.board(device),

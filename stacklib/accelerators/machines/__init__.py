@@ -1,0 +1,1 @@
+"""Machines side by side, and what it takes to move to another."""

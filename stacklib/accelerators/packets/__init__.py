@@ -1,0 +1,1 @@
+"""Instructions that issue together: slots, packers, and five ways to organise them."""

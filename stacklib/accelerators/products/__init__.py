@@ -1,0 +1,1 @@
+"""Products made of something else: of two bytes, of a choice among sixteen."""

@@ -1,0 +1,1 @@
+"""The output-stationary array as hardware: described, synthesised, run as gates."""

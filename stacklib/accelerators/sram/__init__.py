@@ -1,0 +1,1 @@
+"""Chips whose only memory is on them: how many, how fast, and what that costs."""

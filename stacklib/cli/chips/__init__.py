@@ -1,0 +1,1 @@
+"""Commands about what a chip is made of."""

@@ -1,0 +1,224 @@
+"""Section 5.2: What happens in each cycle of an array?"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from stacklib import hardware
+from stacklib.accelerators.array.cycles import cycles, folds, sram_reads, utilisation
+from stacklib.accelerators.array.network import Gemm, network
+from stacklib.accelerators.array.tpu_v1 import APPLICATIONS, tpu_v1
+from stacklib.quantity import Quantity, chosen, counted, counting, one_of, recorded
+
+from ...figures_of import measured, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# The live figure imports this page in a browser: what needs NumPy is imported where it
+# is called.
+
+MODEL, SIDE, PROMPT = "llama-3-70b", 128, 4096
+LAYERS = 80
+CHIP = "tpu_v5p"
+WITNESSES = "benchmarks/results/rtl_witnesses.json"
+SPEED = "benchmarks/results/systolic.json"
+
+
+# -- one token, one matrix -------------------------------------------------------------
+
+
+def on_array(gemm: Gemm, **more: Any) -> dict[str, Any]:
+    """A product on the array whose weights stand, as the closed forms take it."""
+    return {**gemm.shape, "rows": SIDE, "cols": SIDE, "dataflow": "ws", **more}
+
+
+def matrix(tokens: int = 1) -> Gemm:
+    """The first matrix of a layer, that of the queries."""
+    return network(MODEL, batch=tokens)[0]
+
+
+def side() -> Quantity:
+    """Rows of the array, and its columns."""
+    return chosen(SIDE, label="side of the array")
+
+
+@counting("use of the array, {tokens} tokens", unit="%")
+def used(tokens: int = 1, overlap: bool = False) -> float:
+    """Share of the array's multiply-adds that the queries' matrix uses, in per cent."""
+    return 100 * utilisation(**on_array(matrix(tokens), overlap=overlap))
+
+
+@counting("tiles of the queries' matrix")
+def tiles() -> int:
+    """Tiles of 128 x 128 weights."""
+    return folds(**on_array(matrix())).count
+
+
+@counting("cycles of a tile, {tokens} tokens", unit="cycle")
+def fold(tokens: int = 1) -> int:
+    """Cycles of one tile: its way in, what streams, the skew."""
+    return folds(**on_array(matrix(tokens))).fold
+
+
+@counting("numbers read for each multiply-add, {tokens} tokens")
+def reads(tokens: int = 1) -> float:
+    """Numbers that the memories beside the array hand over, for each multiply-add."""
+    one = matrix(tokens)
+    read = sram_reads(**on_array(one))
+    return (read.activations + read.weights) / one.macs
+
+
+# -- the prompt ------------------------------------------------------------------------
+
+
+@counting("cycles of the prompt's products")
+def prompt(overlap: bool = True) -> int:
+    """Cycles of all layers' products for the prompt, on one array."""
+    layer = network(MODEL, batch=PROMPT)
+    each = (g.count * (1 + cycles(**on_array(g, overlap=overlap))) for g in layer)
+    return LAYERS * sum(each)
+
+
+def arrays() -> Quantity:
+    """Arrays of a TPU v5p, from its peak: two operations a multiplier and cycle."""
+    chip = hardware.get(CHIP)
+    done = side() * side() * 2 * one_of("FLOP") / one_of("cycle")
+    each = (chip.tensor_clock * done).retag("dense")
+    return (chip.peak("bf16").across(1) / each.retag("per_chip")).named("arrays")
+
+
+def prompt_time() -> Quantity:
+    """The prompt's products on all arrays of one TPU v5p."""
+    clock = hardware.get(CHIP).tensor_clock
+    return (
+        (prompt() * one_of("cycle") / clock / arrays())
+        .to("s")
+        .named("prompt on one TPU v5p")
+    )
+
+
+# -- control ---------------------------------------------------------------------------
+
+
+def issued(sides: int) -> Quantity:
+    """Multiply-adds that one vector's entry stands for."""
+    one = chosen(sides, label=f"side {sides}")
+    return (one * one).named(f"multiply-adds of an array of {sides}")
+
+
+# -- TPU v1 ----------------------------------------------------------------------------
+
+PUBLISHED = {
+    "mlp0": ("J-0309", "J-0310"),
+    "mlp1": ("J-0313", "J-0314"),
+    "lstm0": ("", "J-0318"),
+    "lstm1": ("J-0321", "J-0322"),
+    "cnn0": ("J-0325", "J-0326"),
+    "cnn1": ("", "J-0330"),
+}
+
+
+def foretold(name: str, what: str, unit: str) -> Quantity:
+    """What the tiles and the memory of TPU v1 make of an application."""
+    label = f"{name.upper()}, {what}"
+    return counted(tpu_v1, name, take=what, unit=unit, label=label, family="J")
+
+
+def applications() -> list[dict[str, Any]]:
+    """The paper's six: how often a weight is used, rate and share of cycles."""
+    found = []
+    for name, (rate, active) in PUBLISHED.items():
+        told = measured(active).to("%")
+        found.append(
+            {
+                "application": name.upper(),
+                "products per weight": chosen(
+                    APPLICATIONS[name].intensity, label=f"{name}, uses of a weight"
+                ),
+                "rate": foretold(name, "rate", "OP/s").to("TOP/s"),
+                "published rate": measured(rate) if rate else None,
+                "active": foretold(name, "active", "").to("%"),
+                "published active": told,
+            }
+        )
+    return found
+
+
+def ridge() -> Quantity:
+    """Cycles until the next tile of weights has come from DDR3."""
+    chip = hardware.get("tpu_v1")
+    tile = chosen(65536, "B", "a tile of 256 x 256 bytes")
+    return (tile / chip.memory_bandwidth.across(1) * chip.tensor_clock).named(
+        "cycles of a tile's loading"
+    )
+
+
+# -- five witnesses --------------------------------------------------------------------
+
+
+@cache
+def shown(shape: str) -> tuple[Any, Any]:
+    """The product whose cycles two of the witnesses stored."""
+    one = next(row for row in rows("rtl_witnesses") if row["id"] == shape)
+    return one["shown"][0], one["shown"][1]
+
+
+@counting("cycles of 4 x 4 by 4 x 4, the first counted as {first}")
+def small(first: int) -> int:
+    """Its last cycle where the first is number ``first``."""
+    return first + cycles(m=4, n=4, k=4, rows=4, cols=4)
+
+
+@counting("cycles in which all agree, {shape}", unit="cycle")
+def agreed(shape: str) -> int:
+    """Cycles of one product in which five accounts say the same, operands and sums.
+
+    Formula, stepped array and gates run here; Amaranth and Icarus are stored.
+    """
+    told = list(_told(shape))
+    return next(
+        (at for at, five in enumerate(told) if any(x != five[0] for x in five)),
+        len(told),
+    )
+
+
+def _told(shape: str) -> Iterator[list[Any]]:
+    from stacklib.accelerators.rtl.feed import by_formula
+    from stacklib.accelerators.rtl.gates import by_gates
+    from stacklib.accelerators.rtl.stepped import by_steps
+
+    one = next(row for row in rows("rtl_witnesses") if row["id"] == shape)
+    a, b = shown(shape)
+    ours = [[_plain(c) for c in way(a, b)] for way in (by_formula, by_steps, by_gates)]
+    stored = [one["told"][name] for name in ("amaranth", "icarus")]
+    for cycle in zip(*ours, *stored, strict=True):
+        yield list(cycle)
+
+
+def _plain(cycle: Any) -> list[Any]:
+    return [[list(row) for row in part] for part in (cycle.a, cycle.b, cycle.sums)]
+
+
+def witnesses() -> list[dict[str, Any]]:
+    """Each stored shape: its last cycle, and products that each account agreed on."""
+    found = []
+    for shape in ("2x4x2", "4x4x4"):
+        m, k, n = (int(x) for x in shape.split("x"))
+        size: dict[str, Any] = {"m": m, "n": n, "k": k, "rows": m, "cols": n}
+        row: dict[str, Any] = {
+            "product": shape.replace("x", " × "),
+            "formula, last cycle": counted(cycles, **size, label="last cycle"),
+            "stepped, cycles that agree": agreed(shape),
+        }
+        names = {
+            "Amaranth": "amaranth",
+            "Verilog in Icarus": "icarus",
+            "gates": "gates",
+        }
+        for name, key in names.items():
+            row[name] = recorded(WITNESSES, shape, f"equal/{key}", label=name)
+        row["of"] = recorded(WITNESSES, shape, "products", label="random products")
+        found.append(row)
+    return found

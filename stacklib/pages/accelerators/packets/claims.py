@@ -1,0 +1,67 @@
+"""Claims on Qualcomm's Hexagon: its packets, its units, its memories."""
+
+from stacklib.evidence import Finding, claim
+from stacklib.pages.accelerators import packets as page
+from stacklib.quantity import chosen, quoted
+
+
+@claim("hexagon-packet-bits")
+def packet() -> Finding:
+    """Bits of a packet over those of an instruction."""
+    bits = chosen(128, "bit", label="bits of a packet")
+    return Finding(
+        (bits / quoted("hexagon.instruction")).named("instructions of a packet"),
+        why="As many as there are slots. A packet may be shorter: its words say where "
+        "it ends.",
+    )
+
+
+@claim("hexagon-three-isas")
+def sets() -> Finding:
+    """As its maker counts them."""
+    return Finding(
+        quoted("hexagon.sets"),
+        why="Vector and matrix instructions stand in the slots of the scalar core's "
+        "packets. x86 with AVX and AMX, or Arm with SVE and SME, are as many by this "
+        "count.",
+    )
+
+
+@claim("hexagon-365x")
+def gap() -> Finding:
+    """What the measurement's authors print."""
+    return Finding(
+        quoted("hexagon.gap"),
+        why="The paper prints 12 TFLOP/s and 33 GFLOP/s, and calls it over 300 times. "
+        "The second is one thread of the vector unit; a chip has four to six.",
+    )
+
+
+@claim("hexagon-45tops-5w")
+def efficiency() -> Finding:
+    """No document has both at once."""
+    return Finding.open(
+        f"The peak is {page.peak().text()}; no watts "
+        "are published for the unit alone. To settle it: power of the rail of the NPU "
+        "while it runs at its peak."
+    )
+
+
+@claim("hexagon-fp16-vs-int8")
+def formats() -> Finding:
+    """The INT8 peak of one chip over the FP16 rate measured on another."""
+    return Finding(
+        page.narrow(),
+        why="One array of bytes gives two to four, but these are two chips: a laptop's "
+        "data sheet, and a phone's measurement.",
+    )
+
+
+@claim("hexagon-handoff")
+def handoff() -> Finding:
+    """A vendor's slide."""
+    return Finding.open(
+        "The milliseconds are a driver's, which hands tensors from one unit to another "
+        "through DRAM; the nanoseconds are an access to a shared memory. To settle it: "
+        "a chain of two layers timed on both generations."
+    )

@@ -1,0 +1,105 @@
+"""Products through bytes and a camera's picture, against wide arithmetic."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacklib.accelerators import byte_split_matmul, demosaic
+from stacklib.accelerators.products.byte_matmul import (
+    accumulator_bits,
+    passes,
+    sign_slips,
+)
+from stacklib.accelerators.products.demosaic import KERNELS
+
+from ..rows import refusals
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 6), st.integers(1, 9), st.integers(1, 5), st.integers(0, 99))
+def test_a_product_is_that_of_wide_arithmetic(m, k, n, seed):
+    rng = np.random.default_rng(seed)
+    a = rng.integers(-(1 << 15), 1 << 15, (m, k))
+    b = rng.integers(-(1 << 7), 1 << 7, (k, n))
+    found = byte_split_matmul(a, b)
+    assert np.array_equal(found.product, a @ b)
+    assert np.array_equal(256 * found.high + found.low, a @ b)
+    assert found.multiplies == 2 * m * n * k
+    assert found.accumulator_bits <= accumulator_bits(k)
+
+
+@pytest.mark.slow
+def test_every_pair_of_the_domain_passes_as_a_matrix():
+    """2^24 products: outer products have each pair of operands once."""
+    b = np.arange(-128, 128)[None]
+    slipped = 0
+    for part in np.split(np.arange(-(1 << 15), 1 << 15), 32):
+        a = part[:, None]
+        found = byte_split_matmul(a, b)
+        assert np.array_equal(found.product, a * b)
+        signed = 256 * found.high + (a & 255).astype(np.int8).astype(int) * b
+        slipped += int((signed != found.product).sum())
+    assert slipped / (1 << 24) == sign_slips()
+
+
+def test_a_drawn_part_of_the_domain_passes():
+    a = np.random.default_rng(5).integers(-(1 << 15), 1 << 15, (997, 1))
+    b = np.arange(-128, 128)[None]
+    found = byte_split_matmul(a, b)
+    assert np.array_equal(found.product, a * b)
+    slipped = 256 * found.high + (a & 255).astype(np.int8).astype(int) * b
+    assert (slipped != found.product).mean() == pytest.approx(sign_slips(), abs=0.05)
+
+
+def test_the_widest_sums_need_what_is_said():
+    for terms in (1, 2, 3, 512, 513):
+        a = np.full((1, terms), -(1 << 15))
+        b = np.full((terms, 1), -128)
+        assert byte_split_matmul(a, b).accumulator_bits == accumulator_bits(terms)
+    assert accumulator_bits(1) == 24 and accumulator_bits(512) == 33
+    assert [passes(16), passes(16, 16), passes(12), passes(8)] == [2, 4, 2, 1]
+
+
+def test_a_picture_is_that_of_a_direct_one():
+    raw = np.random.default_rng(0).integers(0, 4096, (6, 10))
+    found = demosaic(raw)
+    for name, kernel in KERNELS.items():
+        direct = np.zeros((3, 5), int)
+        for y in range(3):
+            for x in range(5):
+                four = raw[2 * y : 2 * y + 2, 2 * x : 2 * x + 2].reshape(-1)
+                direct[y, x] = sum(
+                    w * int(s) for w, s in zip(kernel, four, strict=True)
+                )
+        assert np.array_equal(found[name], direct), name
+    assert all(sum(kernel) == 64 for kernel in KERNELS.values())
+    assert found["red"].max() <= 64 * 4095
+    # the lower byte alone would lose the upper four bits of a sample
+    assert not np.array_equal(demosaic(raw & 255)["red"], found["red"])
+
+
+ONES = np.ones((2, 2), int)
+test_bad_operands_are_refused = refusals(
+    (lambda: byte_split_matmul(ONES, np.ones((3, 2), int)), "do not chain"),
+    (lambda: byte_split_matmul(ONES * 40000, ONES), "beyond 16 bits: 40000"),
+    (lambda: byte_split_matmul(ONES, ONES * 128), "beyond 8 bits: 128"),
+    (lambda: byte_split_matmul(ONES[:0], ONES), "an empty product"),
+    (lambda: demosaic(ONES[:1]), "even sides"),
+    (lambda: demosaic(ONES * 4096), "a sample of 4096: from 0 to 4095"),
+    (lambda: demosaic(-ONES), "a sample of -1"),
+    (lambda: demosaic(ONES, {"red": (300, 0, 0, 0)}), "beyond 8 bits: 0, 300"),
+    (lambda: passes(0), "bits = 0"),
+    (lambda: accumulator_bits(0), "terms = 0"),
+)
+
+
+def test_what_is_not_whole_is_refused():
+    for call in (
+        lambda: byte_split_matmul(ONES * 1.0, ONES),
+        lambda: byte_split_matmul(ONES, ONES * np.nan),
+        lambda: byte_split_matmul(ONES, ONES > 0),
+        lambda: demosaic(ONES * 1.0),
+    ):
+        with pytest.raises(TypeError, match="whole"):
+            call()
