@@ -95,7 +95,7 @@ def rows(program):
 
 
 def packed(program, slots):
-    return pack(rows(program), {n: slot.split() for n, slot in enumerate(slots)})
+    return pack(rows(program), slots)
 
 
 def right_chain(program):

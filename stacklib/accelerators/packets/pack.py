@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from .needs import Needs, heights, needs, starts
-from .slots import Row, Slots, out_of_reach, rows_of, slots_of
+from .slots import Given, Row, Slots, out_of_reach, rows_of, slots_of
 
 Packet = dict[int, int]  # slot -> row of the program
 SMALL = 14  # rows, at most, that are searched exhaustively
@@ -37,7 +37,7 @@ class Packing:
 
 def pack(
     program: Iterable[Sequence[Any]],
-    slots: str | int | Slots | Mapping[int, Iterable[str]] = "hexagon",
+    slots: Given = "hexagon",
 ) -> Packing:
     """Put rows into packets, those first that most packets must follow.
 
@@ -45,9 +45,9 @@ def pack(
     ----------
     program : iterable of rows
         ``(op, unit, reads, writes)``, in an order that is right one by one.
-    slots : str, int, Slots or mapping
-        A machine by name, a number of slots that take anything, or of each slot from
-        0 up the units that it feeds.
+    slots : str, int, Slots, mapping or sequence
+        A machine by name, a number of slots that take anything, how many slots each
+        unit has, or for every slot from 0 up the units that it feeds.
 
     Returns
     -------

@@ -52,6 +52,16 @@ def test_the_loop_finds_the_path_that_the_package_finds():
         assert all(a in after[b] for a, b in pairwise(steps))
 
 
+def test_the_graph_that_is_drawn_is_the_loops():
+    scope = {}
+    exec(loop()[: loop().index(TABLES[1])], scope)
+    assert scope["seconds"] == drawings.SECONDS and scope["after"] == drawings.AFTER
+    ends = [printed(loop.prints('"test": 11', f'"test": {t}'))[0] for t in (11, 9, 1)]
+    drawn = drawings.longest_path()
+    told = {s.quantity.si for n, s in drawn.numbers.items() if "longest" in n}
+    assert told == set(ends)
+
+
 def test_what_the_page_says_of_its_loop():
     usual = printed(loop.prints())[0]
     assert printed(loop.prints('"test": 11', '"test": 9'))[0] == usual - 1

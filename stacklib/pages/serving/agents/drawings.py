@@ -1,20 +1,72 @@
-"""The drawing of section 8.11: who works in a session, and when."""
+"""Drawings of section 8.11: who works in a session, and what waits for what."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 from stacklib.pages.kernels.feed.drawings import Lane, Span
 from stacklib.pages.serving import agents as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu
+from stacklib.quantity import chosen
+from stacklib.serving.agentic.order import longest, ordered
 from stacklib.serving.agentic.session import WHOSE, Session
 
-__all__ = ["waterfall"]
+__all__ = ["longest_path", "waterfall"]
+# The graph of the page's loop, and where its steps stand on the wide canvas.
+SECONDS = {"plan": 4, "search": 1, "read": 3, "test": 11, "review": 6, "answer": 5}
+AFTER = {
+    "search": ["plan"],
+    "read": ["search"],
+    "test": ["plan"],
+    "review": ["read"],
+    "answer": ["test", "review"],
+}
+SPOTS = {"plan": (0, 0.5), "search": (0.25, 0), "read": (0.5, 0), "test": (0.5, 1)}
+SPOTS |= {"review": (0.75, 0), "answer": (1, 0.5)}
+TESTS = {"as it is": 11, "a quicker test": 9, "hardly a test": 1}
 # Lanes: who works, the waits that are its own, and their colours.
 LANES = {
     "network": {"network": ("layer-5", 0.8)},
     "GPU": {"prefill": (gpu.CHIP, 0.95), "decode": (gpu.CHIP, 0.45)},
     "CPU": {"tools": ("layer-6", 0.95)},
 }
+
+
+def longest_path() -> d.Drawing:
+    """The steps of a session and what waits for what; lit, the longest path."""
+    frames = [(words, _graph(test)) for words, test in TESTS.items()]
+    title = "A session lasts as long as the longest path along its arrows."
+    return d.draw(frames, name="agents-path", title=title)
+
+
+def _graph(test: int) -> d.Node:
+    seconds = {
+        name: chosen(test if name == "test" else took, "s", label=f"{name}, drawn")
+        for name, took in SECONDS.items()
+    }
+    waits = [(one, name) for name, before in AFTER.items() for one in before]
+    total, path = longest(ordered(SECONDS, waits), seconds)
+    on = set(pairwise(path))
+    boxes = {
+        name: d.Box(
+            name,
+            [d.line(name, bold=True), took],
+            role="layer-6" if name == "test" else gpu.CHIP,
+            lit=name in path,
+            grow=0,
+        )
+        for name, took in seconds.items()
+    }
+    edges = [
+        d.Edge(*pair, arrow="end", role="layer-6", lit=pair in on) for pair in waits
+    ]
+    placed = [(boxes[name], spot) for name, spot in SPOTS.items()]
+    phone = [(y, x) for x, y in SPOTS.values()]
+    scene = d.joined(d.board(*placed, phone=phone, gap=18), *edges)
+    work = sum(seconds.values(), chosen(0, "s", label="none")).named("work, drawn")
+    told = ("it lasts ", total.named("longest path, drawn"), ", its steps take ", work)
+    return d.below(scene, d.Words([d.line(*told, bold=True)]), gap=8)
 
 
 def waterfall() -> d.Drawing:

@@ -10,52 +10,62 @@ __all__ = ["one_pool_and_two"]
 
 def one_pool_and_two() -> d.Drawing:
     """Four machines that do both; three that read, and one that writes."""
-    one = d.Box(
-        "one pool",
-        [
-            d.line("one pool: each reads and writes", bold=True),
-            ("between two tokens, at the worst ", d.Shown(_worst(page.ONE), "ms", 3)),
-        ],
-        _machines("machines of one pool", page.MACHINES, "layer-6"),
-        role="layer-6",
-    )
-    rails, memory = page.link(), hardware.get(page.DEVICE).memory_bandwidth.across(1)
-    way = d.Pipe(
-        "readers",
-        "writers",
-        rails.named("rails of a machine"),
-        memory,
-        [
-            (d.Shown(rails.named("eight rails"), "GB/s", 3), ","),
-            ("a cache in ", d.Shown(page.crossing(), "ms", 3)),
-        ],
-        down=(True, True),
-        least=46.0,
-    )
-    first = d.Box(
-        "readers",
-        [d.line("three read", bold=True), ("a prompt in ", page.reading())],
-        _machines("machines that read", 3, "layer-4"),
-        role="layer-4",
-    )
-    second = d.Box(
-        "writers",
-        [
-            d.line("one writes", bold=True),
-            ("between two tokens, at the worst ", d.Shown(_worst(page.BEST), "ms", 3)),
-        ],
-        _machines("machines that write", 1, "layer-6"),
-        role="layer-6",
-        lit=True,
-    )
+    told = [
+        d.line("one pool: each reads and writes", bold=True),
+        ("between two tokens, at the worst ", d.Shown(_worst(page.ONE), "ms", 3)),
+    ]
+    router = d.Box("router", role="muted", grow=0)
+    machines = _machines("ABCD", "layer-6")
+    scene = d.below(router, d.right_of(*machines, even=True), gap=26)
+    edges = (_asked("one pool", machine) for machine in machines)
+    one = d.Box("one pool", told, d.joined(scene, *edges), role="layer-6")
     title = "In one pool prompts stand in the way of answers; in two, caches move."
-    two = d.below(first, way, second, gap=0)
     return d.draw(
-        d.flow(one, two, gap=16, even=True),
+        d.flow(one, _two(), gap=16, even=True),
         name="pools-two",
         title=title,
         devices=[page.DEVICE],
     )
+
+
+def _two() -> d.Node:
+    """Machines that read, and the caches' way from each to the one that writes."""
+    rails, memory = page.link(), hardware.get(page.DEVICE).memory_bandwidth.across(1)
+    (writer,) = _machines("D", "layer-6")
+    writer = d.with_(
+        writer,
+        label=[
+            d.line("one writes", bold=True),
+            ("between two tokens, at the worst ", d.Shown(_worst(page.BEST), "ms", 3)),
+        ],
+        lit=True,
+        grow=1,
+    )
+    readers = _machines("ABC", "layer-4")
+    band = {"rate": rails.named("rails of a machine"), "full": memory, "arrow": "end"}
+    ways = [
+        d.Edge(f"two pools/{box.name}", f"two pools/{writer.name}", **band)
+        for box in readers
+    ]
+    told = [
+        d.line("two pools: three read a prompt", bold=True),
+        ("each in ", page.reading()),
+        ("and send its cache at ", d.Shown(rails.named("eight rails"), "GB/s", 3)),
+        ("which takes ", d.Shown(page.crossing(), "ms", 3)),
+    ]
+    rows = (
+        d.Box("router", role="muted", grow=0),
+        d.right_of(*readers, even=True),
+        writer,
+    )
+    edges = (_asked("two pools", box) for box in readers)
+    inside = d.joined(d.below(*rows, gap=26), *edges, *ways)
+    return d.Box("two pools", told, inside, role="layer-4")
+
+
+def _asked(pool: str, machine: d.Box) -> d.Edge:
+    """A prompt on its way to a machine."""
+    return d.Edge(f"{pool}/router", f"{pool}/{machine.name}", arrow="end", role="muted")
 
 
 def _worst(layout: str) -> Quantity:
@@ -63,6 +73,14 @@ def _worst(layout: str) -> Quantity:
     return page.waited(layout)
 
 
-def _machines(name: str, count: int, role: str) -> d.Node:
-    words = "a cell for each machine of eight chips"
-    return d.Cells(name, count, side=18.0, gap=4.0, role=role, words=words)
+def _machines(names: str, role: str) -> list[d.Box]:
+    """A box for each machine of eight chips."""
+    return [
+        d.Box(
+            f"machine {name}",
+            None,
+            d.Cells(f"chips of {name}", 8, 4, side=7.0, role=role),
+            role=role,
+        )
+        for name in names
+    ]

@@ -3,7 +3,6 @@
 from stacklib.paged_kv import PrefixTree
 from stacklib.pages.serving import prefix as page
 from stacklib.plots import drawing as d
-from stacklib.plots.drawing.marks import then
 from stacklib.quantity import chosen
 
 __all__ = ["two_users"]
@@ -13,7 +12,7 @@ ROLES = ("layer-3", "layer-2", "layer-4", "layer-2")
 
 
 def two_users() -> d.Drawing:
-    """The tree after two users and a second turn: edges are runs of tokens."""
+    """The tree after two users and a second turn: nodes are runs of tokens."""
     tree = PrefixTree()
     first = page.prompt(1)
     tree.insert(first)
@@ -29,16 +28,14 @@ def two_users() -> d.Drawing:
         name: _edge(name, len(node.text) // 8, role)
         for name, node, role in zip(NAMES, (root, a, b, on), ROLES, strict=True)
     }
-    left = d.below(
-        then(NAMES[0], NAMES[1], down=(True, True)),
-        boxes[NAMES[1]],
-        then(NAMES[1], NAMES[3], down=(True, True)),
-        boxes[NAMES[3]],
-        gap=2,
-    )
-    right = d.below(then(NAMES[0], NAMES[2], down=(True, True)), boxes[NAMES[2]], gap=2)
+
+    def edge(start: str, end: str) -> d.Edge:
+        return d.Edge(start, end, arrow="end", role=ROLES[NAMES.index(end)])
+
+    instructions, asks, other, asks_on = (boxes[name] for name in NAMES)
+    mine = d.tree(asks, asks_on, edge=edge)
     return d.draw(
-        d.below(boxes[NAMES[0]], d.flow(left, right, gap=24, even=True), gap=2),
+        d.tree(instructions, mine, other, edge=edge),
         name="prefix-tree",
         title="What two users begin with is stored once, and both go on from its end.",
         devices=[page.DEVICE],
