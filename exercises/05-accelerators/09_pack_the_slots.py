@@ -72,10 +72,9 @@ def fewest(program, slots):
 # ---- tests ----
 
 FOUR = ["load store scalar", "load store scalar", "vector scalar", "vector tensor"]
-TILE = [
-    ("load", []), ("load", []), ("tensor", [0, 1]), ("load", []),
-    ("vector", [2, 3]), ("vector", [4]), ("store", [5]), ("scalar", []),
-]  # fmt: skip
+LOAD, ADD = ("load", []), "vector"
+TILE = [LOAD, LOAD, ("tensor", [0, 1]), LOAD, (ADD, [2, 3]), (ADD, [4])]
+TILE += [("store", [5]), ("scalar", [])]
 PROGRAMS = {
     "tile": (TILE, FOUR),
     "flat": ([("vector", [])] * 7, FOUR),
