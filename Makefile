@@ -1,6 +1,6 @@
 # Every target works on a fresh clone; the first run needs a network.
 .DEFAULT_GOAL := help
-.PHONY: help setup book open test test-all processor mutants execute links chapter numbers bench calibrate train gpu release clean
+.PHONY: help setup book open test test-all processor mutants execute links chapter numbers bench calibrate train gpu hdl release clean
 
 # Another environment beside it: make setup VENV=.venv-3.13 PY=python3.13
 VENV := .venv
@@ -72,6 +72,11 @@ train: setup ## train the book's own models again, into runs/ (under an hour)
 gpu: ## measure a CUDA device; needs only a Python with torch
 	@"$${GPU_PY:-python3}" benchmarks/gpu.py
 	@"$${GPU_PY:-python3}" benchmarks/gloo_collectives.py nccl
+
+hdl: setup ## the array down to gates: synthesis, proof, place and route (PART=gates)
+	@$(PIP) --no-build-isolation -e ".[hdl]"
+	@echo "first use compiles Yosys and nextpnr for 80 s and fills a cache of 200 MB"
+	@$(RUN) benchmarks/rtl.py $(PART)
 
 release: book ## HTML zip, PDFs, notebooks and wheel, in dist/
 	@$(RUN) -m _tools.release

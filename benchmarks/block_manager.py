@@ -30,32 +30,37 @@ from stacklib.roofline.host import measure as host
 
 STEM = "block_manager"
 REQUESTS, PROMPT, APPENDS, BLOCKS, SIZE = 500, 512, 256, 100_000, 16
-SHARED = {"unshared": 0, "384 shared": 384}
-ROUNDS = {"unshared": 15, "384 shared": 3}  # the peer takes seconds for the second
-BARS = {"unshared": 1.5, "384 shared": 6.0}
+# Tokens that prompts share, different ones of them, and blocks of the pool. In the last
+# case the pool is full, so that what is found depends on what left first.
+CASES = {
+    "unshared": (0, 1, BLOCKS),
+    "384 shared": (384, 1, BLOCKS),
+    "full pool": (384, 10, 400),
+}
+ROUNDS = {"unshared": 15, "384 shared": 3, "full pool": 15}  # the peer takes seconds
 # Requests a second on the machine of 2026-11-21: vLLM 0.33 with sha256, nano-vllm.
 RECORDED = {"vLLM, 384 shared": 812.0, "nano-vllm, unshared": 5517.0}
 MANAGER = "nanovllm/engine/block_manager.py"
 Work = list[tuple[list[int], list[int]]]
 
 
-def work(shared: int) -> Work:
+def work(shared: int, different: int = 1) -> Work:
     """Prompts, and the tokens appended to each."""
     draw = random.Random(0)
-    head = [draw.randrange(150_000) for _ in range(shared)]
+    heads = [[draw.randrange(150_000) for _ in range(shared)] for _ in range(different)]
     rest = PROMPT - shared
     return [
         (
-            head + [draw.randrange(150_000) for _ in range(rest)],
+            draw.choice(heads) + [draw.randrange(150_000) for _ in range(rest)],
             [draw.randrange(150_000) for _ in range(APPENDS)],
         )
         for _ in range(REQUESTS)
     ]
 
 
-def ours(requests: Work) -> tuple[float, int]:
+def ours(requests: Work, blocks: int = BLOCKS) -> tuple[float, int]:
     """Seconds, and tokens found."""
-    pool = BlockAllocator(BLOCKS, SIZE)
+    pool = BlockAllocator(blocks, SIZE)
     append = pool.append
     began = perf_counter()
     for prompt, answer in requests:
@@ -80,9 +85,11 @@ def import_peer(folder: Path) -> tuple[Any, Any]:
     return BlockManager, Sequence
 
 
-def peer(requests: Work, manager: Any, sequence: Any) -> tuple[float, int]:
+def peer(
+    requests: Work, manager: Any, sequence: Any, blocks: int = BLOCKS
+) -> tuple[float, int]:
     """The same by nano-vllm."""
-    pool, found = manager(BLOCKS, SIZE), 0
+    pool, found = manager(blocks, SIZE), 0
     began = perf_counter()
     for prompt, answer in requests:
         one = sequence(prompt)
@@ -103,10 +110,11 @@ def peer(requests: Work, manager: Any, sequence: Any) -> tuple[float, int]:
 
 def case(which: str, parts: tuple[Any, Any]) -> list[dict[str, Any]]:
     """Both on the same requests, in turn, so that other work meets both."""
-    requests = work(SHARED[which])
+    *prompts, blocks = CASES[which]
+    requests = work(*prompts)
     calls = {
-        "stacklib": lambda: ours(requests),
-        "nano-vllm": lambda: peer(requests, *parts),
+        "stacklib": lambda: ours(requests, blocks),
+        "nano-vllm": lambda: peer(requests, *parts, blocks),
     }
     times: dict[str, list[float]] = {who: [] for who in calls}
     found = {}
@@ -132,22 +140,21 @@ def case(which: str, parts: tuple[Any, Any]) -> list[dict[str, Any]]:
 def ratios(rows: list[dict[str, Any]]) -> dict[str, float]:
     """Our rate over each peer's, vLLM's as recorded and brought here."""
     rate = {r["id"]: r["requests"] / median(r["times_s"]) for r in rows}
-    alone = rate["unshared, nano-vllm"]
-    here = alone / RECORDED["nano-vllm, unshared"]
+    here = rate["unshared, nano-vllm"] / RECORDED["nano-vllm, unshared"]
     vllm = RECORDED["vLLM, 384 shared"] * here
-    return {
-        "unshared, nano-vllm": rate["unshared, stacklib"] / alone,
-        "384 shared, nano-vllm": rate["384 shared, stacklib"]
-        / rate["384 shared, nano-vllm"],
-        "384 shared, vLLM (not re-run)": rate["384 shared, stacklib"] / vllm,
+    found = {
+        f"{case}, nano-vllm": rate[f"{case}, stacklib"] / rate[f"{case}, nano-vllm"]
+        for case in CASES
     }
+    ours = rate["384 shared, stacklib"]
+    return {**found, "384 shared, vLLM (not re-run)": ours / vllm}
 
 
 def measure(folder: Path) -> dict[str, Any]:
     """Both cases, and what came of the bars."""
     watch = host.Watch()
     parts = import_peer(folder)
-    rows = [row for which in SHARED for row in case(which, parts)]
+    rows = [row for which in CASES for row in case(which, parts)]
     found = ratios(rows)
     for which, ratio in found.items():
         print(f"{ratio:7.2f} times the speed: {which}")
@@ -157,7 +164,6 @@ def measure(folder: Path) -> dict[str, Any]:
         watch,
         driver="none",
         rows=rows,
-        bars=BARS,
         ratios=found,
         recorded=RECORDED,
         peer={"file": MANAGER, "sha256": record.sha256(folder / MANAGER)},

@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from importlib.metadata import version as distribution
 from pathlib import Path
@@ -50,25 +51,26 @@ DEPTH = 4
 VECTORS = 65536
 IN_ICARUS = 1024
 BAR = 10.0
-ROWS_AT_ONCE = 4
+GROUP, EVERY = 32, 4  # weights of a scale; groups of which one is synthesised
+ONCE = tools.GATES.replace("-noalumacc", "-noabc")  # sums of many; one pass of abc
 MATRIX = "model.layers.0.self_attn.k_proj.weight"
-SCHEME = "int4_g128"
-
-
-def probes(rows: int, cols: int) -> dict[str, str]:
-    """Operands of every place, by our name and Yosys' name."""
-    return {
-        f"{which}{r}_{c}": f"pe{r}_{c}.{which}_in"
-        for r in range(rows)
-        for c in range(cols)
-        for which in "ab"
-    }
+SCHEME = "q4_0"  # codes from 0 to 15, of which 8 stands for zero
 
 
 def synthesised(component: Any, about: str, named: Any = None) -> netlist.Netlist:
     """A component as gates, its flow in its first line."""
     flow = f"{about}; Yosys {tools.version('YOSYS')}: {tools.GATES}"
     return tools.to_gates(rtlil(component), flow, named)
+
+
+def toggles(net: netlist.Netlist, vectors: int) -> float:
+    """Cells that turn when all inputs are drawn anew, on average."""
+    pick = random.Random(0)
+    drawn_bits = [
+        {n: [pick.getrandbits(vectors) for _ in range(w)] for n, w in inputs.items()}
+        for inputs in [net.inputs] * 2
+    ]
+    return gates.toggles(net, drawn_bits, vectors)
 
 
 def run_gates() -> list[dict[str, Any]]:
@@ -79,30 +81,22 @@ def run_gates() -> list[dict[str, Any]]:
         rows.append({"id": name, "cells": net.counts, **more})
         print(rows[-1], flush=True)
 
-    def toggles(net: netlist.Netlist) -> float:
-        pick = random.Random(0)
-        fed = [
-            {n: [pick.getrandbits(VECTORS) for _ in range(w)] for n, w in given.items()}
-            for given in [net.inputs] * 2
-        ]
-        return gates.toggles(net, fed, VECTORS)
-
     for bits in WIDTHS:
         net = synthesised(Product(bits), f"product of {bits} bits")
-        row(f"product-{bits}", net, bits=bits, toggles=toggles(net))
+        row(f"product-{bits}", net, bits=bits, toggles=toggles(net, VECTORS))
         row(f"mac-{bits}", synthesised(Mac(bits), f"place of {bits} bits"), bits=bits)
     row(
         "product-32",
         net := synthesised(Product(32), "product of 32 bits"),
         bits=32,
-        toggles=toggles(net),
+        toggles=toggles(net, VECTORS),
     )
     for bits in (8, 32):
         net = synthesised(Sum(bits), f"sum of {bits} bits")
-        row(f"sum-{bits}", net, bits=bits, toggles=toggles(net))
+        row(f"sum-{bits}", net, bits=bits, toggles=toggles(net, VECTORS))
     kept = {
         "mac": synthesised(Mac(), "one place, 8 bits, sums of 32"),
-        "array_2x2": synthesised(Array(2, 2), "array of 2 x 2", probes(2, 2)),
+        "array_2x2": synthesised(Array(2, 2), "array of 2 x 2", tools.operands(2, 2)),
         "byte_split": synthesised(ByteSplit(), "16 x 8 bits in two passes"),
     }
     for name, net in kept.items():
@@ -143,7 +137,7 @@ def run_witnesses() -> list[dict[str, Any]]:
     rows = []
     for size, count in PRODUCTS.items():
         pairs = drawn(size, count)
-        whole = synthesised(Array(size, size), "", probes(size, size))
+        whole = synthesised(Array(size, size), "", tools.operands(size, size))
         told = {
             "amaranth": by_amaranth(pairs, size, size),
             "icarus": icarus.by_icarus(
@@ -209,39 +203,40 @@ def run_placed() -> list[dict[str, Any]]:
 
 
 def run_wired() -> list[dict[str, Any]]:
-    """One matrix of the tiny model at 4 bits as wires, group by group, row by row."""
+    """One matrix of the tiny model at 4 bits as wires, every sum of one scale."""
     from stacklib import tinylm
     from stacklib.quantizers import quantize
 
     weight = tinylm.load("tiny").weights[MATRIX]
-    codes = quantize(weight, SCHEME)
-    signed = np.asarray(codes.codes).astype(int)
-    signed = np.where(signed > 7, signed - 16, signed).reshape(weight.shape[0], -1, 128)
-    rows, total, count = [], {}, 0
-    begin = time.perf_counter()
-    for group in range(signed.shape[1]):
-        for first in range(0, len(signed), ROWS_AT_ONCE):
-            block = signed[first : first + ROWS_AT_ONCE, group].tolist()
-            net = synthesised(Wired(block), "")
-            count += sum(map(len, block))
-            for kind, number in net.counts.items():
-                total[kind] = total.get(kind, 0) + number
-        print(group, count, total, round(time.perf_counter() - begin), flush=True)
-    values, times = np.unique(signed, return_counts=True)
-    rows.append(
+    codes = np.asarray(quantize(weight, SCHEME).codes).astype(int) - 8
+    groups = codes.reshape(-1, GROUP)
+    total: Counter[str] = Counter()
+    turned, count, chosen = 0.0, 0, groups[::EVERY]
+    for row in chosen:
+        net = tools.to_gates(rtlil(Wired([row.tolist()])), "", script=ONCE)
+        total.update(net.counts)
+        turned += toggles(net, 2048)
+        count += len(row)
+        print(count, dict(total), turned, flush=True)
+    values, times = np.unique(groups, return_counts=True)
+    rows: list[dict[str, Any]] = [
         {
             "id": "wired",
             "matrix": MATRIX,
             "scheme": SCHEME,
             "weights": count,
-            "cells": total,
+            "of": groups.size,
+            "cells": dict(total),
+            "toggles": turned,
             "values": dict(zip(map(str, values.tolist()), times.tolist(), strict=True)),
         }
-    )
-    chosen = synthesised(Chosen(range(-8, 8)), "")
-    product = synthesised(Product(8, 4), "")
-    rows.append({"id": "sixteen-products", "cells": chosen.counts})
-    rows.append({"id": "product-8x4", "cells": product.counts})
+    ]
+    for name, one in (
+        ("sixteen-products", Chosen(range(-8, 8))),
+        ("product-8x4", Product(8, 4)),
+    ):
+        net = synthesised(one, "")
+        rows.append({"id": name, "cells": net.counts, "toggles": toggles(net, VECTORS)})
     print(rows)
     return rows
 

@@ -108,9 +108,9 @@ accelerators.verify(rows, accelerators.pack(rows).packets)
 assert accelerators.organise("trainium").cycles == 16
 assert accelerators.control_share(4, place=1, core=16) == 0.5
 assert accelerators.throttle(1, 100, clock=1.25, exponent=1).kept == 0.8
-from stacklib.accelerators.rtl import feed, gates
+from stacklib.accelerators.rtl import feed, gates, stepped
 told = gates.by_gates([[1, -2]], [[3], [4]])
-assert feed.first_difference(feed.by_stepping([[1, -2]], [[3], [4]]), told) is None""",
+assert feed.first_difference(stepped.by_steps([[1, -2]], [[3], [4]]), told) is None""",
     "interconnect": """
 from stacklib import interconnect
 from stacklib.interconnect.schedules.algorithms import all_reduce

@@ -1,13 +1,14 @@
 """Line 8 of a chapter's report: numbers in the result files beside their bars.
 
-A bar of `bars.toml` holds numbers by their place in the result file. `rows/*/ratio` is
-that of every row, `rows/plain*/times_s` that of rows whose id fits; samples count by
-their median. `over` divides by what stands
-elsewhere, `off` is the factor either way, `take` the median or the 90th percentile in
-place of each; `least` and `most` are a number or a place, `is` may hold a `*`, too.
+A bar of `bars.toml` is a line such as `median rows/*/ratio >= 50`. It holds numbers by
+their place in the result file: `rows/*/ratio` is that of every row, `rows/a*/times_s`
+that of rows whose id fits; samples count by their median. `over` divides by what stands
+elsewhere; before a place may stand `off`, the factor either way, and `median` or `p90`
+in place of each. The bar is a number or a place, after `==` words that may hold a `*`.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,101 +18,106 @@ from typing import Any
 from _tools import tree
 from _tools.lines import Count, Line
 
-SIGNS = {"least": "at least", "most": "at most", "is": "must be"}
-MEETS = {
-    "least": lambda have, bar: have >= bar,
-    "most": lambda have, bar: have <= bar,
-    "is": lambda have, bar: fnmatchcase(str(have), str(bar)),
+FORM = re.compile(
+    r"(?P<off>off )?(?:(?P<take>median|p90) )?(?P<value>.+?)(?: over (?P<over>.+?))?"
+    r" (?P<sign>>=|<=|==) (?P<bar>.+)"
+)
+SIGNS = {
+    ">=": ("at least", lambda have, bar: have >= bar),
+    "<=": ("at most", lambda have, bar: have <= bar),
+    "==": (
+        "must be",
+        lambda have, bar: have == bar or fnmatchcase(str(have), str(bar)),
+    ),
 }
 TAKES = {
     "median": median,
     "p90": lambda values: sorted(values)[int(0.9 * len(values))],
 }
 BUSY = 0.1  # cores that others had, from which a measurement may say another thing
+Held = tuple[str, Any, Any]  # a name, a number and its bar
 
 
 def measured(chapter: int, root: Path) -> Line:
     """The comparisons the chapter owes have result files that meet their bars."""
-    mine = [bar for bar in table(root) if bar["chapter"] == chapter]
-    files = {bar["result"]: files_of(bar, root) for bar in mine}
-    owed = [bar for bar in mine if bar.get("owed", True)]
-    there = [bar for bar in owed if files[bar["result"]]]
-    missing = [
-        f"{bar['what']}: no {bar['result']}.json" for bar in owed if bar not in there
-    ]
+    mine = table(root).get(str(chapter), {})
+    files = {name: files_of(name, root) for name in mine}
+    owed = [name for name, bar in mine.items() if bar.get("owed", True)]
+    missing = [f"{mine[n]['what']}: no {n}.json" for n in owed if not files[n]]
     held = [
         [f"{bar['what']}, {path.stem}: {fault}" for fault in faults(asked, path)]
-        for bar in mine
-        for path in files[bar["result"]]
+        for name, bar in mine.items()
+        for path in files[name]
         for asked in bar.get("held", ())
     ]
-    counts = [Count("benchmarks", len(there), len(owed))]
+    counts = [Count("benchmarks", len(owed) - len(missing), len(owed))]
     if held:
         counts.append(Count("bars", held.count([]), len(held)))
-    others = [bar for bar in mine if bar not in owed]
+    others = [name for name in mine if name not in owed]
     note = "; ".join(
-        f"{bar['what']}: {'measured' if files[bar['result']] else 'not measured yet'}"
-        for bar in others
+        f"{mine[name]['what']}: {'measured' if files[name] else 'not measured yet'}"
+        for name in others
     )
     missing += [fault for found in held for fault in found]
-    never = any(not files[bar["result"]] for bar in others)
+    never = not all(files[name] for name in others)
     return Line("measured", tuple(counts), note, tuple(missing), not_run=never)
 
 
-def table(root: Path) -> list[dict[str, Any]]:
-    """Every comparison that is owed, and what it is held to."""
-    return tree.read_toml(root / "book" / "_tools" / "bars.toml").get("bar", [])
+def table(root: Path) -> dict[str, dict[str, Any]]:
+    """What each chapter owes, by the name of the result file."""
+    return tree.read_toml(root / "book" / "_tools" / "bars.toml")
 
 
-def files_of(bar: dict[str, Any], root: Path) -> list[Path]:
+def files_of(name: str, root: Path) -> list[Path]:
     """The result files of a comparison: one, or one for each kind of machine."""
-    return sorted((root / "benchmarks" / "results").glob(f"{bar['result']}.json"))
+    return sorted((root / "benchmarks" / "results").glob(f"{name}.json"))
 
 
-def faults(asked: dict[str, Any], path: Path) -> Iterator[str]:
+def faults(asked: str, path: Path) -> Iterator[str]:
     """What misses a bar: how many, and the farthest with its number."""
     result = json.loads(path.read_text("utf-8"))
-    (sign,) = SIGNS.keys() & asked.keys()
+    if not (form := FORM.fullmatch(asked)):
+        raise ValueError(f"{asked!r} is no bar, such as 'rows/*/ratio >= 1'")
     try:
-        pairs = list(judged(result, asked, sign))
+        rows = list(judged(result, form))
     except LookupError as error:
         yield str(error)
         return
-    missed = [pair for pair in pairs if not MEETS[sign](pair[1], pair[2])]
+    words, meets = SIGNS[form["sign"]]
+    missed = [row for row in rows if not meets(*row[1:])]
     if missed:
-        name, have, bar = max(missed, key=lambda pair: _far(pair[1], pair[2]))
-        some = f"{len(missed)} of {len(pairs)}, {name}: " if len(pairs) > 1 else ""
+        name, have, bar = max(missed, key=_far)
+        some = f"{len(missed)} of {len(rows)}, {name}: " if len(rows) > 1 else ""
         busy = result.get("others") or 0
         again = f"; others had {busy:.1f} cores: measure again" if busy > BUSY else ""
-        yield f"{some}{_said(have)}, {SIGNS[sign]} {_said(bar)}{again}"
+        yield f"{some}{_said(have)}, {words} {_said(bar)}{again}"
 
 
-def judged(
-    result: Any, asked: dict[str, Any], sign: str
-) -> Iterator[tuple[str, Any, Any]]:
+def judged(result: Any, form: re.Match[str]) -> Iterator[Held]:
     """Each number with its name and its bar."""
-    found = at(result, asked["value"])
-    names, values = [name for name, _ in found], [value for _, value in found]
-    if "over" in asked:
-        below = beside(result, asked["over"], len(values))
-        pairs = zip(values, below, strict=True)
-        values = [a / b if a is not None and b is not None else None for a, b in pairs]
-    bars = beside(result, asked[sign], len(values))
+    names, values = zip(*at(result, form["value"]), strict=True)
+    if form["over"]:
+        below = beside(result, form["over"], len(values))
+        values = tuple(map(_ratio, values, below))
+    bars = beside(result, form["bar"], len(values))
     rows = [row for row in zip(names, values, bars, strict=True) if None not in row]
-    if asked.get("off"):
+    if form["off"]:
         rows = [(name, max(value, 1 / value), bar) for name, value, bar in rows]
-    if take := asked.get("take"):
+    if take := form["take"]:
         rows = [(take, TAKES[take]([value for _, value, _ in rows]), rows[0][2])]
     yield from rows
 
 
-def beside(result: Any, value: Any, count: int) -> list[Any]:
-    """As many of a number, or the numbers of a place."""
-    if not (isinstance(value, str) and "/" in value):
-        return [value] * count
-    found = [each for _, each in at(result, value)]
+def beside(result: Any, text: str, count: int) -> list[Any]:
+    """As many of a number or of words, or the numbers of a place."""
+    if "/" not in text:
+        try:
+            return [float(text)] * count
+        except ValueError:
+            return [text] * count
+    found = [each for _, each in at(result, text)]
     if len(found) not in (1, count):
-        raise LookupError(f"{len(found)} numbers stand at {value}, beside {count}")
+        raise LookupError(f"{len(found)} numbers stand at {text}, beside {count}")
     return found * (count // len(found))
 
 
@@ -125,7 +131,7 @@ def at(result: Any, place: str) -> list[tuple[str, Any]]:
 
 def _at(found: Any, parts: list[str], name: str) -> Iterator[tuple[str, Any]]:
     if not parts:
-        yield name, median(found) if isinstance(found, list) else found
+        yield name, median(found) if found and isinstance(found, list) else found
         return
     by_id = isinstance(found, list)
     rows = [(row["id"], row) for row in found] if by_id else found.items()
@@ -134,10 +140,14 @@ def _at(found: Any, parts: list[str], name: str) -> Iterator[tuple[str, Any]]:
             yield from _at(value, parts[1:], key if "*" in parts[0] else name)
 
 
-def _far(have: Any, bar: Any) -> float:
+def _ratio(value: Any, below: Any) -> Any:
+    return None if value is None or below is None else value / below
+
+
+def _far(row: Held) -> float:
     """How far a number is from its bar, as a factor."""
     try:
-        return max(have / bar, bar / have)
+        return max(row[1] / row[2], row[2] / row[1])
     except (TypeError, ZeroDivisionError):
         return float("inf")
 

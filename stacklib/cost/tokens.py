@@ -98,20 +98,9 @@ class BreakEven:
         return (self.own.hour / self.rent).named("utilisation to break even")
 
     @property
-    def tokens_a_month(self) -> Span:
-        """Tokens that the machine makes in a month at that utilisation."""
-        month = one_of("year") / 12
-        return (self.own.tokens_per_s * self.utilisation * month).to("token")
-
-    @property
     def rented(self) -> Span:
         """A million tokens on rented hours, all of them in use."""
         return (self.rent / self.own.tokens_per_s).to(UNIT)
-
-    @property
-    def rented_always(self) -> Span:
-        """A million tokens where the machine is rented all hours, as an owned one."""
-        return (self.rent / (self.own.tokens_per_s * self.own.utilisation)).to(UNIT)
 
 
 def token(

@@ -69,6 +69,7 @@ _UNITS = {
     "comm/compute time ratio": "",
     "ratio per node": "", "reticle": "", "reticles": "", "chips": "",
     "abs error": "", "decades": "", "digits": "", "lanes": "", "levels": "",
+    "MACs per side": "",
     "max": "", "relative error": "", "values": "", "variants": "",
     "exponent of d": "", "exponent of N": "", "lines": "", "versions": "", "tiles": "",
     "launches": "", "chi2/dof": "", "people": "", "reads": "", "generations": "",
@@ -77,6 +78,7 @@ _UNITS = {
     "GPUs": "", "GPUs per CPU": "", "ports": "", "ways": "",
     "connected components": "", "hops": "", "x (N-1) steps": "",
     "x data size": "", "fields": "",
+    "MB/chip": "MB", "min/day": "min",
     "FLOP/param/token": "FLOP/token", "FLOP/B per token": "FLOP/B/token",
     "USD/1M tokens": "USD/Mtoken",
     "failures/day": "", "magnitude": "", "switches": "", "GPUs per rack": "",
@@ -85,6 +87,8 @@ _UNITS = {
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
     "1e9 transistors": (1e9, "1"),
+    "1e12 transistors": (1e12, "1"),
+    "1e3 cores": (1e3, "1"),
     "1e3 GPUs": (1e3, "1"),
     "G transistors": (1e9, "1"),
     "MTr/mm2": (1e6, "1/mm2"),

@@ -54,9 +54,6 @@ def test_a_budget_by_hand():
     assert each == pytest.approx(6.6, abs=0.01)
     share = rom_budget.sharing(each, 24)
     assert share * (each - 1) == pytest.approx(24 * rom_budget.FULL_ADDER)
-    assert rom_budget.adders_needed(8.03e9, 17_000, 1e9) == pytest.approx(136_510)
-    context = rom_budget.longest_context(53e9, 8.03e9, 131_072, 0.5)
-    assert context == pytest.approx((53e9 - 8.03e9) / 2 / 6 / 8 / 131_072)
     assert rom_budget.break_even_tokens(1e7, 2e-7, 1e-7) == pytest.approx(1e14)
 
 

@@ -125,6 +125,24 @@ def test_the_verifier_names_rule_cycle_and_slot(what, changes, rule, cycle, slot
     assert f"cycle {cycle}" in str(found)
 
 
+def test_a_packet_says_which_slot():
+    with pytest.raises(TypeError, match=r"packet 1, \[1\]: slot to number of a row"):
+        verify(TILE, [{0: 0}, [1]])
+
+
+def test_slots_are_given_in_several_ways():
+    rows = [("load", "load", [], [name]) for name in "abcd"]
+    for slots, cycles in (
+        (2, 2),
+        ({"load": 2, "store": 1}, 2),
+        (["load store", "store"], 4),
+        ([("load",), ["load", "vector"], "load"], 2),
+    ):
+        made = pack(rows, slots)
+        assert made.cycles == made.bound == cycles
+        verify(rows, made.packets, slots)
+
+
 def test_memories_are_in_reach_or_named():
     product_of = Row("product", "tensor", ("l2:x", "tcm:w"), ("s",))
     with pytest.raises(WrongPacket, match=r"tensor reaches tcm, not 'l2:x'") as caught:
@@ -193,7 +211,10 @@ test_bad_programs_are_refused = refusals(
     (lambda: pack([("add", "vector", ["sram:x"], [])]), "memories are ddr, l2, tcm"),
     (lambda: pack(TILE, 0), "slots = 0: a whole number from 1"),
     (lambda: pack(TILE, True), "slots = True"),
-    (lambda: pack(TILE, {1: ["load"]}), "numbered from 0"),
+    (lambda: pack(TILE, {1: ["load"]}), "slots, 1: the name of a unit"),
+    (lambda: pack(TILE, {"load": 0}), "slots.*load.* = 0: a whole number from 1"),
+    (lambda: pack(TILE, ["load", ""]), "each has to feed a unit"),
+    (lambda: pack(TILE, []), "each has to feed a unit"),
     (lambda: verify(TILE, [{True: 0}]), "none True"),
     (lambda: fewest(pack([("next", "scalar", ["p"], ["p"])] * 15)), "15 rows"),
     (lambda: in_order([Row("add", "vector", ("q",), ())], {}), "reads 'q'"),

@@ -12,12 +12,12 @@ from stacklib.accelerators.rtl import gates, lanes, netlist
 from stacklib.accelerators.rtl.compose import array_of
 from stacklib.accelerators.rtl.feed import (
     by_formula,
-    by_stepping,
     feed,
     first_difference,
     shape,
 )
 from stacklib.accelerators.rtl.netlist import NetlistError, read, stored, write
+from stacklib.accelerators.rtl.stepped import by_steps
 from stacklib.accelerators.rtl.yosys import from_yosys
 from stacklib.quantity import UnknownName
 
@@ -46,7 +46,7 @@ def test_an_array_of_any_size_agrees_with_the_formula_in_every_cycle(
     a, b = matrix(pick, rows, depth), matrix(pick, depth, cols)
     cycles = list(gates.by_gates(a, b))
     assert first_difference(by_formula(a, b), cycles) is None
-    assert first_difference(by_stepping(a, b), cycles) is None
+    assert first_difference(by_steps(a, b), cycles) is None
     assert len(cycles) == rows + cols + depth - 2
     assert np.array_equal(cycles[-1].sums, np.array(a) @ np.array(b))
 
@@ -148,7 +148,7 @@ def test_a_planted_fault_is_named_by_cell_and_vector(cell: int) -> None:
 
 
 def test_a_planted_fault_reaches_the_product() -> None:
-    _, bad = planted("mac", 100)
+    _, bad = planted("mac", 0)
     a, b = [[-77, 31]], [[45], [-128]]
     found = first_difference(
         by_formula(a, b), gates.by_gates(a, b, array_of(bad, 1, 1))
@@ -198,6 +198,8 @@ def test_unknown_names_and_wrong_parts_are_refused() -> None:
         gates.first_fault(stored("mac"), stored("byte_split"), [])
     with pytest.raises(NetlistError, match="a has 1 bits and was given 2"):
         list(gates.run(read(ADDER), [{"a": [1, 0]}]))
+    with pytest.raises(NetlistError, match="no array of 3 x 1 places: array of 2 x 2"):
+        list(gates.by_gates([[1]] * 3, [[1]], stored("array_2x2")))
     for rows in (0, 1.5, True):
         with pytest.raises(ValueError, match="rows"):
             array_of(stored("mac"), rows, 2)
@@ -262,6 +264,6 @@ def test_yosys_cells_come_in_an_order_that_can_be_computed() -> None:
 
 
 def test_transistors_are_counted_by_kind() -> None:
-    assert netlist.transistors({"XOR": 2, "NOT": 1, "DFF": 3}) == 74
+    assert netlist.transistors({"XOR": 2, "NOT": 1, "DFF": 3}).si == 74
     with pytest.raises(UnknownName, match="MUX"):
         netlist.transistors({"MUX": 1})

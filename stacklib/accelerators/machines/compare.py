@@ -21,14 +21,13 @@ from stacklib.quantity import Quantity, chosen, one_of
 from stacklib.quantity.source import CONFIDENCE
 from stacklib.quantity.stored import products
 from stacklib.roofline.work.fit import Infeasible, fit_memory, fit_with_copies, model_of
-from stacklib.serving.token.lines import Account
-from stacklib.serving.token.shape import ATTENTION, HEAD, PRODUCTS
+from stacklib.serving.token.lines import ARITHMETIC, Account
 
 from ..sram.placed import placed_account
 from ..sram.plan import YEARS, fewest, sram_machine
 from .rows import Machine, machine
 
-MEMORY = "memory"  # what binds a line that is bytes over bandwidth
+MEMORY, LINKS = "memory", "links"  # beside arithmetic, what a token waits for
 RENT, BOUGHT = "rent", f"price over {YEARS:.0f} years"
 MOST = 64  # chips of a machine whose memory is outside of them, where none is named
 
@@ -172,17 +171,14 @@ def _has_model(device: Accelerator, chips: int) -> bool:
 
 
 def _binding(account: Account) -> tuple[str, str]:
-    """What the longest line waits for, and what most of the others' time goes to."""
-    spent: dict[str, float] = {}
+    """What takes longest of a token, and what would if that were gone."""
+    spent = dict.fromkeys((MEMORY, ARITHMETIC, LINKS), 0.0)
     for line in account.lines:
-        if line.time is None:
-            continue
-        words = line.name
-        if line.name in (PRODUCTS, ATTENTION, HEAD):
-            words = MEMORY if line.bound == "bytes" else line.bound
-        spent[words] = spent.get(words, 0.0) + line.time.si
-    (first, _), *rest = sorted(spent.items(), key=lambda pair: -pair[1])
-    return first, rest[0][0] if rest else ""
+        times = (line.t_bytes, line.t_arithmetic, line.t_fixed)
+        for name, time in zip(spent, times, strict=True):
+            spent[name] += 0.0 if time is None else time.si
+    first, then, _ = sorted(spent, key=lambda name: -spent[name])
+    return first, then
 
 
 def _joules(device: Accelerator, chips: int, each: Quantity) -> Quantity | None:

@@ -32,10 +32,11 @@ class Port:
     @property
     def a_year(self) -> Quantity:
         """Dollars of a year, the effort spread over all of them."""
-        found = self.once / (self.years * one_of("year")) + self.yearly
+        life = chosen(self.years, label="years of use") * one_of("year")
+        found = self.once / life + self.yearly
         return found.to("USD/year").named("a year of the port")
 
-    def fleet(self, saved: Quantity, used: float = 1.0) -> Quantity:
+    def fleet(self, saved: Quantity, used: Quantity | float = 1.0) -> Quantity:
         """Chips from which on the port pays.
 
         - ``saved``: dollars an hour that the other chip saves for each of yours in use
@@ -44,9 +45,12 @@ class Port:
         """
         share(used=used)
         above_zero(saved=saved, used=used)
-        return (self.a_year / (saved * used)).named("chips from which on a port pays")
+        each = saved * _busy(used)
+        return (self.a_year / each).named("chips from which on a port pays")
 
-    def worth(self, chips: int, saved: Quantity, used: float = 1.0) -> Quantity:
+    def worth(
+        self, chips: float, saved: Quantity, used: Quantity | float = 1.0
+    ) -> Quantity:
         """Dollars of a year that a fleet gains, below zero where it loses.
 
         - ``chips``, ``saved``, ``used``: as of ``fleet``
@@ -54,9 +58,15 @@ class Port:
         share(used=used)
         above_zero(chips=chips)
         many = chosen(chips, label="chips")
-        return (
-            (many * saved * used - self.a_year).to("USD/year").named("gain of a year")
-        )
+        found = many * saved * _busy(used) - self.a_year
+        return found.to("USD/year").named("gain of a year")
+
+
+def _busy(used: Quantity | float) -> Quantity:
+    """The share of the hours in which a chip works."""
+    if isinstance(used, Quantity):
+        return used
+    return chosen(used, label="share of the hours in use")
 
 
 def porting_cost(
@@ -95,7 +105,7 @@ def porting_cost(
     above_zero(engineers=engineers, months=months, wage=wage, years=years)
     at_least(0, keeping=keeping)
     people = chosen(engineers, label="engineers")
-    effort = people * (months / MONTHS) * one_of("year")
+    effort = people * (chosen(months, label="months") / MONTHS) * one_of("year")
     kept = chosen(keeping, label="engineers who stay")
     return Port(
         (effort * wage).named("effort"),

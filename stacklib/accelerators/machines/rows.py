@@ -71,7 +71,7 @@ class Bet:
 
 BETS = (
     Bet("Cerebras", "wse3", "fp16", "no wire leaves the wafer", "capacity"),
-    Bet("Groq", "groq_lpu_v1", "int8", "a compiler knows every cycle", "capacity"),
+    Bet("Groq", "groq_lpu_v1", "fp16", "a compiler knows every cycle", "capacity"),
     Bet("SambaNova", "sn40l", "bf16", "three memories, one dataflow", "bandwidth"),
     Bet(
         "Tenstorrent",

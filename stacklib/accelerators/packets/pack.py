@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from .needs import Needs, heights, needs, starts
-from .slots import Row, Slots, out_of_reach, rows_of, slots_of
+from .slots import Given, Row, Slots, out_of_reach, rows_of, slots_of
 
 Packet = dict[int, int]  # slot -> row of the program
 SMALL = 14  # rows, at most, that are searched exhaustively
@@ -36,7 +37,7 @@ class Packing:
 
 def pack(
     program: Iterable[Sequence[Any]],
-    slots: str | int | Slots | Mapping[int, Iterable[str]] = "hexagon",
+    slots: Given = "hexagon",
 ) -> Packing:
     """Put rows into packets, those first that most packets must follow.
 
@@ -44,9 +45,9 @@ def pack(
     ----------
     program : iterable of rows
         ``(op, unit, reads, writes)``, in an order that is right one by one.
-    slots : str, int, Slots or mapping
-        A machine by name, a number of slots that take anything, or of each slot from
-        0 up the units that it feeds.
+    slots : str, int, Slots, mapping or sequence
+        A machine by name, a number of slots that take anything, how many slots each
+        unit has, or for every slot from 0 up the units that it feeds.
 
     Returns
     -------
@@ -130,11 +131,12 @@ def bound(rows: Sequence[Row], slots: Slots) -> int:
     first, height = starts(rows, slots), heights(rows, slots)
     found = max(a + b for a, b in zip(first, height, strict=True)) + 1
     for members, room in _groups(rows, slots):
-        for head in {first[at] for at in members}:
-            for tail in {height[at] for at in members}:
-                inside = [m for m in members if first[m] >= head and height[m] >= tail]
-                if inside:
-                    found = max(found, head - (-len(inside) // room) + tail)
+        tails = list[int]()  # of those that start here or later, lowest first
+        for at in sorted(members, key=lambda m: -first[m]):
+            insort(tails, height[at])
+            for lower, tail in enumerate(tails):
+                many = len(tails) - lower
+                found = max(found, first[at] - (-many // room) + tail)
     return found
 
 

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from stacklib.quantity.bounds import whole
 from stacklib.quantity.names import resolve
 
 MEMORIES = ("ddr", "l2", "tcm")
+Given: TypeAlias = (
+    "str | int | Slots | Mapping[str, int] | Sequence[str | Iterable[str]]"
+)
 
 
 class Row(NamedTuple):
@@ -79,21 +82,28 @@ MACHINES = {
 }
 
 
-def slots_of(slots: str | int | Slots | Mapping[int, Iterable[str]]) -> Slots:
-    """A machine by name, by a count of slots that take anything, or by its own table.
+def slots_of(slots: Given) -> Slots:
+    """A machine by name, or by its slots.
 
-    A mapping has a row for every slot from 0 up, with the units that it feeds.
+    A number of slots that take anything, how many slots each unit has, or for every
+    slot the units that it feeds, a string of names or several.
     """
     if isinstance(slots, Slots):
         return slots
     if isinstance(slots, str):
         return MACHINES[resolve(slots, MACHINES, "slots")]
     if isinstance(slots, Mapping):
-        if sorted(slots) != list(range(len(slots))) or not slots:
-            raise ValueError(
-                f"slots {sorted(slots)}: numbered from 0 up, none left out"
-            )
-        fed = tuple(frozenset(slots[at]) for at in range(len(slots)))
+        for unit, count in slots.items():
+            if not isinstance(unit, str):
+                raise ValueError(f"slots, {unit!r}: the name of a unit is needed")
+            whole(**{f"slots[{unit!r}]": count})
+        slots = [unit for unit, count in slots.items() for _ in range(count)]
+    if isinstance(slots, Sequence):
+        fed = tuple(
+            frozenset(one.split() if isinstance(one, str) else one) for one in slots
+        )
+        if not fed or not all(fed):
+            raise ValueError(f"slots = {slots!r}: each has to feed a unit")
         return Slots("given", fed)
     whole(slots=slots)
     return Slots(f"{slots} general", (frozenset({"any"}),) * slots)

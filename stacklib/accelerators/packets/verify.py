@@ -8,7 +8,7 @@ from typing import Any
 from stacklib.quantity.bounds import is_whole
 
 from .needs import needs
-from .slots import Row, Slots, out_of_reach, rows_of, slots_of
+from .slots import Given, Row, Slots, out_of_reach, rows_of, slots_of
 
 RULES = (
     "a slot that there is",
@@ -33,7 +33,7 @@ class WrongPacket(ValueError):
 def verify(
     program: Iterable[Sequence[Any]],
     packets: Sequence[Mapping[int, int]],
-    slots: str | int | Slots | Mapping[int, Iterable[str]] = "hexagon",
+    slots: Given = "hexagon",
 ) -> None:
     """Judge packets by the rules of a machine, from what they hold alone.
 
@@ -43,7 +43,7 @@ def verify(
         As ``pack`` takes it.
     packets : sequence of mappings
         Of each cycle: slot to the number of a row.
-    slots : str, int, Slots or mapping
+    slots : str, int, Slots, mapping or sequence
         As ``pack`` takes it.
 
     Raises
@@ -67,6 +67,8 @@ def _faults(
 ) -> Iterator[WrongPacket]:
     placed: dict[int, tuple[int, int]] = {}
     for cycle, packet in enumerate(packets):
+        if not isinstance(packet, Mapping):
+            raise TypeError(f"packet {cycle}, {packet!r}: slot to number of a row")
         held: dict[str, int] = {}
         for slot, at in packet.items():
             yield from _alone(rows, machine, cycle, slot, at)

@@ -1,4 +1,4 @@
-"""What a chip that is a model can afford: transistors, sums, cache, and a life.
+"""What a chip that is a model can afford: transistors, sums, and a life.
 
 Closed forms, for floats and quantities alike.
 """
@@ -22,20 +22,6 @@ def sharing(budget: Any, adder_bits: Any, cell: Any = 1) -> Any:
     ``budget``: transistors per weight; ``cell``: those that hold the weight itself.
     """
     return adder_bits * FULL_ADDER / (budget - cell)
-
-
-def adders_needed(weights: Any, rate: Any, clock: Any) -> Any:
-    """Adders that add every weight's product once per token, each in every cycle."""
-    return weights * rate / clock
-
-
-def longest_context(transistors: Any, weights: Any, kv_bytes: Any, share: Any) -> Any:
-    """Tokens whose cache fits in SRAM made of a share of what the ROM leaves.
-
-    ``kv_bytes``: of one token.
-    """
-    cells = (transistors - weights) * share / SRAM_CELL
-    return cells / 8 / kv_bytes
 
 
 def break_even_tokens(once: Any, price: Any, ours: Any) -> Any:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeAlias
 
-from stacklib.accelerators.array.systolic import SystolicArray
 from stacklib.quantity.bounds import is_whole
 
 Matrix: TypeAlias = Sequence[Sequence[int]]
@@ -80,19 +79,6 @@ def by_formula(a: Matrix, b: Matrix, bits: int = 8) -> Iterator[Cycle]:
             return sum(a[r][k] * b[k][c] for k in met)
 
         yield Cycle(t, grid(left), grid(top), grid(total))
-
-
-def by_stepping(a: Matrix, b: Matrix) -> Iterator[Cycle]:
-    """The cycles of the array that is stepped in Python, one fold."""
-    rows, _, cols = shape(a, b)
-    for frame in SystolicArray(rows, cols, "os").run(a, b).frames():
-        yield Cycle(
-            frame.cycle,
-            *(
-                tuple(tuple(int(x) for x in row) for row in held)
-                for held in (frame.activations, frame.weights, frame.sums)
-            ),
-        )
 
 
 def first_difference(

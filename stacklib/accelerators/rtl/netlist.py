@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from operator import add
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
-from stacklib.quantity.names import resolve
+from stacklib.quantity import quoted, resolve
 
 KINDS = {"&": "AND", "|": "OR", "^": "XOR", "~": "NOT"}
-# Of a cell in static CMOS, as `stat -tech cmos` of Yosys counts them.
-TRANSISTORS = {"AND": 6, "OR": 6, "XOR": 12, "NOT": 2, "DFF": 16}
+# Of a cell in static CMOS, as Yosys counts.
+CMOS = {kind: quoted(f"yosys.{kind.lower()}") for kind in (*KINDS.values(), "DFF")}
+TRANSISTORS = {kind: int(each.si) for kind, each in CMOS.items()}
 DATA = Path(__file__).parent / "data"
 
 
@@ -77,11 +80,9 @@ class Netlist:
         return {**found, "DFF": len(self.states)}
 
 
-def transistors(cells: Mapping[str, int]) -> int:
-    """Transistors of so many cells of each kind."""
-    return sum(
-        TRANSISTORS[resolve(k, TRANSISTORS, "cell")] * n for k, n in cells.items()
-    )
+def transistors(cells: Mapping[str, Any]) -> Any:
+    """Transistors of so many cells of each kind in static CMOS, as Yosys counts."""
+    return reduce(add, (CMOS[resolve(k, CMOS, "cell")] * n for k, n in cells.items()))
 
 
 def write(netlist: Netlist) -> str:

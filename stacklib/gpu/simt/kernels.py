@@ -160,29 +160,6 @@ def scan(t: T, src: T, dst: T) -> None:
     dst[t.block.x * t.block_dim.x + i] = s[at, i]
 
 
-def histogram_global(t: T, src: T, bins: T, n: int) -> None:
-    """Counts by value, every thread adding in global memory."""
-    i = t.block.x * t.block_dim.x + t.thread.x
-    if i < n:
-        t.atomic_add(bins, src[i], 1)
-
-
-def histogram_shared(t: T, src: T, bins: T, n: int, count: int) -> None:
-    """Counts by value: a block adds in shared memory, then once in global."""
-    own = t.shared(count, np.int64)
-    for first in range(0, count, t.block_dim.x):
-        if first + t.thread.x < count:
-            own[first + t.thread.x] = 0
-    t.sync()
-    i = t.block.x * t.block_dim.x + t.thread.x
-    if i < n:
-        t.atomic_add(own, src[i], 1)
-    t.sync()
-    for first in range(0, count, t.block_dim.x):
-        if first + t.thread.x < count:
-            t.atomic_add(bins, first + t.thread.x, own[first + t.thread.x])
-
-
 def radix_pass(t: T, keys: T, dst: T, bit: int) -> None:
     """One pass of a radix sort of a block: zeros of a bit first, in order."""
     s = t.shared((2, 1024), np.int64)

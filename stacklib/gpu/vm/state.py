@@ -100,7 +100,6 @@ FINISHED, FAILED, FULL, DEADLOCK, PAUSED = range(5)
     ENDED,
     NOT_ALL_OF_CLUSTER,
 ) = range(26)
-FAULTS = 26
 
 
 class Tables(NamedTuple):

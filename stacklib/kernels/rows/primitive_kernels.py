@@ -1,4 +1,4 @@
-"""What ``gpu.simt.kernels`` lacks: a work-efficient scan, look-back, a whole sort.
+"""What ``gpu.simt.kernels`` lacks: a work-efficient scan, a whole sort.
 
 Kernels are plain functions of a thread for `gpu.launch`. ``radix_sort`` sorts a whole
 array, pass by pass: counts of digits by block, their scan, and a scatter that keeps the
@@ -23,7 +23,6 @@ from .primitives import primitive
 
 T = Any  # a Thread
 BLOCK = 64  # threads of a block of the kernels that name it
-SUM, PREFIX = 1, 2  # what a block has told of itself; 0 is nothing
 
 
 def scan_work_efficient(t: T, src: T, dst: T) -> None:
@@ -52,71 +51,6 @@ def scan_work_efficient(t: T, src: T, dst: T) -> None:
         t.sync()
         k = k // 2
     dst[t.block.x * n + i] = s[i]
-
-
-def scan_look_back(t: T, src: T, dst: T, sums: T, flags: T, ticket: T) -> None:
-    """Sums up to and with each element, in one launch of blocks of 64.
-
-    A block tells its own sum first (flag 1), looks back until it meets one that knows
-    all before it (flag 2), and then tells that of itself.
-    """
-    s, own = t.shared(BLOCK, np.int64), t.shared(2, np.int64)
-    i = t.thread.x
-    # Blocks are numbered as they start, or one might wait for one that never runs.
-    if i == 0:
-        own[0] = t.atomic_add(ticket, 0, 1)
-    t.sync()
-    block = own[0]
-    s[i] = src[block * BLOCK + i]
-    t.sync()
-    k = 1
-    while k < BLOCK:
-        before = 0
-        if i >= k:
-            before = s[i - k]
-        t.sync()
-        s[i] = s[i] + before
-        t.sync()
-        k = 2 * k
-    if i == 0:
-        total, before = s[BLOCK - 1], 0
-        sums[block, 0] = total
-        t.store_release(flags, block, SUM if block else PREFIX)
-        at = block - 1
-        while at >= 0:
-            state = t.load_acquire(flags, at)
-            if state == SUM:
-                before += sums[at, 0]
-                at -= 1
-            elif state == PREFIX:
-                before += sums[at, 1 if at else 0]
-                at = -1
-        if block:
-            sums[block, 1] = before + total
-            t.store_release(flags, block, PREFIX)
-        own[1] = before
-    t.sync()
-    dst[block * BLOCK + i] = s[i] + own[1]
-
-
-def scan_back(src: Any) -> tuple[NDArray[np.int64], Report]:
-    """Launch ``scan_look_back`` on whole blocks of 64; sums, and the report."""
-    src = np.asarray(src, np.int64)
-    blocks, rest = divmod(len(src), BLOCK)
-    if rest or not blocks:
-        raise ValueError(f"{len(src)} elements: whole blocks of {BLOCK} are needed")
-    ran = gpu.launch(
-        scan_look_back,
-        blocks,
-        BLOCK,
-        "h100-sxm",
-        src,
-        gpu.empty(len(src), np.int64),
-        np.zeros((blocks, 2), np.int64),
-        np.zeros(blocks, np.int32),
-        np.zeros(1, np.int32),
-    )
-    return ran.results["dst"], ran.report
 
 
 # -- a whole sort ----------------------------------------------------------------------

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import log2, resolve
-from stacklib.quantity.bounds import at_least, whole
+from stacklib.quantity.bounds import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +84,6 @@ def work(name: str, n: Any) -> Any:
 def depth(name: str, n: Any) -> Any:
     """Steps of it that follow one another."""
     return primitive(name).depth(n)
-
-
-def look_back_bytes(n: Any, width: Any = 4) -> Any:
-    """Bytes of a scan in one launch, whose blocks look back: 2 n; three launches: 3 n.
-
-    Source: D. Merrill and M. Garland, *Single-pass parallel prefix scan with decoupled
-    look-back*, 2016.
-    """
-    at_least(1, n=n, width=width)
-    return 2 * n * width
 
 
 def sort_bytes(

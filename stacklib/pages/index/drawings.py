@@ -4,6 +4,7 @@ from stacklib import hardware
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, memory
 
+from .accelerators import accelerators_map
 from .interconnect import interconnect_map
 from .kernels import kernels_map
 from .quantizers import quantizers_map
@@ -11,6 +12,7 @@ from .sections import DEVICE, section
 from .serving import serving_map
 
 __all__ = [
+    "accelerators_map",
     "gpu_map",
     "interconnect_map",
     "kernels_map",

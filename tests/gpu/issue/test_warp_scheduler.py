@@ -15,7 +15,6 @@ from stacklib.gpu.issue.warp_programs import (
     schedule,
     stream,
     stream_share,
-    warps_to_hide,
 )
 from stacklib.gpu.issue.warp_scheduler import POLICIES, run
 
@@ -192,8 +191,3 @@ test_bad_input = refusals(
     (lambda: chains(0, 1), "ilp = 0"),
     (lambda: stream(1, 1, 0), "work = 0"),
 )
-
-
-def test_warps_to_hide():
-    assert warps_to_hide(700) == 700 and warps_to_hide(700, 4) == 175
-    assert warps_to_hide(4, 8) == 1.0

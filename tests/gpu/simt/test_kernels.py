@@ -108,19 +108,6 @@ def test_scan(threads):
     assert ran.counters.warps["barrier"] == 2 * warps * (steps + 1)
 
 
-def test_histograms():
-    src = np.random.default_rng(3).integers(0, 16, 1000)
-    expected = np.bincount(src, minlength=16)
-    zeros = np.zeros(16, np.int64)
-    plain = launch(kernels.histogram_global, 8, 128, src, zeros, 1000)
-    own = launch(kernels.histogram_shared, 8, 128, src, zeros, 1000, 16)
-    assert (plain.results["bins"] == expected).all()
-    assert (own.results["bins"] == expected).all()
-    assert plain.counters.lanes["atomic_global"] == 1000
-    assert own.counters.lanes["atomic_global"] == 8 * 16
-    assert own.counters.lanes["atomic_shared"] == 1000
-
-
 def test_radix_sort():
     keys = np.random.default_rng(4).integers(0, 256, 256)
     now = keys

@@ -13,7 +13,6 @@ from stacklib.kernels.rows.primitive_kernels import (
     digit_scatter,
     measured,
     radix_sort,
-    scan_back,
     scan_work_efficient,
 )
 from stacklib.quantity import UnknownName
@@ -43,17 +42,6 @@ def test_the_work_efficient_scan_is_exclusive(n):
     )
     rows = src.reshape(2, n)
     assert (ran.results["dst"].reshape(2, n) == rows.cumsum(1) - rows).all()
-
-
-@pytest.mark.rows("blocks", [1, 2, 17])
-def test_looking_back_scans_in_one_pass_over_memory(blocks):
-    src = np.random.default_rng(blocks).integers(-9, 9, blocks * BLOCK)
-    got, report = scan_back(src)
-    assert (got == src.cumsum()).all()
-    asked = report.traffic.asked
-    told = primitives.look_back_bytes(len(src), 8)
-    # Besides, flags and sums of blocks: some words a block that is looked at.
-    assert told <= asked["load"] + asked["store"] < told + 64 * blocks * 3 + 64
 
 
 @pytest.mark.rows(
@@ -108,8 +96,6 @@ def test_a_pass_keeps_the_order_of_equals():
         (lambda: radix_sort([16], bits=4), ValueError, "from 16 to 16"),
         (lambda: radix_sort([-1], bits=4), ValueError, "from -1"),
         (lambda: radix_sort([1], bits=12, digit=12), ValueError, "12 bits"),
-        (lambda: scan_back(np.arange(65)), ValueError, "65 elements"),
-        (lambda: primitives.look_back_bytes(0), ValueError, "n = 0"),
     ],
 )
 def test_bad_input_is_named(call, error, words):

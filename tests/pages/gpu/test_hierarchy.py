@@ -4,7 +4,7 @@ import pytest
 
 from stacklib.gpu.chip.chips import chip, chips_known
 from stacklib.pages.gpu.hierarchy import live
-from stacklib.pages.gpu.hierarchy.figures import chip_spec, unit_spec
+from stacklib.pages.gpu.hierarchy.figures import chip_spec
 from stacklib.plots.spec import check
 
 from ...live_figures import ask
@@ -22,22 +22,6 @@ def test_a_cell_for_every_unit(key):
     assert _cells(spec) == {"on": found.units.si, "switched off": found.harvested.si}
     at = [p for m in spec["marks"] for p in zip(m["x"], m["y"], strict=True)]
     assert len(set(at)) == len(at) == found.units_designed.si
-
-
-def test_a_cell_for_every_part():
-    spec = unit_spec("h100-sxm", title="T.")
-    check(spec)
-    assert _cells(spec) == {
-        "warp scheduler": 4,
-        "FP32 lane": 128,
-        "INT32 lane": 64,
-        "special function": 16,
-        "tensor core": 4,
-        "4 KiB of registers": 64,
-        "4 KiB of L1 and shared memory": 64,
-    }
-    at = [p for m in spec["marks"] for p in zip(m["x"], m["y"], strict=True)]
-    assert len(set(at)) == len(at)
 
 
 @pytest.mark.parametrize("blocks", [1, 131, 264, 265])

@@ -39,6 +39,14 @@ def test_the_token_is_the_account_that_the_chain_leaves():
     assert page.token(page.OLD, way=page.OWN).si < page.calibrated().si
 
 
+def test_exchanges_held_to_published_runs_are_no_faster_than_those():
+    for device in (page.OLD, page.NEW):
+        row = page.measured(page.ROWS[device]).si
+        assert page.held(device).si > 160 * row
+        assert page.held(device).si > page.exchanges(device, way=page.OWN).si
+    assert page.over_held().si < page.over(way=page.OWN).si
+
+
 def test_the_new_chip_gains_less_than_it_reads_faster():
     promised = page.reading(page.OLD).si / page.reading(page.NEW).si
     assert page.over().si < page.over(way=page.OWN).si < promised

@@ -7,7 +7,7 @@ from stacklib import models
 from stacklib.kernels.schedule.pipeline import pipeline
 from stacklib.memory import TiledMatmul
 from stacklib.pages.kernels import feed as page
-from stacklib.pages.kernels.feed import drawings, figures, live
+from stacklib.pages.kernels.feed import drawings, drawings_sm, figures, live
 
 from ...programs import loop_of
 
@@ -78,6 +78,7 @@ def test_the_drawings_and_the_figure_say_the_pages_numbers():
     for buffers in (1, 2, 3):
         assert page.busy(buffers).text("%") in turns.html
     assert all(page.bytes_read(g).text("MB") in order.html for g in (1, 4))
+    assert page.room().text("KiB") in drawings_sm.fed_sm().html
     for buffers in range(1, 7):
         step = {"load": 886, "latency": 259, "multiply": 1024}
         found = live.explore(**step, buffers=buffers, tiles=8)

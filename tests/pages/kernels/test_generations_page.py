@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from stacklib import pages
+from stacklib.hardware import get, microarchitecture
 from stacklib.kernels.schedule.pipeline import Stage, pipeline, verify
 from stacklib.kernels.schedule.rules import RULES
 from stacklib.pages.kernels import attention
 from stacklib.pages.kernels import generations as page
-from stacklib.pages.kernels.generations import drawings, figures, live
+from stacklib.pages.kernels.generations import drawings, drawings_tmem, figures, live
 
 from ...programs import loop_of
 
@@ -21,7 +22,7 @@ loop = loop_of("04-kernels/generations")
     "work", [(512, 1024, 512), (1024, 1024, 1024), (512, 768, 512)]
 )
 def test_the_loop_is_the_pipeline(work):
-    given = "512), (#exp#, 1024), (#tensor#, 512".replace("#", '"')
+    given = "512), (#exp#, exp), (#tensor#, 512".replace("#", '"')
     assert given in loop()
     told = '{}), ("exp", {}), ("tensor", {}'.format(*work)
     for text in loop.prints(given, told).splitlines():
@@ -58,6 +59,12 @@ def test_every_row_of_the_table_is_near_and_the_miss_stays():
     assert {r["what binds"] for r in rows} == {"turns", "tensor cores"}
     fp16, fp8 = page.said("fa3").si, page.said("fa3-fp8").si
     assert page.claimed().si == pytest.approx(fp16, rel=0.01) and fp8 < 0.67
+
+
+def test_two_tiles_of_scores_and_of_sums_fill_tmem():
+    room = microarchitecture(get(page.B200)).size("tensor_memory")
+    assert len(drawings_tmem.WORKS) * drawings_tmem.tile().si == room.si
+    assert room.text() in drawings_tmem.tiles_in_tmem().html
 
 
 def test_the_napkin_adds_up():

@@ -29,6 +29,11 @@ SPEED = "benchmarks/results/systolic.json"
 # -- one token, one matrix -------------------------------------------------------------
 
 
+def on_array(gemm: Gemm, **more: Any) -> dict[str, Any]:
+    """A product on the array whose weights stand, as the closed forms take it."""
+    return {**gemm.shape, "rows": SIDE, "cols": SIDE, "dataflow": "ws", **more}
+
+
 def matrix(tokens: int = 1) -> Gemm:
     """The first matrix of a layer, that of the queries."""
     return network(MODEL, batch=tokens)[0]
@@ -42,29 +47,27 @@ def side() -> Quantity:
 @counting("use of the array, {tokens} tokens", unit="%")
 def used(tokens: int = 1, overlap: bool = False) -> float:
     """Share of the array's multiply-adds that the queries' matrix uses, in per cent."""
-    size = matrix(tokens).shape
-    return 100 * utilisation(
-        **size, rows=SIDE, cols=SIDE, dataflow="ws", overlap=overlap
-    )
+    return 100 * utilisation(**on_array(matrix(tokens), overlap=overlap))
 
 
 @counting("tiles of the queries' matrix")
 def tiles() -> int:
     """Tiles of 128 x 128 weights."""
-    return folds(**matrix().shape, rows=SIDE, cols=SIDE, dataflow="ws").count
+    return folds(**on_array(matrix())).count
 
 
 @counting("cycles of a tile, {tokens} tokens", unit="cycle")
 def fold(tokens: int = 1) -> int:
     """Cycles of one tile: its way in, what streams, the skew."""
-    return folds(**matrix(tokens).shape, rows=SIDE, cols=SIDE, dataflow="ws").fold
+    return folds(**on_array(matrix(tokens))).fold
 
 
 @counting("numbers read for each multiply-add, {tokens} tokens")
 def reads(tokens: int = 1) -> float:
     """Numbers that the memories beside the array hand over, for each multiply-add."""
     one = matrix(tokens)
-    return sum(sram_reads(**one.shape, rows=SIDE, cols=SIDE, dataflow="ws")) / one.macs
+    read = sram_reads(**on_array(one))
+    return (read.activations + read.weights) / one.macs
 
 
 # -- the prompt ------------------------------------------------------------------------
@@ -73,9 +76,9 @@ def reads(tokens: int = 1) -> float:
 @counting("cycles of the prompt's products")
 def prompt(overlap: bool = True) -> int:
     """Cycles of all layers' products for the prompt, on one array."""
-    array = {"rows": SIDE, "cols": SIDE, "dataflow": "ws", "overlap": overlap}
     layer = network(MODEL, batch=PROMPT)
-    return LAYERS * sum(g.count * (1 + cycles(**g.shape | array)) for g in layer)
+    each = (g.count * (1 + cycles(**on_array(g, overlap=overlap))) for g in layer)
+    return LAYERS * sum(each)
 
 
 def arrays() -> Quantity:
@@ -203,7 +206,7 @@ def witnesses() -> list[dict[str, Any]]:
     found = []
     for shape in ("2x4x2", "4x4x4"):
         m, k, n = (int(x) for x in shape.split("x"))
-        size = {"m": m, "n": n, "k": k, "rows": m, "cols": n}
+        size: dict[str, Any] = {"m": m, "n": n, "k": k, "rows": m, "cols": n}
         row: dict[str, Any] = {
             "product": shape.replace("x", " × "),
             "formula, last cycle": counted(cycles, **size, label="last cycle"),

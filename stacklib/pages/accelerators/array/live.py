@@ -22,6 +22,7 @@ from stacklib.plots.spec import readout
 
 NAMES = ("m", "n", "k", "rows", "cols")
 MOST = 60_000  # multiplier-cycles that are stepped in a page
+MORE = 8  # cells whose operands are listed
 GATES = 16  # multipliers whose gates run there
 BYTES = (1, 2, 4, 8, 16, 32, 64)
 STARTS = {
@@ -189,12 +190,12 @@ def _title(run: Run, last: int, differs: Any, gates: bool, binds: str) -> str:
 
 
 def _listed(frame: Frame) -> dict[str, Any]:
-    """What each cell multiplies in a cycle, the busy ones, sixteen at most."""
+    """What each cell multiplies in a cycle, the busy ones, eight at most."""
     found = [
         (r, c) for r, row in enumerate(frame.busy) for c, busy in enumerate(row) if busy
     ]
     rows = []
-    for r, c in found[:16]:
+    for r, c in found[:MORE]:
         values = [int(x[r][c]) for x in (frame.activations, frame.weights, frame.sums)]
         rows.append(
             {
@@ -202,7 +203,7 @@ def _listed(frame: Frame) -> dict[str, Any]:
                 "cells": [{"text": str(value)} for value in values],
             }
         )
-    more = f", the first 16 of {len(found)} at work" if len(found) > 16 else ""
+    more = f", the first {MORE} of {len(found)} at work" if len(found) > MORE else ""
     return {
         "caption": f"Operands in cycle {frame.cycle}{more}.",
         "head": ["Cell", "Activation", "Weight", "Sum"],

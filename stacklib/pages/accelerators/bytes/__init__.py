@@ -11,7 +11,7 @@ from stacklib.accelerators.products.demosaic import (
     squares,
 )
 from stacklib.pages.accelerators.bytes import claims
-from stacklib.quantity import Quantity, ceil, chosen, counted
+from stacklib.quantity import Quantity, ceil, chosen, counted, recorded
 from stacklib.quantizers import Format, LogFormat
 from stacklib.quantizers.scheme import fact
 
@@ -125,6 +125,11 @@ def all_pairs() -> Quantity:
         raise ValueError(f"{differing.si:.0f} products differ")
     byte = counted(len, Format("int8").values, label="numbers of a byte")
     return (byte * byte * byte).named("products of 16 by 8 bits")
+
+
+def by_gates() -> Quantity:
+    """Products of the synthesised netlist that are those of wide arithmetic."""
+    return recorded("benchmarks/results/rtl_gates.json", "byte-split", "equal")
 
 
 def differing() -> Quantity:

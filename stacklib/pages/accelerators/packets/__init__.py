@@ -10,7 +10,7 @@ from stacklib.accelerators.packets.organisations import ORGANISATIONS, TILE, unr
 from stacklib.accelerators.packets.pack import fewest
 from stacklib.accelerators.packets.slots import Row
 from stacklib.accelerators.packets.verify import WrongPacket, verify
-from stacklib.quantity import Quantity, ceil, chosen, counted, quoted
+from stacklib.quantity import Quantity, ceil, chosen, counted, counting, quoted
 
 PHONE, SMALL, FORMAT = "hexagon_x_elite", "llama-3.1-8b", "int8"
 LAYERS, WIDE, SIDE = 10, 64, 512  # a chain over a picture, a byte a number
@@ -169,6 +169,21 @@ def chained(layers: int, wide: int, side: int, room: Quantity, what: str) -> int
     return int(getattr(found, what))
 
 
+@counting("pixels of a chain that was run")
+def run_pixels() -> int:
+    """Pixels of a smaller picture whose run counts what the formula says."""
+    import numpy as np
+
+    rng, wide = np.random.default_rng(6), 16
+    x = rng.integers(-2, 3, (1024, wide)).astype(np.int16)
+    weights = [rng.integers(-1, 2, (wide, wide)).astype(np.int16)] * LAYERS
+    _, ran = chains.run_chain(x, weights, room=8192)
+    told = chains.traffic(len(x), [wide] * (LAYERS + 1), room=8192, size=2)
+    if ran != told:
+        raise ValueError(f"the run counts {ran}, the formula {told}")
+    return len(x)
+
+
 def saved() -> Quantity:
     """Layer by layer over tile by tile."""
     return (chain("apart") / chain("chained")).named("traffic saved by the chain")
@@ -177,6 +192,18 @@ def saved() -> Quantity:
 def gap() -> Quantity:
     """The matrix unit over one thread of the vector unit, FP16 products."""
     return (quoted("hexagon.hmx") / quoted("hexagon.hvx")).named("matrix over vector")
+
+
+def peak() -> Quantity:
+    """INT8 peak of a laptop's chip."""
+    return hardware.get(PHONE).peak("int8")
+
+
+def narrow() -> Quantity:
+    """That peak over the FP16 rate measured on a phone's."""
+    int8 = peak() / chosen(1, "TOP/s dense", label="operations")
+    fp16 = quoted("hexagon.hmx") / chosen(1, "TFLOP/s dense", label="operations")
+    return (int8 / fp16).named("INT8 over FP16")
 
 
 def contexts() -> Quantity:

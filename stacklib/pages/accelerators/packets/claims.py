@@ -1,7 +1,7 @@
 """Claims on Qualcomm's Hexagon: its packets, its units, its memories."""
 
-from stacklib import hardware
 from stacklib.evidence import Finding, claim
+from stacklib.pages.accelerators import packets as page
 from stacklib.quantity import chosen, quoted
 
 
@@ -41,7 +41,7 @@ def gap() -> Finding:
 def efficiency() -> Finding:
     """No document has both at once."""
     return Finding.open(
-        f"The peak is {hardware.get('hexagon-x-elite').peak('int8').text()}; no watts "
+        f"The peak is {page.peak().text()}; no watts "
         "are published for the unit alone. To settle it: power of the rail of the NPU "
         "while it runs at its peak."
     )
@@ -50,13 +50,8 @@ def efficiency() -> Finding:
 @claim("hexagon-fp16-vs-int8")
 def formats() -> Finding:
     """The INT8 peak of one chip over the FP16 rate measured on another."""
-    int8 = hardware.get("hexagon-x-elite").peak("int8")
-    half = quoted("hexagon.hmx")
-    operations = int8 / chosen(1, "TOP/s dense", label="operations")
     return Finding(
-        (operations / (half / chosen(1, "TFLOP/s dense", label="operations"))).named(
-            "INT8 over FP16"
-        ),
+        page.narrow(),
         why="One array of bytes gives two to four, but these are two chips: a laptop's "
         "data sheet, and a phone's measurement.",
     )

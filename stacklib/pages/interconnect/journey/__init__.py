@@ -10,7 +10,7 @@ from stacklib.pages import chain
 from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect import links, selection
 from stacklib.pages.kernels import journey as kernels
-from stacklib.quantity import Quantity, chosen, counting
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.serving import Account
 
 MODEL, CONTEXT, TP = "llama-3-70b", 4096, 8
@@ -22,6 +22,8 @@ SIZES = {
     RACK: (1, 2, 4, 8, 16, 32, 64),
 }
 LIBRARY, OWN = "by NCCL", "by the engine's own kernels"
+# An engine's own all-reduce among eight, measured; the first stands in section 6.4.
+ROWS = {OLD: selection.OWN, NEW: "D-0123"}
 A100 = {2: "E-0733", 4: "E-0735", 8: "E-0737"}  # the same steps on 2, 4 and 8 GPUs
 
 
@@ -54,6 +56,38 @@ def exchanges(device: str, tp: int = TP, *, way: str = LIBRARY) -> Quantity:
     found: Quantity = account(device, tp, way)[chain.EXCHANGES].time
     label = f"exchanges {way}, {tp} x {hardware.get(device).short}"
     return found.named(label).to("ms")
+
+
+def once(device: str) -> Quantity:
+    """One exchange by own kernels."""
+    each = exchanges(device, way=OWN) / selection.exchanges()
+    return each.named(f"an exchange {OWN}, {hardware.get(device).short}").to("µs")
+
+
+def array(device: str) -> Quantity:
+    """The array of the published run."""
+    row = ROWS[device]
+    size = counted(selection.bytes_of, row, unit="B", label=f"bytes of {row}")
+    return size.named("array of the published run")
+
+
+def held(device: str) -> Quantity:
+    """All exchanges if none is sooner than the row, and what it lacks of the bytes."""
+    short = hardware.get(device).short
+    others = chosen(TP - 1, label="other GPUs")
+    more = others * (links.vector() - array(device)) / links.one_way(NVLINK[device])
+    each = (measured(ROWS[device]) + more).named(f"an exchange, held to it, {short}")
+    label = f"exchanges held to the published row, {short}"
+    return (selection.exchanges() * each).named(label).to("ms")
+
+
+def over_held() -> Quantity:
+    """Token on H100s over B200s with exchanges so held."""
+    old, new = (
+        token(device, way=OWN) - exchanges(device, way=OWN) + held(device)
+        for device in (OLD, NEW)
+    )
+    return (old / new).named("H100 over B200, exchanges held to rows")
 
 
 def bytes_alone(device: str) -> Quantity:

@@ -14,7 +14,7 @@ from stacklib.quantity import chosen
 
 __all__ = ["cycles_of_a_tile", "groups_in_turns"]
 UNITS = {
-    "products": ("tensor cores, both products", "layer-3"),
+    "products": ("both products", "layer-3"),
     "exponentials": ("exponentials", "layer-6"),
     "FP32": ("FP32 lanes, the rest", "layer-4"),
 }
@@ -23,11 +23,11 @@ START, SPAN = 6, 2.06  # the tile that the window begins with, and its periods
 
 
 def cycles_of_a_tile() -> d.Drawing:
-    """For how long a tile keeps each unit of an SM busy, on three chips."""
-    chips = [_chip(key) for key in (page.A100, page.H100, page.B200)]
+    """For how long a tile keeps each unit of an SM busy, on four chips."""
+    chips = [_chip(key) for key in (page.A100, page.H100, page.B200, "b300_sxm")]
     title = (
         "From chip to chip products take half the cycles; exponentials take as many "
-        "as before."
+        "as before, until the B300."
     )
     note = d.Words(
         [("cycles of an SM, for a tile of ", page.exponentials(), " scores")]

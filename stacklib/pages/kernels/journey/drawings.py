@@ -10,18 +10,21 @@ ZERO = chosen(0, "s", "begin")
 
 
 def four_ways() -> d.Drawing:
-    """A bar for each way to start a step; its dark end is the time of reading."""
+    """A bar for each way to start a step, on one scale; lit is the time of reading."""
     whole = page.step("operator by operator", DEVICE)
+    reads = page.reading(DEVICE)
     rows: list[d.Node] = []
     for way in page.WAYS:
         step = page.step(way, DEVICE)
         told = (f"{way}: ", d.Shown(step, "ms"), ", ", page.kernels(way), " kernels")
-        waits = (step - page.reading(DEVICE)).named(f"not reading, {way}")
-        rows.append(d.Clip(way, waits, step, whole, [told], role="layer-2", grow=0))
-    note = d.Words([d.line("lit: the time in which memory is read", role="muted")])
+        waits = (step - reads).named(f"not reading, {way}")
+        parts = (("reads", reads, "layer-2", True), ("waits", waits, "layer-2", False))
+        rows.append(d.Bar(way, parts, whole, [told], high=16.0))
+    lit = ("lit: memory is read, ", d.Shown(reads, "ms"), "; pale: it waits")
+    note = d.Words([d.line(*lit, role="muted")])
     title = "The same bytes, four ways to start the kernels that read them."
     return d.draw(
-        d.below(*rows, note, gap=7),
+        d.below(*rows, note, gap=9),
         name="token-four-ways",
         title=title,
         devices=[DEVICE],

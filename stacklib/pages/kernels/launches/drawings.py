@@ -10,6 +10,7 @@ __all__ = ["way_to_the_chip", "who_waits"]
 
 HOST, DOWN = "layer-5", (True, True)
 SLOTS = 24  # of time, drawn
+LEAVE = 52.0  # between host and device, for lines
 LANES = {
     "a short kernel": Launches(6, 1.0, 3.0),
     "a long kernel": Launches(6, 3.0, 1.0),
@@ -92,28 +93,53 @@ def who_waits() -> d.Drawing:
 
 
 def _lanes(words: str, plan: Launches) -> d.Node:
-    """A cell for each unit of time; lit where host or device is at work."""
+    """A cell for each unit of time, lit at work; each submission leads to its kernel.
+
+    The n-th submission starts the n-th kernel; a graph's only one starts the first,
+    and the device goes on by itself.
+    """
     run = run_launches(plan)
-    lit: dict[str, set[int]] = {"submit": set(), "kernel": set()}
+    spans: dict[str, list[range]] = {"submit": [], "kernel": []}
     for one in run.ran:
         what = run.commands[one.command].name
-        if what in lit:
-            lit[what] |= set(range(round(one.start), round(one.end)))
-    rows: list[d.Node] = []
-    for what, name, role in (
-        ("submit", "host submits", HOST),
-        ("kernel", "device runs", gpu.CHIP),
-    ):
-        on = frozenset(at for at in lit[what] if at < SLOTS)
-        cells = d.Cells(
-            f"{name}, {words}",
-            SLOTS,
-            side=(10.0, 14.0),
-            gap=2.0,
-            role=role,
-            lit=on,
-            words=f"{name} where lit",
+        if what in spans:
+            spans[what].append(range(round(one.start), round(one.end)))
+    many = len(spans["submit"])
+    edges = [
+        d.Edge(
+            f"host, {words}[{submit[-1]}]",
+            f"device, {words}[{kernel[0]}]",
+            arrow="end",
+            ports=("foot", "top"),
+            lane=LEAVE * (many - at) / (many + 1),  # none crosses the one before
+            role=HOST,
         )
-        rows += [d.Words([d.line(name, bold=True)]), cells]
-    told = d.Words([d.line("lit: at work; time to the right", role="muted")])
-    return d.below(*rows, told, gap=5)
+        for at, (submit, kernel) in enumerate(
+            zip(spans["submit"], spans["kernel"], strict=False)
+        )
+    ]
+    wide, phone = (
+        d.joined(
+            d.below(
+                _lane(f"host, {words}", HOST, spans["submit"], side),
+                _lane(f"device, {words}", gpu.CHIP, spans["kernel"], side),
+                gap=LEAVE,
+            ),
+            *edges,
+        )
+        for side in (22.0, 11.0)
+    )
+    host, device = (
+        d.Words([d.line(name, bold=True)]) for name in ("host submits", "device runs")
+    )
+    told = d.Words([d.line("lit: at work; a line: its kernel starts", role="muted")])
+    return d.below(host, d.Either(wide, phone), device, told, gap=6)
+
+
+def _lane(name: str, role: str, spans: list[range], side: float) -> d.Cells:
+    """A row of time."""
+    lit = frozenset(at for span in spans for at in span if at < SLOTS)
+    words = "at work where lit"
+    return d.Cells(
+        name, SLOTS, side=(side, 18.0), gap=2, role=role, lit=lit, words=words
+    )

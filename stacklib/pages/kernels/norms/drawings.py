@@ -9,7 +9,8 @@ from stacklib.quantity import chosen, counted
 __all__ = ["lanes_beyond_a_row", "sum_as_a_tree"]
 
 EACH = 32  # lanes that a drawn cell stands for
-SIDE = 17.0  # of a cell of the tree
+SIDE = 20.0  # of a cell of the tree
+APART = 22.0  # of the row's cells
 LEAVES = 8  # numbers of the row that is summed in the drawing
 
 
@@ -88,6 +89,11 @@ def sum_as_a_tree() -> d.Drawing:
         levels.append(width)
         width //= 2
     rows = [_level(at, count) for at, count in enumerate(levels)]
+    sums = [
+        d.Edge(f"{_name(at, levels[at])}[{i}]", f"{_name(at + 1, width)}[{i // 2}]")
+        for at, width in enumerate(levels[1:])
+        for i in range(2 * width)
+    ]
     work = page.told("reduce", "work", LEAVES, "sums of the drawn tree")
     deep = page.told("reduce", "depth", LEAVES, "levels of the drawn tree")
     told = d.Box(
@@ -100,18 +106,23 @@ def sum_as_a_tree() -> d.Drawing:
         role="muted",
         grow=0,
     )
-    tree = d.Box("tree", None, d.below(*rows, gap=7), role="layer-3")
+    net = d.joined(d.below(*rows, gap=24), *sums)
+    tree = d.Box("tree", None, net, role="layer-3")
     title = "A sum as a tree: the same additions, few of them one after the other."
     return d.draw(d.flow(tree, told, gap=12), name="norm-tree", title=title)
 
 
 def _level(at: int, count: int) -> d.Node:
     return d.Cells(
-        d.Name("numbers" if not at else "the sum" if count == 1 else f"step {at}"),
+        _name(at, count),
         count,
         side=(SIDE, SIDE),
-        gap=2**at * (SIDE + 2) - SIDE,  # each below the middle of its two
+        gap=2**at * (SIDE + APART) - SIDE,  # each below the middle of its two
         role=model.TOKEN if not at else gpu.CHIP,
         lit=frozenset(range(count)) if count == 1 else frozenset(),
         words="each is the sum of two above it" if at else "the row",
     )
+
+
+def _name(at: int, count: int) -> str:
+    return "numbers" if not at else "the sum" if count == 1 else f"step {at}"

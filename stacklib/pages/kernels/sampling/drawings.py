@@ -46,7 +46,7 @@ def scores() -> np.ndarray:
 def _tiles() -> d.Node:
     found = scores().reshape(TILES, EACH)
     best = found.max(axis=1).argmax()
-    tiles = [_tile(at, int(row.argmax()), at == best) for at, row in enumerate(found)]
+    winners = [int(row.argmax()) for row in found]
     pair = chosen(PAIR, "B", label="a score and its token")
     merge = d.Box(
         "merge",
@@ -55,19 +55,30 @@ def _tiles() -> d.Node:
     )
     token = d.Box("token", "token", role=model.TOKEN, grow=0)
     right = d.flow(merge, then("merge", "token"), token, gap=2)
-    return d.below(d.grid(tiles, (4, 2)), right, gap=10)
+    kept = [
+        d.Edge(f"tokens of tile {at}[{w}]", "merge", arrow="end", lit=at == best)
+        for at, w in enumerate(winners)
+    ]
+    wide, phone = (
+        d.joined(d.below(d.right_of(*tiles, gap=6, even=True), right, gap=34), *kept)
+        for tiles in (
+            [_tile(at, w, at == best, side) for at, w in enumerate(winners)]
+            for side in (12.0, 6.0)
+        )
+    )
+    return d.Either(wide, phone)
 
 
-def _tile(at: int, winner: int, best: bool) -> d.Node:
+def _tile(at: int, winner: int, best: bool, side: float) -> d.Node:
     cells = d.Cells(
         f"tokens of tile {at}",
         EACH,
         EACH,
-        side=(12.0, 16.0),
+        side=(side, 16.0),
         gap=2.0,
         role=model.TOKEN,
         lit=frozenset({winner}),
         words="logit plus noise for each; the largest is lit",
     )
-    words = [d.line(d.Name("logits + noise"), bold=best)]
+    words = [d.line(d.Name(word), bold=best) for word in ("logits", "+ noise")]
     return d.Box(f"tile {at}", words, cells, role=gpu.CHIP, lit=best)

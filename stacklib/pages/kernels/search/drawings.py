@@ -21,6 +21,14 @@ def the_loop() -> d.Drawing:
         d.Box("measure", "measure"),
         d.Box("keep", ["keep the faster,", "and propose again"]),
     )
+    again = (
+        d.Edge("keep", "propose", arrow="end", ports=(side, side), role="muted")
+        for side in ("top", "right")
+    )
+    wide, phone = (
+        d.joined(loop, edge, margin=room)
+        for edge, room in zip(again, ((0.0, 18.0), (20.0, 0.0)), strict=True)
+    )
     every = {(row, column) for row in range(SIDE) for column in range(SIDE)}
     row, column = HERE
     around = {
@@ -45,7 +53,7 @@ def the_loop() -> d.Drawing:
         [d.line("full: proposed from; tinted: may be proposed", role="muted")]
     )
     title = "Four searches differ in where the next tile may lie, and in nothing else."
-    scene = d.below(loop, d.Opened("propose", "next"), told, note)
+    scene = d.below(d.Either(wide, phone), d.Opened("propose", "next"), told, note)
     return d.draw(scene, name="search-loop", title=title)
 
 

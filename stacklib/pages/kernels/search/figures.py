@@ -24,6 +24,7 @@ SLAB = 128  # rows of the tiles on the map
 AFTER = (4, 8, 16, 32, 64)
 WALKS = {"hill-climb": 12, "guided": 16}  # and the seed of the walk that is shown
 STEPS = 14
+ASIDE = 0.4  # of a cell: walks go around the numbers
 
 
 def walk(method: str, seed: int) -> list[tuple[int, int]]:
@@ -64,8 +65,12 @@ def map_spec(*, title: str) -> Spec:
         series=1,
     )
     marks: list[Mark] = [shown]
-    for series, (method, seed) in zip((0, 4), WALKS.items(), strict=True):
-        x, y = zip(*walk(method, seed), strict=True)
+    aside = zip((0, 4), (-1, 1), WALKS.items(), strict=True)
+    for series, side, (method, seed) in aside:
+        stood = walk(method, seed)
+        x = [column + side * ASIDE for column, _ in stood]
+        x[0], x[-1] = float(stood[0][0]), float(stood[-1][0])  # begins, ends in a cell
+        y = [row + side * ASIDE for _, row in stood]
         marks.append(line(x, y, method, "simulated", at="key", series=series))
     return chart(
         title,

@@ -118,7 +118,7 @@ def right_pieces() -> list[float]:
 
 # -- scaled ------------------------------------------------------------------------
 
-WIDE, LONG, GROUP, TOP = 64, 96, 32, 448.0  # columns; depth; a group; largest of E4M3
+WIDE, LONG, GROUP, TOP = 64, 64, 32, 448.0  # columns; depth; a group; largest of E4M3
 
 
 @cache

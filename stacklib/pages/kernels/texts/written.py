@@ -72,7 +72,7 @@ def piece(q, k, v, most, total, part, S, D: tl.constexpr, TILE: tl.constexpr):
     whole = tl.sum(weights, axis=0)
     tl.store(most + at + tl.arange(0, 1), top)
     tl.store(total + at + tl.arange(0, 1), whole)
-    tl.store(part + at * D + tl.arange(0, D), tl.sum(weights * values, axis=0) / whole)
+    tl.store(part + at * D + tl.arange(0, D), tl.sum(weights * values, 0) / whole)
 
 
 def merge(most, total, part, out, pieces, D: tl.constexpr, MOST: tl.constexpr):

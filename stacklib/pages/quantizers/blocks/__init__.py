@@ -97,22 +97,47 @@ def above(element: str) -> Quantity:
 @counting("error of {element}, {rule}, {block}, by integral")
 def loss(element: str, rule: str, block: int = 32) -> float:
     """Root of the expected squared error, normal numbers of all sizes, relative."""
-    import numpy as np
+    return _root(element, block, rule)
 
+
+def _root(element: str, block: int, rule: str) -> float:
     from stacklib.quantizers import expected_error
 
     found = [expected_error(element, block, rule, sigma=s) for s in PHASES]
-    return float(np.mean(found)) ** 0.5
+    return float((sum(found) / len(found)) ** 0.5)
+
+
+def rule_rows() -> list[dict[str, Any]]:
+    """Each rule: scales it gives to three largest magnitudes, what it cuts and costs."""
+    largest = (5.0, 6.5, 7.0)
+    return [
+        {
+            "rule": rule,
+            **{f"largest {x:g}": scale_of(x, rule) for x in largest},
+            "cut": cut("e2m1", rule),
+            "MXFP4 off by": loss("e2m1", rule),
+            "MXFP8 off by": loss("e4m3fn", rule),
+        }
+        for rule in rules()
+    ]
+
+
+@counting("scale of a block whose largest number is {largest}, {rule}")
+def scale_of(largest: float, rule: str) -> float:
+    """Scale of a block of E2M1 by its largest magnitude."""
+    import numpy as np
+
+    from stacklib.quantizers.blocks import scale_codes, scale_values
+
+    return float(scale_values()[scale_codes(np.float32([largest]), "e2m1", rule)][0])
 
 
 # -- three ways ------------------------------------------------------------------------
 
 
 def by_integral(scheme: str) -> float:
-    """Root of the expected squared error of normal numbers."""
-    from stacklib.quantizers import expected_error
-
-    return expected_error(*WAYS[scheme]) ** 0.5
+    """Root of the expected squared error of normal numbers of all sizes."""
+    return _root(*WAYS[scheme])
 
 
 @cache
@@ -128,9 +153,12 @@ def by_drawing(scheme: str) -> float:
 
     from stacklib.quantizers import dequantize, quantize
 
-    x = _drawn()
-    off = (dequantize(quantize(x, scheme)) - x).astype(np.float64)
-    return float((off**2).sum() / (x.astype(np.float64) ** 2).sum()) ** 0.5
+    found = 0.0
+    for phase, part in zip(PHASES, np.split(_drawn(), len(PHASES)), strict=True):
+        x = part * np.float32(phase)
+        off = (dequantize(quantize(x, scheme)) - x).astype(np.float64)
+        found += float((off**2).sum() / (x.astype(np.float64) ** 2).sum())
+    return (found / len(PHASES)) ** 0.5
 
 
 @cache

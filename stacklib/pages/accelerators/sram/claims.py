@@ -1,0 +1,127 @@
+"""Claims on memory that is on the chip, and on what is served out of it."""
+
+from stacklib import hardware, models
+from stacklib.evidence import Finding, claim
+from stacklib.pages.accelerators import sram as page
+from stacklib.quantity import Quantity, chosen
+
+RACK, OTHER = "groq3_lp30", "b200_sxm"
+ANSWER, SESSIONS = 2000, 50  # tokens of an answer, answers a day, as the text has them
+
+
+@claim("wse3-sram")
+def wafer_memory() -> Finding:
+    """Cores times the memory of each."""
+    device = hardware.get(page.WAFER)
+    found = device.compute_units * device.shared_per_unit
+    return Finding(found.named("memory of all cores"), why="48 KiB in each core.")
+
+
+@claim("wse3-bandwidth")
+def wafer_rate() -> Finding:
+    """As it is published."""
+    return Finding(
+        hardware.get(page.WAFER).memory_bandwidth,
+        why="Its maker prints 21. The figure of 56 agrees with the 7,000 printed "
+        "beside it only where the rate of a B200 stands below it.",
+    )
+
+
+@claim("wse3-vs-h100")
+def wafer_over() -> Finding:
+    """One bandwidth over the other."""
+    return Finding(
+        page.over_h100(page.WAFER),
+        why="With 21 PB/s; its maker rounds the H100 down. Beside 56 PB/s it is "
+        "a ratio to a B200, whatever its heading says.",
+    )
+
+
+@claim("groq1-sram")
+@claim("groq-chips-for-70b")
+def chip_memory() -> Finding:
+    """Of the first generation."""
+    found = page.plan()
+    return Finding(
+        hardware.get(page.FIRST).memory_capacity,
+        why=f"The third generation has 500 MB. Llama-3-70B takes {found.chips} chips "
+        f"of the first in INT8, {page.plan(page.NEW).chips} of the third in FP8.",
+    )
+
+
+@claim("groq-bandwidth", right_if="a rack of 256 is meant")
+def rack() -> Finding:
+    """A chip, and a rack of them."""
+    chip = hardware.get(RACK)
+    return Finding(
+        chip.memory_bandwidth,
+        then=page.racks(),
+        why="500 MB are a chip and 40 PB/s are 256 of them, in one row.",
+    )
+
+
+@claim("groq-vs-h100", right_if="a rack is held to a B200")
+def rack_over() -> Finding:
+    """A chip over an H100, and a rack over a B200."""
+    base = hardware.get(OTHER).memory_bandwidth.across(1)
+    return Finding(
+        page.over_h100(page.NEW),
+        then=(page.racks() / base).named("a rack over a B200"),
+        why="Neither end of the ratio is what the heading says.",
+    )
+
+
+@claim("groq-ttft")
+@claim("groq-decode-rate")
+def served() -> Finding:
+    """A published run of the first generation."""
+    return Finding.cited(
+        f"Source: {page.document(page.FIRST)}: 300 tokens a second of "
+        "Llama 2 70B, on the first generation. The roof of the third is "
+        f"{page.rate(page.NEW).text()} for one reader."
+    )
+
+
+@claim("cerebras-decode-rate")
+def wafers_served() -> Finding:
+    """Published runs, and the roof of four wafers."""
+    return Finding.cited(
+        f"Source: {page.document(page.WAFER)}: 2,100 tokens a second of "
+        "a 70B model on four wafers; 450 when the service began. The roof is "
+        f"{page.rate(page.WAFER).text()} for one reader."
+    )
+
+
+def _decode() -> Quantity:
+    """A B200 that reads a model of eight bits for each token."""
+    weights = models.get(page.MODEL).read_bytes(1, "fp8")
+    rate = hardware.get(OTHER).memory_bandwidth.across(1)
+    token = chosen(1, "token", label="a token")
+    return (token * rate / weights).to("token/s").named("roof of a B200")
+
+
+@claim("b200-decode-rate")
+def one_gpu() -> Finding:
+    """Bandwidth over the weights."""
+    return Finding(
+        _decode(), why="The roof of one reader in FP8, so 100 is close to it."
+    )
+
+
+@claim("cerebras-daily-saving")
+def waited() -> Finding:
+    """Tokens of a day over the rate of a B200."""
+    tokens = chosen(ANSWER, "token", label="tokens of an answer")
+    many = chosen(SESSIONS, label="answers a day")
+    found = (many * tokens / _decode()).to("min").named("minutes waited a day")
+    return Finding(found, why="At the roof of a B200; at 100 tokens a second 16.7.")
+
+
+@claim("groq-attention-hw")
+def attention() -> Finding:
+    """The functional units, as the maker lists them."""
+    return Finding.false(
+        "Its units multiply matrices, compute on vectors, exchange and store; "
+        "attention is compiled onto them. Source: Groq, The virtuous cycles of "
+        "determinism, keynote of FPGA 2022, which lists MXM, VXM, SXM and MEM."
+    )
