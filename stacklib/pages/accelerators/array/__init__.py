@@ -102,10 +102,14 @@ def prompt_time() -> Quantity:
 # -- control ---------------------------------------------------------------------------
 
 
-def issued(sides: int) -> Quantity:
-    """Multiply-adds that one vector's entry stands for."""
-    one = chosen(sides, label=f"side {sides}")
-    return (one * one).named(f"multiply-adds of an array of {sides}")
+@counting("multiply-adds of one vector, an array of {sides}")
+def issued(sides: int) -> int:
+    """Multiply-adds that one vector sets off in a stepped array of that side."""
+    from stacklib.accelerators.array.systolic import SystolicArray
+
+    ones = [[1] * sides]
+    run = SystolicArray(sides, sides, "ws").run(ones, ones * sides)
+    return sum(sum(map(sum, frame.busy)) for frame in run.frames())
 
 
 # -- TPU v1 ----------------------------------------------------------------------------
