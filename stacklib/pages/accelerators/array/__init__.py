@@ -138,7 +138,7 @@ def applications() -> list[dict[str, Any]]:
         found.append(
             {
                 "application": name.upper(),
-                "products per weight": chosen(
+                "uses of a weight": chosen(
                     APPLICATIONS[name].intensity, label=f"{name}, uses of a weight"
                 ),
                 "rate": foretold(name, "rate", "OP/s").to("TOP/s"),
@@ -213,8 +213,8 @@ def witnesses() -> list[dict[str, Any]]:
         size: dict[str, Any] = {"m": m, "n": n, "k": k, "rows": m, "cols": n}
         row: dict[str, Any] = {
             "product": shape.replace("x", " × "),
-            "formula, last cycle": counted(cycles, **size, label="last cycle"),
-            "stepped, cycles that agree": agreed(shape),
+            "formula: last cycle": counted(cycles, **size, label="last cycle"),
+            "all five agree": agreed(shape),
         }
         names = {
             "Amaranth": "amaranth",
@@ -223,6 +223,6 @@ def witnesses() -> list[dict[str, Any]]:
         }
         for name, key in names.items():
             row[name] = recorded(WITNESSES, shape, f"equal/{key}", label=name)
-        row["of"] = recorded(WITNESSES, shape, "products", label="random products")
+        row["random products"] = recorded(WITNESSES, shape, "products", label="random products")
         found.append(row)
     return found
