@@ -39,7 +39,7 @@ from stacklib.serving.token.work import (
 )
 
 COVERING = (PRODUCTS, ATTENTION, NORMS, HEAD)
-MODE, NOTE = "roof", "bandwidth, peaks and bytes of links alone: nothing can be faster"
+MODE, NOTE = "roof", "bandwidth, peaks and bytes of links alone, line after line"
 
 
 def placed_account(

@@ -64,7 +64,7 @@ def rent() -> Quantity:
     found, mine = row(OWN), row(OWN).machine
     assert found.roof is not None
     token = chosen(1, "token", label="a token")
-    hour = dollars(OWN) * token / found.roof / chosen(mine.chips, label="GPUs")
+    hour = dollars(OWN) * token / found.roof / chosen(mine.chips or 1, label="GPUs")
     return hour.to("USD/h").named(f"an hour of an {OWN}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib.pages.accelerators import leaving as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen, one_of
+from stacklib.quantity import Quantity, chosen, one_of
 
 __all__ = ["effort_and_fleets"]
 EFFORT, FLEET = "layer-7", "layer-3"
@@ -54,7 +54,7 @@ def effort_and_fleets() -> d.Drawing:
     return d.draw(scene, name="effort-and-fleets", title=title, devices=["h100_sxm"])
 
 
-def _saved(chips: int):
+def _saved(chips: int) -> Quantity:
     many = chosen(chips, label="GPUs")
     found = many * page.saved() * page.used() * one_of("year")
     return found.to("USD").named(f"saved by {chips}")

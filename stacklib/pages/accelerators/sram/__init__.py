@@ -71,6 +71,13 @@ def published(on: str) -> Quantity:
     return quoted({FIRST: "groq.rate70", WAFER: "cerebras.rate70"}[on])
 
 
+def document(on: str) -> str:
+    """Where that was read."""
+    source = published(on).source
+    assert source is not None
+    return source.title
+
+
 def launched() -> Quantity:
     """The wafers' rate when the service began, without a draft model."""
     return measured("E-0901")

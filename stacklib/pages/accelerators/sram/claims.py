@@ -76,7 +76,7 @@ def rack_over() -> Finding:
 def served() -> Finding:
     """A published run of the first generation."""
     return Finding.cited(
-        f"Source: {page.published(page.FIRST).source.title}: 300 tokens a second of "
+        f"Source: {page.document(page.FIRST)}: 300 tokens a second of "
         "Llama 2 70B, on the first generation. The roof of the third is "
         f"{page.rate(page.NEW).text()} for one reader."
     )
@@ -86,7 +86,7 @@ def served() -> Finding:
 def wafers_served() -> Finding:
     """Published runs, and the roof of four wafers."""
     return Finding.cited(
-        f"Source: {page.published(page.WAFER).source.title}: 2,100 tokens a second of "
+        f"Source: {page.document(page.WAFER)}: 2,100 tokens a second of "
         "a 70B model on four wafers; 450 when the service began. The roof is "
         f"{page.rate(page.WAFER).text()} for one reader."
     )
