@@ -38,7 +38,6 @@ CASES = {
     "full pool": (384, 10, 400),
 }
 ROUNDS = {"unshared": 15, "384 shared": 3, "full pool": 15}  # the peer takes seconds
-BARS = {"unshared": 1.5, "384 shared": 6.0}
 # Requests a second on the machine of 2026-11-21: vLLM 0.33 with sha256, nano-vllm.
 RECORDED = {"vLLM, 384 shared": 812.0, "nano-vllm, unshared": 5517.0}
 MANAGER = "nanovllm/engine/block_manager.py"
@@ -165,7 +164,6 @@ def measure(folder: Path) -> dict[str, Any]:
         watch,
         driver="none",
         rows=rows,
-        bars=BARS,
         ratios=found,
         recorded=RECORDED,
         peer={"file": MANAGER, "sha256": record.sha256(folder / MANAGER)},

@@ -33,8 +33,6 @@ from stacklib.serving import estimate
 
 STEM = "cost_evaluation"
 ROUNDS, CALLS = 15, 200
-BAR_S, BAR_POINTS_PER_S = 50e-6, 1e6
-STEPS, BAR_FIRST_S, BAR_PAIR_S = 4, 1e-3, 20e-3  # plain steps, and seconds
 BATCH, CONTEXT = 64, 4096
 PAIR = "llama-3-70b"
 CASES = {
@@ -161,11 +159,6 @@ def measure(rounds: int = ROUNDS, calls: int = CALLS) -> dict[str, Any]:
         watch,
         driver="none",
         rows=rows,
-        bar_s=BAR_S,
-        bar_points_per_s=BAR_POINTS_PER_S,
-        bar_token_steps=STEPS,
-        bar_first_token_s=BAR_FIRST_S,
-        bar_first_call_s=BAR_PAIR_S,
         recorded_not_rerun_s=RECORDED,
         versions=host.versions() | {name: version(name) for name in rivals},
         why_no_prediction="a comparison of speed with named peers in one run",

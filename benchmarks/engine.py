@@ -22,7 +22,6 @@ from stacklib.serving.slots.batches import continuous, drawn_lengths, static, st
 STEM = "engine"
 REQUESTS, BATCH, ROUNDS = 200, 8, 5
 MEAN, PROMPT = 40.0, 8  # tokens of an answer on average, and of a prompt
-BAR = 1.5
 SLOTS = {"static": static, "fcfs": continuous}
 
 
@@ -94,7 +93,6 @@ def measure(requests: int = REQUESTS, rounds: int = ROUNDS) -> dict[str, Any]:
         requests=requests,
         batch=BATCH,
         rows=rows,
-        bar=BAR,
         why_no_prediction="a ratio of two runs of one engine, with a bar of its own",
     )
 
@@ -115,7 +113,7 @@ def main() -> int:
         rate = row["tokens"] / float(np.median(row["times_s"]))
         print(f"{row['id']:8} {row['steps']:5} steps, {rate:7.0f} tokens/s")
     ratios = sorted(gains(result))
-    print(f"gain {ratios[len(ratios) // 2]:.2f} (bar {BAR}), {ratios}")
+    print(f"gain {ratios[len(ratios) // 2]:.2f}, {ratios}")
     host_common.save(host_common.HERE, STEM, result)
     return 0
 

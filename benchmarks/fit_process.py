@@ -27,7 +27,6 @@ COMMANDS = {
     "fit": FIT,
 }
 ROUNDS = 15
-BAR_S = 0.5
 PEER = {
     "name": "mlsysim",
     "what": "its import alone",
@@ -79,7 +78,6 @@ def measure(rounds: int = ROUNDS) -> dict[str, Any]:
         driver="none",
         others=others(began),
         versions={"python": host.versions()["python"]},
-        bar_s=BAR_S,
         peer=PEER,
         why_no_prediction="held against a bar and a peer's recorded time",
         rows=[

@@ -60,7 +60,6 @@ HEADS = {
     "decode B32 H12, 333 keys": (32, 12, 12, 1, 333, 64, True, None),
 }
 MANY = 2.5  # times the peer's time, at most, for each of them
-BAR = "B1 H8 S2048 D64"  # the case that the bar names; the others stand beside it
 LENGTHS = (2048, 4096, 8192, 16384)
 
 Case = dict[str, Any]
@@ -88,7 +87,7 @@ def sdpa(q: Any, k: Any, v: Any, causal: bool) -> Any:
 
 
 def timed(
-    name: str, at_most: float | None, calls: dict[str, Callable[[], Any]], note: str
+    name: str, at_most: float, calls: dict[str, Callable[[], Any]], note: str
 ) -> Case:
     """Both sides in turn; our time over the peer's, by medians.
 
@@ -104,8 +103,7 @@ def timed(
             times[who].append(thread_time() - began)
     ours, theirs = times.values()
     ratio = median(ours) / median(theirs)
-    bar = f" (at most {at_most})" if at_most else ""
-    print(f"{name}: {ratio:.2f} times the time of torch's{bar}; {note}")
+    print(f"{name}: {ratio:.2f} times torch's time (at most {at_most}); {note}")
     return {
         "id": name,
         "peer": "torch SDPA flash",
@@ -133,7 +131,7 @@ def forward_rows() -> list[Case]:
         rows.append(
             timed(
                 name,
-                FORWARD if name == BAR else None,
+                FORWARD,
                 calls,
                 checked(name, x, causal, calls),
             )
@@ -179,8 +177,7 @@ def both_rows() -> list[Case]:
         if not apart < 1e-4:
             raise SystemExit(f"{name}: gradients are {apart:.2g} apart")
         note = f"gradients {apart:.1g} of the largest apart"
-        bar = BOTH if name == BAR else None
-        rows.append(timed(name, bar, {"stacklib": ours, "torch": theirs}, note))
+        rows.append(timed(name, BOTH, {"stacklib": ours, "torch": theirs}, note))
     return rows
 
 

@@ -54,7 +54,6 @@ def measure() -> dict[str, Any]:
         watch,
         driver="none",
         rows=rows,
-        bars=kernel_series.BARS,
         versions=host.versions(),
         why_no_prediction="predictions themselves, beside what others published",
     )

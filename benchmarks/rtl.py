@@ -57,16 +57,6 @@ MATRIX = "model.layers.0.self_attn.k_proj.weight"
 SCHEME = "q4_0"  # codes from 0 to 15, of which 8 stands for zero
 
 
-def probes(rows: int, cols: int) -> dict[str, str]:
-    """Operands of every place, by our name and Yosys' name."""
-    return {
-        f"{which}{r}_{c}": f"pe{r}_{c}.{which}_in"
-        for r in range(rows)
-        for c in range(cols)
-        for which in "ab"
-    }
-
-
 def synthesised(component: Any, about: str, named: Any = None) -> netlist.Netlist:
     """A component as gates, its flow in its first line."""
     flow = f"{about}; Yosys {tools.version('YOSYS')}: {tools.GATES}"
@@ -106,7 +96,7 @@ def run_gates() -> list[dict[str, Any]]:
         row(f"sum-{bits}", net, bits=bits, toggles=toggles(net, VECTORS))
     kept = {
         "mac": synthesised(Mac(), "one place, 8 bits, sums of 32"),
-        "array_2x2": synthesised(Array(2, 2), "array of 2 x 2", probes(2, 2)),
+        "array_2x2": synthesised(Array(2, 2), "array of 2 x 2", tools.operands(2, 2)),
         "byte_split": synthesised(ByteSplit(), "16 x 8 bits in two passes"),
     }
     for name, net in kept.items():
@@ -147,7 +137,7 @@ def run_witnesses() -> list[dict[str, Any]]:
     rows = []
     for size, count in PRODUCTS.items():
         pairs = drawn(size, count)
-        whole = synthesised(Array(size, size), "", probes(size, size))
+        whole = synthesised(Array(size, size), "", tools.operands(size, size))
         told = {
             "amaranth": by_amaranth(pairs, size, size),
             "icarus": icarus.by_icarus(

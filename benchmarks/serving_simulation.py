@@ -21,7 +21,6 @@ from typing import Any
 STEM = "serving_simulation"
 MODEL = ("llama-2-7b", "h100-sxm")
 ROUNDS, MANY = 5, 100
-BAR_S, BAR_TIMES, BAR_MB = 0.1, 110, 150
 PEERS_S = {"BLIS, whole process": 0.39, "Vidur, warm": 3.4}
 CASES: dict[str, dict[str, Any]] = {
     "poisson": {},
@@ -103,9 +102,6 @@ def main() -> int:
         None,
         watch,
         rows=rows,
-        bar_s=BAR_S,
-        bar_times=BAR_TIMES,
-        bar_mb=BAR_MB,
         peers_s=PEERS_S,
         peers="recorded, not re-run",
         why_no_prediction="seconds of a program, with a bar of their own",

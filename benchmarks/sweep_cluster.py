@@ -19,7 +19,7 @@ import host_common
 from stacklib import sweep
 from stacklib.roofline.host import measure as host
 
-STEM, BAR = "sweep_cluster", 1.7
+STEM = "sweep_cluster"
 CASES = {
     "rate": [0.5 * n for n in range(1, 26)],
     "max_batch": [16, 32, 64, 128],
@@ -82,7 +82,6 @@ def measure(count: int = COUNT) -> dict[str, Any]:
         why_no_prediction="a ratio of two runs of one call, with a bar of its own",
         dask=version("dask"),
         joblib=version("joblib"),
-        bar=BAR,
         rows=[
             {
                 "id": name,

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 import host_common
@@ -125,6 +126,7 @@ def compared(python: str) -> list[dict[str, Any]]:
             {
                 "id": f"equal-{name}",
                 "compared": len(asked),
+                "equal": len(asked) - len(wrong),
                 "differ": wrong,
                 "peer_cpu_s": round(sum(x[4] for x in its), 2),
             }
@@ -133,6 +135,16 @@ def compared(python: str) -> list[dict[str, Any]]:
         asked = [[side] * 3 + [32, 32, flow] for flow in DATAFLOWS]
         for flow, x in zip(DATAFLOWS, peer(python, asked), strict=True):
             rows.append({"id": f"peer-{side}-{flow}", "peer_cpu_s": x[4]})
+    return rows
+
+
+def with_ratios(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """How many times as long the peer takes for the same product, beside its time."""
+    mine = {row["id"]: median(row["cpu_s"]) for row in rows if "cpu_s" in row}
+    for row in rows:
+        own = mine.get(row["id"].replace("peer", "product"))
+        if "peer_cpu_s" in row and own:
+            row["ratio"] = round(row["peer_cpu_s"] / own, 3)
     return rows
 
 
@@ -154,7 +166,7 @@ def main() -> int:
     elif path.exists():
         old = json.loads(path.read_text("utf-8"))["rows"]
         rows += [row | {"not_rerun": True} for row in old if "peer_cpu_s" in row]
-    for row in rows:
+    for row in with_ratios(rows):
         print(row)
     result = host_common.head(
         STEM,

@@ -22,7 +22,6 @@ from stacklib.roofline.host import measure as host
 STEM = "torus"
 ROUNDS = 5
 NODES = (16, 16, 16)
-BARS = {"plain": 1.0, "twisted": 1.0, "ring_512": 2.0, "all_to_33": 10.0, "gain": 1.745}
 
 
 def loads(twist: Any) -> dict[Any, float]:
@@ -82,7 +81,6 @@ def main() -> int:
         watch,
         rows=rows,
         gain=round(gain, 6),
-        bars=BARS,
         why_no_prediction="a bar for speed, and a gain that the page derives",
     )
     host_common.save(host_common.HERE, STEM, result)

@@ -34,13 +34,6 @@ STEM = "training_step"
 COMMIT = "caa4b11"
 # Seconds that llm-validation prints, all computed again and lean, row by row.
 CALCULON = ((1.40, 1.14), (18.03, 13.64), (49.89, 34.47), (90.08, 66.04))
-BARS = {
-    "mean": 0.035,
-    "max": 0.08,
-    "step_s": 100e-6,
-    "layouts_per_s": 0.5e6,
-    "plan_s": 1.0,
-}
 MODEL, CHIP, CHIPS, BATCH, LENGTH = "llama-3-70b", "h100-sxm", 64, 512, 4096
 POINTS, ROUNDS, CALLS = 200_000, 15, 100
 ONE = Layout(dp=4, tp=8, pp=2, sequence=True, zero=1, interleave=4, recompute="full")
@@ -163,7 +156,6 @@ def measure(peer: tuple[tuple[float, float], ...], again: bool) -> dict[str, Any
             "winner": winner.text(),
             "winner_s": took,
         },
-        bars=BARS,
         versions=host.versions(),
         why_no_prediction="published steps beside a named peer, and a bar for speed",
     )

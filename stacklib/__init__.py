@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from . import (
+        accelerators,
         cli,
         cost,
         evidence,

@@ -131,7 +131,7 @@ def at(result: Any, place: str) -> list[tuple[str, Any]]:
 
 def _at(found: Any, parts: list[str], name: str) -> Iterator[tuple[str, Any]]:
     if not parts:
-        yield name, median(found) if isinstance(found, list) else found
+        yield name, median(found) if found and isinstance(found, list) else found
         return
     by_id = isinstance(found, list)
     rows = [(row["id"], row) for row in found] if by_id else found.items()

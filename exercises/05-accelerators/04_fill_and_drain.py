@@ -13,7 +13,7 @@ ragged, and take as long.
 - `tiles(n, k, rows, cols)`: how many tiles the weights are cut into.
 - `passed(m, n, k, rows, cols)`: cycles that pass for the whole product.
 - `used(m, n, k, rows, cols)`: share of all multiplier-cycles in which a multiply-add of
-  the product is done, 0 to 1.
+  the product is done, at most all of them.
 - `rows_for(share, rows, cols)`: the fewest rows of activations with which an array is
   used in at least `share` of its multiplier-cycles, where weights fill whole tiles.
 - `hidden(m, n, k, rows, cols)`: cycles that pass if each multiplier has a second

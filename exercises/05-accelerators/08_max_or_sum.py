@@ -71,9 +71,14 @@ def pieces(columns, bank):
 # ---- tests ----
 
 ATTENTION = (
-    ("tensor", 3.2), ("vector", 2.1), ("scalar", 1.5), ("tensor", 0.8),
-    ("scalar", 1.5), ("tensor", 0.8), ("vector", 0.1),
-)  # fmt: skip
+    ("tensor", 3.2),
+    ("vector", 2.1),
+    ("scalar", 1.5),
+    ("tensor", 0.8),
+    ("scalar", 1.5),
+    ("tensor", 0.8),
+    ("vector", 0.1),
+)
 EVEN = (("dma", 2.0), ("tensor", 2.0), ("vector", 2.0))
 ONE = (("vector", 1.0), ("vector", 2.5))
 PROGRAMS = (ATTENTION, EVEN, ONE)

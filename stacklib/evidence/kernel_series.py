@@ -26,7 +26,6 @@ from .measurements import Measurement, Refusal
 from .series import Port, Step, port_of, run
 from .systems import device_of
 
-BARS = {"median": 1.25, "worst": 2.5, "faults": 0, "refused": 0.1}
 APART = 1.2  # published rates of a pair whose order must be right
 FITTED = 3  # factors, at most
 UNITS = {"GFLOPS": 1e9, "TFLOPS": 1e12, "GB/s": 1e9}

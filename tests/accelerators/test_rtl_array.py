@@ -9,7 +9,7 @@ pytest.importorskip("amaranth", reason="Amaranth: not run (extra hdl not install
 
 from stacklib.accelerators.rtl import icarus, tools
 from stacklib.accelerators.rtl.array_amaranth import Array
-from stacklib.accelerators.rtl.feed import first_difference
+from stacklib.accelerators.rtl.feed import by_formula, first_difference
 from stacklib.accelerators.rtl.gates import by_gates
 from stacklib.accelerators.rtl.mac_amaranth import Mac
 from stacklib.accelerators.rtl.products_amaranth import (
@@ -50,6 +50,14 @@ def test_amaranth_agrees_with_the_stepped_array_in_every_cycle(
     pairs = drawn(size, count)
     for (a, b), cycles in zip(pairs, by_amaranth(pairs, size, size), strict=True):
         assert first_difference(by_steps(a, b), cycles) is None
+
+
+def test_other_widths_agree_too() -> None:
+    a, b = [[-8, 7], [3, -1]], [[5, -8, 2], [7, 7, -6]]
+    (cycles,) = by_amaranth([(a, b)], 2, 3, bits=4, accumulator=9)
+    assert first_difference(by_formula(a, b, 4), cycles) is None
+    with pytest.raises(ValueError, match="from -8 to 7"):
+        by_amaranth([([[8]], [[1]])], 1, 1, bits=4)
 
 
 def test_a_product_of_another_size_is_refused() -> None:
@@ -172,6 +180,15 @@ def test_icarus_and_gates_agree_with_amaranth(size: int) -> None:
         assert first_difference(x, y) is None
         assert first_difference(x, by_gates(a, b)) is None
         assert y[-1].number == DEPTH + 2 * size - 3
+
+
+@pytest.mark.slow
+def test_an_array_of_another_width_is_gates_too() -> None:
+    needs("YOSYS")
+    a, b = [[-8, 7], [3, -1]], [[5, -8, 2], [7, 7, -6]]
+    text = rtlil(Array(2, 3, 4, 12))
+    net = tools.to_gates(text, "4 bits", tools.operands(2, 3))
+    assert first_difference(by_formula(a, b, 4), by_gates(a, b, net)) is None
 
 
 @pytest.mark.slow

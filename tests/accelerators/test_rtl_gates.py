@@ -198,6 +198,8 @@ def test_unknown_names_and_wrong_parts_are_refused() -> None:
         gates.first_fault(stored("mac"), stored("byte_split"), [])
     with pytest.raises(NetlistError, match="a has 1 bits and was given 2"):
         list(gates.run(read(ADDER), [{"a": [1, 0]}]))
+    with pytest.raises(NetlistError, match="no array of 3 x 1 places: array of 2 x 2"):
+        list(gates.by_gates([[1]] * 3, [[1]], stored("array_2x2")))
     for rows in (0, 1.5, True):
         with pytest.raises(ValueError, match="rows"):
             array_of(stored("mac"), rows, 2)

@@ -1,4 +1,4 @@
-"""One cost evaluation: what is timed, and the stored times against their bars."""
+"""One cost evaluation: what is timed, and the stored time against peers."""
 
 import importlib
 import json
@@ -25,5 +25,3 @@ def test_a_stored_token_took_less_than_any_peer_s():
     token = took["token-llama-3-70b"]
     assert token < min(stored["recorded_not_rerun_s"].values())
     assert token < took["llm-analysis"] and token < took["mlsysim"]
-    assert took["first-token"] <= stored["bar_first_token_s"]
-    assert took["first-call"] <= stored["bar_first_call_s"]

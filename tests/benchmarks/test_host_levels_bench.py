@@ -85,6 +85,6 @@ def test_a_whole_process_is_timed_beside_bare_python():
     times = {row["id"]: min(row["times_s"]) for row in result["rows"]}
     assert 0 < times["bare-python"] < times["fit"]
     assert result["prediction"] is None and result["why_no_prediction"]
-    assert result["bar_s"] == 0.5 and result["peer"]["recorded"] == "not re-run"
+    assert result["peer"]["recorded"] == "not re-run"
     with pytest.raises(SystemExit, match="no_such_module"):
         bench.seconds(["-m", "no_such_module"])

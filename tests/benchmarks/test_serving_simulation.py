@@ -1,4 +1,4 @@
-"""Seconds of a simulation: what runs, and the stored bars."""
+"""Seconds of a simulation: what runs, and the stored cases."""
 
 import importlib
 import json

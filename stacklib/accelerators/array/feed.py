@@ -8,6 +8,7 @@ in, and so long R finished sums take through their column's one port.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -78,7 +79,7 @@ class Feeder:
         self.left = deque([(self.blank, 0)] * cut.rows, cut.rows)
         self.above = deque([(self.nothing, -1)] * cut.cols, cut.cols)
 
-    def enter(self, cycle: int, occupied: bool) -> Entering | None:
+    def enter(self, cycle: int, occupied: Callable[[], bool]) -> Entering | None:
         """What comes in, or None where all has left.
 
         - ``occupied``: whether an operand stays in the array after this cycle's edge.
@@ -106,11 +107,12 @@ class Feeder:
             [deep for _, deep in self.above],
         )
 
-    def _fold(self, cycle: int, occupied: bool) -> bool:
+    def _fold(self, cycle: int, occupied: Callable[[], bool]) -> bool:
         """Begin the next fold where it is time; whether any is under way."""
         last, cut = self.folds[-1], self.work.cut
-        waits = any(bit for _, bit in list(self.left)[:-1])
-        drained = cycle >= last.end and not waits and not occupied
+        drained = cycle >= last.end and not (
+            any(bit for _, bit in list(self.left)[:-1]) or occupied()
+        )
         due = cycle == last.begin + cut.apart if self.work.overlap else drained
         if due and last.number + 1 < cut.count:
             self.folds.append(Fold(self.work, last.number + 1, cycle))

@@ -62,7 +62,7 @@ def steps(work: Work, first: int = 0, at: int = 0, ops: Any = None) -> Iterator[
     cells = Cells(at, feeder, moving, valid, other, waiting, sums, [])
     nothing = [0] * cut.cols
     for cycle in itertools.count(at):
-        entering = feeder.enter(cycle, ops.staying(cells.valid))
+        entering = feeder.enter(cycle, lambda: ops.staying(cells.valid))
         if entering is None:
             return
         cells.cycle = cycle

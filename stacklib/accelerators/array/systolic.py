@@ -152,15 +152,16 @@ class SystolicArray:
         cut, held = work.cut, self.accumulate
         stands = cut.dataflow != "os"
         out = [[0] * cut.beside for _ in range(cut.streamed if stands else cut.along)]
-        over = 0
+        over, low, high = 0, held.low, held.high
         for cells in steps(work):
             for fold, r, c, x in cells.left:
                 row = r if stands else fold.row + r
                 if c >= fold.wide or row >= len(out):
                     continue
                 exact = out[row][fold.col + c] + x
-                out[row][fold.col + c] = kept = held.hold(exact)
-                over += kept != exact
+                if not low <= exact <= high:
+                    over, exact = over + 1, held.hold(exact)
+                out[row][fold.col + c] = exact
         count, macs = cells.feeder.counts, cut.along * cut.beside * cut.streamed
         entered = (count.left, count.top)
         return Run(

@@ -70,11 +70,14 @@ def by_gates(a: Matrix, b: Matrix, netlist: Netlist | None = None) -> Iterator[C
 
     - ``netlist``: of an array of this size; composed of the kept multiplier's if none.
     """
-    rows, _, cols = shape(a, b)
+    bits = (netlist or stored("mac")).inputs.get("a0", 8)
+    rows, _, cols = shape(a, b, bits)
     gates = netlist or array_of(stored("mac"), rows, cols)
+    if f"c{rows - 1}_{cols - 1}" not in gates.outputs:
+        raise NetlistError(f"no array of {rows} x {cols} places: {gates.about}")
     edges = (
         {name: bits_of(value, gates.inputs[name]) for name, value in edge.items()}
-        for edge in feed(a, b)
+        for edge in feed(a, b, bits)
     )
     # A register shows a sum in the cycle after; what it takes is the sum now.
     sums = {
@@ -83,14 +86,14 @@ def by_gates(a: Matrix, b: Matrix, netlist: Netlist | None = None) -> Iterator[C
         if name[0] == "c"
     }
     outputs = {**gates.outputs, **sums}
-    for t, bits in enumerate(run(gates, edges)):
+    for t, now in enumerate(run(gates, edges)):
 
-        def grid(which: str, bits: list[int] = bits) -> Grid:
+        def grid(which: str, now: list[int] = now) -> Grid:
             shown = [
                 [outputs[f"{which}{r}_{c}"] for c in range(cols)] for r in range(rows)
             ]
             return tuple(
-                tuple(number([bits[n] for n in o]) for o in row) for row in shown
+                tuple(number([now[n] for n in o]) for o in row) for row in shown
             )
 
         yield Cycle(t, grid("a"), grid("b"), grid("c"))

@@ -20,18 +20,18 @@ def missing() -> list[str]:
 
 
 def by_icarus(
-    verilog: str, products: Sequence[tuple[Matrix, Matrix]]
+    verilog: str, products: Sequence[tuple[Matrix, Matrix]], bits: int = 8
 ) -> list[list[Cycle]]:
     """Products of one size on the Verilog of an array, cycle by cycle."""
     if absent := missing():
         raise ToolError(f"Icarus: {', '.join(absent)} missing; see `make hdl`")
     from . import runner_cocotb
 
-    rows, _, cols = shape(*products[0])
+    rows, _, cols = shape(*products[0], bits)
     job = {
         "rows": rows,
         "cols": cols,
-        "products": [list(feed(a, b)) for a, b in products],
+        "products": [list(feed(a, b, bits)) for a, b in products],
     }
     with TemporaryDirectory() as name:
         folder = Path(name)

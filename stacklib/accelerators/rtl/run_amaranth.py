@@ -13,10 +13,14 @@ from .feed import Cycle, Grid, Matrix, feed, shape
 
 
 def by_amaranth(
-    products: Iterable[tuple[Matrix, Matrix]], rows: int, cols: int
+    products: Iterable[tuple[Matrix, Matrix]],
+    rows: int,
+    cols: int,
+    bits: int = 8,
+    accumulator: int = 32,
 ) -> list[list[Cycle]]:
     """Products of ``rows`` x ``cols``, one by one on the same array, by cycle."""
-    array, told = Array(rows, cols), []
+    array, told = Array(rows, cols, bits, accumulator), []
 
     def grid(ctx: Any, which: str) -> Grid:
         return tuple(
@@ -26,13 +30,14 @@ def by_amaranth(
 
     async def drive(ctx: Any) -> None:
         for a, b in products:
-            if (shape(a, b)[0], shape(a, b)[2]) != (rows, cols):
-                raise ValueError(f"{shape(a, b)}: not a product of {rows} x {cols}")
+            size = shape(a, b, bits)
+            if size[::2] != (rows, cols):
+                raise ValueError(f"{size}: not a product of {rows} x {cols}")
             ctx.set(array.clear, 1)
             await ctx.tick()
             ctx.set(array.clear, 0)
             cycles = []
-            for t, edges in enumerate(feed(a, b)):
+            for t, edges in enumerate(feed(a, b, bits)):
                 for name, value in edges.items():
                     ctx.set(getattr(array, name), value)
                 operands = grid(ctx, "a_in"), grid(ctx, "b_in")

@@ -98,6 +98,16 @@ def to_gates(
     return from_yosys(module, about, probes)
 
 
+def operands(rows: int, cols: int) -> dict[str, str]:
+    """Wires with the operands of every place of an array, to be shown as outputs."""
+    return {
+        f"{which}{r}_{c}": f"pe{r}_{c}.{which}_in"
+        for r in range(rows)
+        for c in range(cols)
+        for which in "ab"
+    }
+
+
 def to_verilog(rtlil: str) -> str:
     """A design as Verilog, its modules kept."""
     return yosys("proc; opt_clean", rtlil, "write_verilog -noattr out.json")

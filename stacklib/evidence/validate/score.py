@@ -42,7 +42,7 @@ TITLES = {
     "I": "silicon, cost, energy",
     "J": "accelerators, power, DIY",
 }
-UNFITTED = "GHI"  # families that no factor is fitted for: all their rows are unseen
+UNFITTED = "GHIJ"  # families that no factor is fitted for: all their rows are unseen
 LARGE = 1e6  # bytes of a collective from which it counts as large
 
 

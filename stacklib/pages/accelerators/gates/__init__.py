@@ -195,6 +195,13 @@ def tpu_control() -> Quantity:
     return (dark / (dark + light)).named("control beside the first TPU's array")
 
 
+def beside_gpus() -> Quantity:
+    """Share of a box's power that no GPU draws; its host is a part of that."""
+    box = quoted("dgx_h100.power")
+    gpus = chosen(CHIPS, label="GPUs") * hardware.get(CHIP).tdp
+    return ((box - gpus) / box).named("power beside the GPUs of a box")
+
+
 def waiting() -> tuple[Quantity, Quantity]:
     """Bytes on an SM that hide memory's latency: by a compiler, and by warps."""
     device, memory = hardware.get(CHIP), hardware.levels(CHIP)[-1]

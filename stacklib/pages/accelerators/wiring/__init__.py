@@ -50,7 +50,7 @@ def rate() -> Quantity:
 def on_gpu(batch: int = 1) -> Quantity:
     """Tokens a second of so many users on a GPU, by the account of one step."""
     step = serving.account(MODEL, GPU, "bf16", batch=batch, context=CONTEXT).total()
-    users = chosen(batch, label="users")
+    users = chosen(batch, "token", label="tokens of a step, one a user")
     return (users / step).named(f"tokens per second, {batch} users on an H200")
 
 
@@ -135,7 +135,7 @@ def token(model: str = MODEL) -> Quantity:
 
 def roof() -> Quantity:
     """Tokens a second by those sums."""
-    return (1 / token()).named("tokens per second by the sums")
+    return (one_of("token") / token()).named("tokens per second by the sums")
 
 
 def without_reading() -> Account:
@@ -272,20 +272,20 @@ def busy() -> Quantity:
 def gpu_price() -> Quantity:
     """A million tokens on a rented GPU that is full."""
     rent = hardware.get(GPU).cloud_price.across(1)
-    return (1e6 * rent / on_gpu(BATCH)).to("USD").named("a million tokens, rented GPU")
+    return (rent / on_gpu(BATCH)).to("USD/Mtoken").named("a million tokens, rented GPU")
 
 
 def own_price() -> Quantity:
     """A million on the chip: its die over a year, and electricity."""
     tokens = rate() * one_of("year") * busy()
     power = electricity().high * joules()
-    found = 1e6 * (die() / tokens + power)
-    return found.to("USD").named("a million tokens, the chip")
+    found = die() / tokens + power
+    return found.to("USD/Mtoken").named("a million tokens, the chip")
 
 
 def chip_years() -> Quantity:
     """Years of one chip until a model's masks have paid."""
-    tokens = rom_budget.break_even_tokens(once(), gpu_price(), own_price()) * 1e6
+    tokens = rom_budget.break_even_tokens(once(), gpu_price(), own_price())
     yearly = rate() * one_of("year") * busy()
     return (tokens / yearly).named("chip-years to break even")
 

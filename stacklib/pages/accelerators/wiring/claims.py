@@ -60,7 +60,7 @@ def watts() -> Finding:
     return Finding(
         hardware.get(page.CHIP).tdp,
         why="Of a card; other reports have the claimed watts. With those a token takes "
-        f"{page.joules().text('mJ')}.",
+        f"{page.joules().text('mJ/token')}.",
     )
 
 
