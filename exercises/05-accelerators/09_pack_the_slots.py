@@ -72,9 +72,8 @@ def fewest(program, slots):
 # ---- tests ----
 
 FOUR = ["load store scalar", "load store scalar", "vector scalar", "vector tensor"]
-LOAD, ADD = ("load", []), "vector"
-TILE = [LOAD, LOAD, ("tensor", [0, 1]), LOAD, (ADD, [2, 3]), (ADD, [4])]
-TILE += [("store", [5]), ("scalar", [])]
+KINDS = "load load tensor load vector vector store scalar".split()
+TILE = list(zip(KINDS, ([], [], [0, 1], [], [2, 3], [4], [5], []), strict=True))
 PROGRAMS = {
     "tile": (TILE, FOUR),
     "flat": ([("vector", [])] * 7, FOUR),
