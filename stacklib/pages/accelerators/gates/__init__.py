@@ -239,7 +239,7 @@ def always_busy() -> float:
 
 def public_clocks() -> Quantity:
     """TPU v3's clock over TPU v2's."""
-    new, old = hardware.get("tpu-v3").tensor_clock, hardware.get("tpu-v2").tensor_clock
+    new, old = (hardware.get(f"tpu-v{n}").tensor_clock for n in (3, 2))
     return (new / old).named("clock of TPU v3 over v2")
 
 

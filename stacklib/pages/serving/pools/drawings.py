@@ -1,5 +1,7 @@
 """Drawing of section 8.9: the same four machines as one pool and as two."""
 
+from typing import Any
+
 from stacklib import hardware
 from stacklib.pages.serving import pools as page
 from stacklib.plots import drawing as d
@@ -42,7 +44,11 @@ def _two() -> d.Node:
         grow=1,
     )
     readers = _machines("ABC", "layer-4")
-    band = {"rate": rails.named("rails of a machine"), "full": memory, "arrow": "end"}
+    band: Any = {
+        "rate": rails.named("rails of a machine"),
+        "full": memory,
+        "arrow": "end",
+    }
     ways = [
         d.Edge(f"two pools/{box.name}", f"two pools/{writer.name}", **band)
         for box in readers
