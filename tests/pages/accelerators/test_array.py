@@ -96,7 +96,7 @@ def test_gates_that_are_broken_are_named(monkeypatch):
 
 @pytest.mark.rows("dataflow", ["ws", "os"])
 def test_the_drawing_shows_what_the_run_multiplies(dataflow: str):
-    alt = drawings.array_in_cycles(dataflow).alt
+    alt = {"ws": drawings.weights_stand, "os": drawings.sums_stand}[dataflow]().alt
     assert "cell 11: a11 × w11" in alt
 
 
