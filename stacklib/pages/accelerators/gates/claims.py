@@ -5,7 +5,7 @@ from stacklib.pages.accelerators import gates as page
 from stacklib.quantity import counting
 
 
-@counting("bits of a kept weight, of a byte with its choice")
+@counting("bits of a kept weight, of a byte with its choice", unit="bit")
 def in_a_byte() -> int:
     """The widest weight of which each value has two codes among a byte's."""
     return max(bits for bits in range(1, 9) if 2 * 2**bits <= 2**8)
