@@ -78,7 +78,10 @@ window.st = window.st || {};
   function dots(mark, x, y) {
     const bars = (mark.spread || []).map(([low, high], i) => draw("line", {
       x1: x.at(mark.x[i]), x2: x.at(mark.x[i]), y1: y.at(low), y2: y.at(high), stroke: colour(mark), "stroke-width": 1.5 }));
-    return [...bars, ...points(mark, x, y).map((p) => dot(mark, p))];
+    const each = points(mark, x, y).map((p, i) => (mark.each
+      ? draw("g", { "data-name": mark.each[i] }, dot(mark, p), draw("title", {}, mark.each[i]))
+      : dot(mark, p)));
+    return [...bars, ...each];
   }
 
   // What can be held exactly: strokes as one path, else small dots; a lit one has a
@@ -179,14 +182,14 @@ window.st = window.st || {};
       // Clear of the ticks at the left, where the name is no longer than the plot.
       const kept = wishes.map(([left, y]) => [Math.max(2, Math.min(box.left + 2, most), Math.min(left, most)), y]);
       const others = kept.flatMap(([left, y]) => rows.map((row) => [left, row, Math.abs(row - y)])).sort((a, b) => a[2] - b[2]);
-      const above = kept.filter(([, y]) => y <= box.bottom); // below stand the ticks
+      const above = kept.filter(([, y]) => y <= box.bottom - 6); // below stand axis and ticks
       const at = [...above, ...others].find((place) => free(covers(place, space))) || kept[0];
       taken.push(covers(at, space));
       return at;
     };
   }
 
-  const atEdge = (mark, x, box) => STROKES.includes(mark.kind) && x.at(mark.x[mark.x.length - 1]) > box.right - 0.03 * (box.right - box.left);
+  const atEdge = (mark, x, box) => STROKES.includes(mark.kind) && x.at(mark.x[mark.x.length - 1]) > box.right - 0.05 * (box.right - box.left);
 
   // Heights as wanted, pushed apart where two rows would touch.
   function apart(rows, box) {
@@ -274,6 +277,18 @@ window.st = window.st || {};
     const order = [...new Set(spec.marks.map((mark) => mark.name))];
     return { ...spec, marks: spec.marks.map((mark) => ({ ...mark, series: mark.series ?? order.indexOf(mark.name) })) };
   }
+
+  // A tap on a dot that has a name says it under the figure; a mouse need only rest.
+  document.addEventListener("click", ({ target }) => {
+    for (const old of document.querySelectorAll(".st-dot-name")) old.remove();
+    const dot = target.closest && target.closest("[data-name]");
+    if (!dot) return;
+    const said = document.createElement("p");
+    said.className = "st-dot-name";
+    said.role = "status";
+    said.textContent = dot.dataset.name;
+    dot.ownerSVGElement.after(said);
+  });
 
   let drawn = 0;
 

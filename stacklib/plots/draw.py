@@ -6,9 +6,11 @@ and of the frame: ``draw`` refuses a figure in which two texts touch or one is c
 
 from __future__ import annotations
 
+import html
 import io
+import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matplotlib import style
@@ -21,14 +23,18 @@ from . import theme
 from .key import leave_room, write_key
 from .labels import band_label, end_labels, make_room, rule_labels
 from .layout import log_ticks, tick_text
-from .room import Room, boxes, faults, frame_of
+from .room import Room, axis_of, boxes, faults, frame_of
 from .shapes import DRAW, SMALL
 from .spec import SpecError
 
-INCHES = (4.5, 3.4)  # SMALL text is 11 px on the 336 px of a live figure on a phone
+# SMALL text is 13 px on a page, 11 px on the 336 px of a live figure on a phone.
+INCHES = {False: (7.9, 4.2), True: (4.5, 3.4)}
+SQUARE = (7.9, 6.2)  # of a page's, where what is drawn is as wide as high
 TEXT = 11.0
 LONG = 14  # characters of a tick's name on a line
 TICK = 38.0  # points that a tick's number takes along an axis
+_EACH = re.compile(r'<g id="st-each-\d+">.*?\n  *</g>\n  *</g>', re.S)
+_USE = re.compile(r"<use([^>]*)/>")
 STYLE = {
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
@@ -83,7 +89,9 @@ def _axis(ax: Axes, which: str, lo: float, hi: float, spec: Mapping[str, Any]) -
 
 def _most(ax: Axes, which: str) -> int:
     """Ticks that stand beside each other without touching; up the axis, seven."""
-    return max(2, int(ax.bbox.width // TICK)) if which == "x" else 7
+    wide, high = ax.bbox.width, ax.bbox.height
+    along = min(wide, high) if ax.get_box_aspect() else wide
+    return max(2, int(along // TICK)) if which == "x" else 7
 
 
 def _tick(value: float, axis: Mapping[str, Any]) -> str:
@@ -156,17 +164,35 @@ def _arrange(ax: Axes, spec: Mapping[str, Any], tints: Sequence[str]) -> None:
     write_key(ax, spec["marks"], tints, DRAW)
 
 
-def draw(spec: Mapping[str, Any], name: str) -> str:
-    """A checked spec as SVG text; SpecError where two texts touch or one is cut."""
+def draw(spec: Mapping[str, Any], name: str, narrow: bool) -> str:
+    """A checked spec as SVG text; SpecError where two texts touch or one is cut.
+
+    - ``narrow``: for a phone, whose page is half as wide
+    """
     with style.context(["default", {**STYLE, "svg.hashsalt": name}]):
-        canvas = Canvas(figsize=INCHES, dpi=72)
+        square = spec.get("square") and not narrow
+        canvas = Canvas(figsize=SQUARE if square else INCHES[narrow], dpi=72)
         # Names that take a series colour, first come first.
         order = list(dict.fromkeys(mark["name"] for mark in spec["marks"]))
         ax = _axes(canvas, spec)
         _arrange(ax, spec, [colour(mark, order) for mark in spec["marks"]])
-        if wrong := faults(boxes(ax), frame_of(ax)):
+        texts = [*boxes(ax), ("the axis", axis_of(ax))]
+        if wrong := faults(texts, frame_of(ax)):
             raise SpecError(f"figure {name!r}: {'; '.join(wrong)}")
         out = io.StringIO()
         meta = {"Date": None, "Creator": None}
         canvas.savefig(out, format="svg", metadata=meta)
-    return out.getvalue()
+    return _call(out.getvalue(), [m["each"] for m in spec["marks"] if "each" in m])
+
+
+def _call(svg: str, names: Sequence[Sequence[str]]) -> str:
+    """Give each point of the marks that have names its own."""
+    for each, group in zip(names, _EACH.findall(svg), strict=True):
+        left = iter(map(html.escape, each))
+
+        def one(use: re.Match[str], left: Iterator[str] = left) -> str:
+            name = next(left)
+            return f'<use data-name="{name}"{use[1]}><title>{name}</title></use>'
+
+        svg = svg.replace(group, _USE.sub(one, group), 1)
+    return svg

@@ -11,7 +11,7 @@ from stacklib.evidence import guard
 
 from .draw import draw
 from .spec import SpecError, check, check_name, digest, guard_entry
-from .svg import tidy
+from .svg import both, tidy
 
 
 @dataclass(frozen=True)
@@ -100,5 +100,8 @@ def figure(
     spec = _with_devices(spec, devices)
     entry = guard_entry(spec, name)
     guard.register(entry)
-    svg = tidy(draw(spec, name), name, alt)
+    layouts = [
+        tidy(draw(spec, of, of != name), of, alt) for of in (name, f"{name}-phone")
+    ]
+    svg = both(*layouts)
     return Figure(name, alt, spec["title"], digest(spec), svg, entry)

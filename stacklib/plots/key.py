@@ -80,6 +80,7 @@ def _sample(
         ends = [turn((at[0] + SIDE / 2, at[1] + SIDE / 2))]
     x, y = ([float(v) for v in part] for part in zip(*ends, strict=True))
     own: dict[str, Any] = {**mark, "x": x, "y": y, "spread": ()}
+    own.pop("each", None)
     if "to" in mark:  # a stroke as high as a name
         (_, low), (_, high) = (turn((at[0], at[1] + up)) for up in (0.0, SIDE))
         own |= {"y": [float(low)], "to": [float(high)]}

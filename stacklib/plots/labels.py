@@ -14,7 +14,7 @@ from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 
 from .layout import spread
-from .room import PEN, Box, Room
+from .room import PEN, Box, Room, axis_of
 from .spec import STROKES
 
 SIZE = 10.7
@@ -51,7 +51,7 @@ def _labelled(marks: Sequence[Mark], kinds: str) -> list[int]:
 
 
 def _at_edge(ax: Axes, mark: Mark) -> bool:
-    near = ax.bbox.x1 - 0.02 * ax.bbox.width
+    near = ax.bbox.x1 - 0.05 * ax.bbox.width
     return mark["kind"] in STROKES and _last(ax, mark)[0] >= near
 
 
@@ -138,6 +138,7 @@ def end_labels(
         room.taken.append(box)
         _end_label(ax, _last(ax, marks[i]), box, marks[i]["name"], tints[i])
     paths = _paths(ax, marks)
+    room.taken.append(axis_of(ax))
     for i in (i for i in chosen if i not in edge):
         end = _last(ax, marks[i])
         wishes = _wishes(end, width(marks[i]["name"], ax))

@@ -121,13 +121,15 @@ def dots(
     evidence: str,
     *,
     spread: Iterable[Sequence[float]] | None = None,
+    each: Iterable[str] | None = None,
     at: str = "end",
     series: int | None = None,
     **about: Unpack[About],
 ) -> Mark:
     """One point or several, each drawn as ``spec.KEY`` has its evidence.
 
-    A number as ``x`` and ``y`` is one point; ``spread`` is low and high end of each y.
+    A number as ``x`` and ``y`` is one point; ``spread`` is low and high end of each y,
+    ``each`` what each is called by who points at it.
     What is ``measured`` takes ``rows`` as y, or as x in a row of its own, whose number
     y is. ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
 
@@ -137,7 +139,8 @@ def dots(
         For typed numbers that are called measured.
     """
     ends = None if spread is None else [list(pair) for pair in spread]
-    places = {"x": _listed(x), "y": _listed(y), "spread": ends}
+    names = None if each is None else list(each)
+    places = {"x": _listed(x), "y": _listed(y), "spread": ends, "each": names}
     in_a_row = isinstance(x, Rows) and isinstance(y, int)
     if evidence == "measured" and not (isinstance(y, Rows) or in_a_row):
         raise SpecError(

@@ -85,6 +85,12 @@ def faults(boxes: Iterable[tuple[str, Box]], frame: Box) -> list[str]:
     ]
 
 
+def axis_of(ax: Axes) -> Box:
+    """The strip along the horizontal axis in which no text stands."""
+    x0, x1, y0 = (float(at) for at in (ax.bbox.x0, ax.bbox.x1, ax.bbox.y0))
+    return x0, y0 - 2.0, x1, y0 + 2.0
+
+
 def frame_of(ax: Axes) -> Box:
     """The whole canvas, in points."""
     return 0.0, 0.0, float(ax.figure.bbox.width), float(ax.figure.bbox.height)

@@ -50,7 +50,9 @@ def _dots(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     filled = mark["evidence"] == "measured"
     look |= {"marker": MARKERS[mark["evidence"]], "markersize": 6, "color": tint}
     look["markerfacecolor"] = tint if filled else theme.sentinel("paper")
-    ax.plot(mark["x"], mark["y"], zorder=5, markeredgewidth=1.6, **look)
+    (drawn,) = ax.plot(mark["x"], mark["y"], zorder=5, markeredgewidth=1.6, **look)
+    if "each" in mark:
+        drawn.set_gid(f"st-each-{len(ax.lines)}")
 
 
 def _strokes(ax: Axes, mark: Mapping[str, Any], tint: str, look: dict) -> None:

@@ -12,7 +12,8 @@
      "message": None}
 
 ``stacklib.plots.marks`` writes such dicts. Kinds of mark: ``line`` and ``dots`` (x,
-y; dots may have ``spread`` pairs), ``bar`` (an x pair, and its row twice as y),
+y; dots may have ``spread`` pairs, and ``each``, a name a point, which its figure says
+to who points at it), ``bar`` (an x pair, and its row twice as y),
 ``vline`` (x, and y where it should end), ``hline`` (y), ``band`` (an x pair, a y
 pair or both), ``cells`` (x, y: centres of unit squares, a grid on linear axes; with
 ``shades``, 0 to 1 of the colour each, and ``texts``, short, one a cell; its name
@@ -146,8 +147,9 @@ def _check_lengths(mark: Mapping[str, Any]) -> None:
         raise SpecError(f"mark {name!r}: a band has a pair of x or of y")
     if KINDS[kind] == "xy" and len(xs) != len(ys):
         raise SpecError(f"mark {name!r}: {len(xs)} x and {len(ys)} y")
-    if "spread" in mark and len(mark["spread"]) != len(ys):
-        raise SpecError(f"mark {name!r}: one spread pair a point")
+    for field, what in (("spread", "spread pair"), ("each", "name")):
+        if field in mark and len(mark[field]) != len(ys):
+            raise SpecError(f"mark {name!r}: one {what} a point")
     if kind == "places" and len(mark.get("to", ys)) != len(ys):
         raise SpecError(f"mark {name!r}: {len(mark['to'])} to and {len(ys)} y")
     if kind == "bar" and (len(xs) != 2 or ys[0] != ys[1]):

@@ -23,6 +23,12 @@ _HALO = (
 )
 
 
+_DRAWN = re.compile(r'(?<= )d="[^"]*"')
+_PIECE = re.compile(r"([MLQCz])([^MLQCz]*)")
+_SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+PAGE = "43rem"  # a figure's width at most: that of a page's text
+
+
 def _font(match: re.Match[str]) -> str:
     size = re.search(r"(?:(?:bold|[5-9]00) )?[\d.]+px", match[0])
     family = "var(--st-sans, system-ui, sans-serif)"
@@ -49,17 +55,58 @@ def _halo(svg: str) -> str:
     return re.sub(pattern, lambda m: m[1] + style, svg)
 
 
+def _small(drawn: re.Match[str]) -> str:
+    """A path in steps of a tenth of a point, each from where the last one ended."""
+    at, found = (0, 0), []
+    for kind, numbers in _PIECE.findall(drawn[0][3:-1]):
+        tenths = [round(float(n) * 10) for n in numbers.split()]
+        ends = list(zip(tenths[::2], tenths[1::2], strict=True))
+        steps = [(x - at[0], y - at[1]) for x, y in ends]
+        at = ends[-1] if ends else at
+        if kind == "M":
+            found.append("M" + _joined(tenths))
+        elif kind == "L" and 0 in steps[0]:
+            (x, y) = steps[0]
+            found.append(f"h{x / 10:g}" if y == 0 else f"v{y / 10:g}")
+        elif kind == "z":
+            found.append("z")
+        else:
+            found.append(kind.lower() + _joined([n for step in steps for n in step]))
+    return f'd="{"".join(found)}"'
+
+
+def _joined(tenths: list[int]) -> str:
+    """Numbers beside each other, without what a browser does not need."""
+    told = " ".join(f"{n / 10:g}" for n in tenths)
+    return re.sub(r"(?<!\d)0(?=\.)", "", told).replace(" -", "-")
+
+
 def tidy(svg: str, name: str, alt: str) -> str:
     """Inline SVG for a page."""
     for pattern in (_HEAD, *_DROP):
         svg = pattern.sub("", svg)
+    svg = _DRAWN.sub(_small, svg)
     svg = _FONT.sub(_font, _halo(svg))
     svg = theme.to_variables(_ids(svg, name))
     svg = re.sub(r"\n\s*", "\n", svg).strip()
-    # Wider than this its words would be larger than the page's.
     root = (
         f'<svg role="img" aria-label="{html.escape(alt)}" '
-        'style="width: 100%; max-width: 30rem; height: auto; '
+        f'style="width: 100%; max-width: {PAGE}; height: auto; '
         'stroke-linejoin: round; stroke-linecap: butt"'
     )
     return svg.replace("<svg", root, 1)
+
+
+def both(wide: str, phone: str) -> str:
+    """Two layouts in one image; the page shows the one that fits, others the wide one.
+
+    The phone's is as wide as the image and stands in its middle. Where it is shown the
+    page makes the image as high as it (``figures.css``).
+    """
+    (w, h), (pw, ph) = (map(float, _SIZE.search(svg).groups()) for svg in (wide, phone))  # type: ignore[union-attr]
+    scale = w / pw
+    moved = f"translate(0 {(h - ph * scale) / 2:.1f}) scale({scale:.4f})"
+    inner = [svg[svg.index(">") + 1 : -len("</svg>")] for svg in (wide, phone)]
+    head = wide[: wide.index(">") + 1].replace(" style=", ' data-phone="" style=', 1)
+    hidden = f'<g class="st-chart-phone" display="none" transform="{moved}">'
+    return f'{head}<g class="st-chart-wide">{inner[0]}</g>{hidden}{inner[1]}</g></svg>'

@@ -7,7 +7,8 @@ import pytest
 
 from stacklib import plots
 from stacklib.evidence import guard
-from stacklib.plots import spec, theme
+from stacklib.plots import room, spec, theme
+from stacklib.plots.svg import PAGE
 from stacklib.quantity import Quantity
 
 DEVICES = ["h100_sxm", "h200_sxm", "b200_sxm"]
@@ -35,6 +36,11 @@ def spec_of(*found):
 
 def draw(*found, name="planted"):
     return plots.figure(spec_of(*found), name=name, alt="what it shows")
+
+
+def layouts(figure):
+    """Its drawing on a page, and on a phone."""
+    return figure.svg.split('<g class="st-chart-', 2)[1:]
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +80,20 @@ def test_text_stays_text_and_every_name_and_ridge_is_written(rooflines):
 
 
 def test_names_at_line_ends_do_not_overlap(rooflines):
-    found = re.findall(r'y="([\d.]+)"[^>]*>(H100|H200|B200)</text>', rooflines.svg)
-    heights = sorted(float(y) for y, _ in found)
-    assert len(heights) == 3
-    assert all(b - a > 12 for a, b in itertools.pairwise(heights))
+    for svg in layouts(rooflines):
+        found = re.findall(r'y="([\d.]+)"[^>]*>(H100|H200|B200)</text>', svg)
+        heights = sorted(float(y) for y, _ in found)
+        assert len(heights) == 3
+        assert all(b - a > 12 for a, b in itertools.pairwise(heights))
+
+
+def test_a_figure_has_a_layout_for_a_page_and_one_for_a_phone(rooflines):
+    wide, phone = layouts(rooflines)
+    head = rooflines.svg.partition("<g")[0]
+    assert 'viewBox="0 0 568.8 302.4"' in head and f"max-width: {PAGE}" in head
+    assert phone.startswith('phone" display="none" transform="translate(0 -')
+    texts = [sorted(re.findall(r">([^<>]+)</text>", svg)) for svg in (wide, phone)]
+    assert set(texts[1]) <= set(texts[0])  # fewer ticks, no other words
 
 
 def test_evidence_shows_in_the_mark():
@@ -122,8 +138,28 @@ def test_measured_dots_show_their_spread():
     plain = draw(marks("measured", "dots"))
     spread = draw(marks("measured", "dots", spread=[[1, 3], [20, 40]]))
     bar = "stroke-width: 1.4"
-    assert (plain.svg.count(bar), spread.svg.count(bar)) == (0, 2)
+    assert plain.svg.count(bar) == 0
+    assert [svg.count(bar) for svg in layouts(spread)] == [2, 2]
     assert spread.digest != plain.digest
+
+
+def test_a_dot_says_its_name_to_who_points_at_it():
+    each = ["first <one>", "second"]
+    shown = draw(marks("claimed", "dots", each=each, label_at="key"))
+    for svg in layouts(shown):
+        found = re.findall(r'<use data-name="([^"]+)"[^>]*><title>([^<]+)</title>', svg)
+        assert found == [("first &lt;one&gt;",) * 2, ("second",) * 2]
+    with pytest.raises(plots.SpecError, match="one name a point"):
+        draw(marks("claimed", "dots", each=["one"]))
+
+
+def test_no_name_lies_on_the_axis():
+    frame = (0.0, 0.0, 300.0, 200.0)
+    texts = [("name", (10.0, 35.0, 60.0, 47.0)), ("the axis", (0.0, 38.0, 300.0, 42.0))]
+    assert room.faults(texts, frame) == ["'name' lies on 'the axis'"]
+    for end in range(2, 10, 2):  # lines that end just over it, far from the edge
+        low = [marks(name=f"line {n}", x=[1, end], y=[9, 2 + n]) for n in range(3)]
+        draw(*low, marks(name="whole"))
 
 
 def test_this_machine_has_its_own_colour():

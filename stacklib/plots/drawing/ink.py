@@ -14,42 +14,14 @@ from matplotlib.path import Path
 
 from .. import theme
 from ..draw import STYLE
-from ..svg import tidy
+from ..svg import PAGE, tidy
 from .sheet import Look, Rect, Shape, Sheet
 
 BEND = 0.4477  # of a radius: where the handles of a quarter circle stand
 _TEXT = re.compile(r'(<g id="st-text-(\d+)">\s*<text[^>]*>)([^<]*)')
 
-_DRAWN = re.compile(r'(?<= )d="[^"]*"')
-_PIECE = re.compile(r"([MLCz])([^MLCz]*)")
 _ALONE = re.compile(r"<g>\n(<path [^>]*/>|<text .*</text>)\n</g>")
 _FONT = re.compile(r"font-size: [^;]*; font-family: [^;]*; ")
-
-
-def _small(drawn: re.Match[str]) -> str:
-    """A path in steps of a tenth of a point, each from where the last one ended."""
-    at, found = (0, 0), []
-    for kind, numbers in _PIECE.findall(drawn[0][3:-1]):
-        tenths = [round(float(n) * 10) for n in numbers.split()]
-        ends = list(zip(tenths[::2], tenths[1::2], strict=True))
-        steps = [(x - at[0], y - at[1]) for x, y in ends]
-        at = ends[-1] if ends else at
-        if kind == "M":
-            found.append("M" + _joined(tenths))
-        elif kind == "L" and 0 in steps[0]:
-            (x, y) = steps[0]
-            found.append(f"h{x / 10:g}" if y == 0 else f"v{y / 10:g}")
-        elif kind == "z":
-            found.append("z")
-        else:
-            found.append(kind.lower() + _joined([n for step in steps for n in step]))
-    return f'd="{"".join(found)}"'
-
-
-def _joined(tenths: list[int]) -> str:
-    """Numbers beside each other, without what a browser does not need."""
-    told = " ".join(f"{n / 10:g}" for n in tenths)
-    return re.sub(r"(?<!\d)0(?=\.)", "", told).replace(" -", "-")
 
 
 def _box(rect: Rect, radius: float, high: float) -> Path:
@@ -60,17 +32,14 @@ def _box(rect: Rect, radius: float, high: float) -> Path:
         around = [(left, low), (right, low), (right, top), (left, top), (left, low)]
         return Path(around, closed=True)
     b = r * BEND
-    points = [
-        (left + r, low), (right - r, low),
-        (right - b, low), (right, low + b), (right, low + r), (right, top - r),
-        (right, top - b), (right - b, top), (right - r, top), (left + r, top),
-        (left + b, top), (left, top - b), (left, top - r), (left, low + r),
-        (left, low + b), (left + b, low), (left + r, low), (left + r, low),
-    ]  # fmt: skip
-    corner = [Path.CURVE4] * 3
-    side = [Path.LINETO]
-    codes = [Path.MOVETO, *(side + corner) * 4, Path.CLOSEPOLY]
-    return Path(points, codes)
+    points, codes = [(left + r, low)], [Path.MOVETO]
+    corners = ((right, low), (right, top), (left, top), (left, low))
+    for (x, y), (u, v) in zip(corners, ((1, 0), (0, 1), (-1, 0), (0, -1)), strict=True):
+        # Along a side, then round the corner to the left of it.
+        begin, end = (x - u * r, y - v * r), (x - v * r, y + u * r)
+        points += [begin, (x - u * b, y - v * b), (x - v * b, y + u * b), end]
+        codes += [Path.LINETO, *[Path.CURVE4] * 3]
+    return Path([*points, points[0]], [*codes, Path.CLOSEPOLY])
 
 
 def _path(shape: Shape, high: float) -> Path:
@@ -145,9 +114,9 @@ def _number(svg: str, sheet: Sheet, names: Sequence) -> str:
 
 def finish(svg: str, name: str, alt: str, wide: float) -> str:
     """Inline SVG as wide as the page lets it be, at most as wide as drawn."""
-    made = _ALONE.sub(r"\1", tidy(_DRAWN.sub(_small, svg), name, alt))
+    made = _ALONE.sub(r"\1", tidy(svg, name, alt))
     if font := _FONT.search(made):  # one for all of its texts
         made = made.replace(font[0], "").replace('style="', f'style="{font[0]}', 1)
-    made = made.replace("max-width: 30rem", f"max-width: {wide:g}px")
+    made = made.replace(f"max-width: {PAGE}", f"max-width: {wide:g}px")
     # Its numbers can be opened, and what is in an image is not reached.
     return made.replace('role="img"', 'role="group"', 1)

@@ -39,8 +39,12 @@ def _machine(name: str) -> d.Node:
         [("memory ", d.Shown(have, "GB", 4))],
         9.0,
     )
-    each = row.device.memory_bandwidth
-    told_rate = [("bandwidth ", chips, " x ", d.Shown(each, "TB/s"))]
     wide = ((f"bandwidth, {name}", rate, RATE, True),)
-    flow = d.Bar(f"bandwidth of {name}", wide, top, told_rate, 9.0)
+    flow = d.Bar(
+        f"bandwidth of {name}",
+        wide,
+        top,
+        [("bandwidth ", d.Shown(rate, "TB/s", chips=row.chips or 1))],
+        9.0,
+    )
     return d.Box(name, told, d.below(room, flow, gap=4), role="muted")

@@ -7,24 +7,38 @@ from stacklib.plots.marks import Mark, Spec, axis, chart, dots, rows
 from stacklib.tinylm.quantized import Measured
 
 WORDS = {"round": "rounded", "gptq": "GPTQ", "awq": "AWQ"}
+# Named in the chart, a few along the ladder: each other dot says its name when asked.
+NAMED = {
+    *((name, "gptq") for name in ("q2_k", "q3_k", "q4_k")),
+    *((name, "round") for name in ("q5_k", "q6_k", "int8_channel")),
+    *((name, "round") for name in ("bnb_fp4", "q8_0", "fp8_1x128")),
+}
 
 
 def ladder_spec(*, title: str) -> Spec:
     """Loss of the small model against bits of a weight, intervals by document."""
     best = page.on_the_front()
-    groups: dict[str, list[Measured]] = {}
+    groups: dict[tuple[str, str], list[Measured]] = {}
     for row in sorted(page.rounded_rows(), key=lambda row: (row.bits, row.loss.value)):
-        front = (row.scheme, row.method) in best
-        name = "beaten by none" if front else WORDS[row.method]
-        groups.setdefault(name, []).append(row)
+        own = row.scheme, row.method
+        name = "beaten by none" if own in best else WORDS[row.method]
+        groups.setdefault((name, row.scheme if own in NAMED else ""), []).append(row)
     marks: list[Mark] = []
     for series, name in enumerate(("beaten by none", *WORDS.values())):
-        if found := groups.get(name):
-            y = rows(page.of(row.scheme, method=row.method) for row in found)
-            ends = [(row.loss.low, row.loss.high) for row in found]
-            x = [row.bits for row in found]
+        for (group, scheme), found in groups.items():
+            if group != name:
+                continue
             marks.append(
-                dots(x, y, name, "measured", spread=ends, at="key", series=series)
+                dots(
+                    [row.bits for row in found],
+                    rows(page.of(row.scheme, method=row.method) for row in found),
+                    scheme or name,
+                    "measured",
+                    spread=[(row.loss.low, row.loss.high) for row in found],
+                    each=[f"{row.scheme}, {WORDS[row.method]}" for row in found],
+                    at="end" if scheme else "key",
+                    series=series,
+                )
             )
     return chart(
         title,

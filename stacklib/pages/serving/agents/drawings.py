@@ -37,7 +37,7 @@ def longest_path() -> d.Drawing:
     """The steps of a session and what waits for what; lit, the longest path."""
     frames = [(words, _graph(test)) for words, test in TESTS.items()]
     title = "A session lasts as long as the longest path along its arrows."
-    return d.draw(frames, name="agents-path", title=title)
+    return d.draw(frames, name="agents-path", title=title, devices=[page.DEVICE])
 
 
 def _graph(test: int) -> d.Node:

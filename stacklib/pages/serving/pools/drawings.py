@@ -42,9 +42,10 @@ def _two() -> d.Node:
         grow=1,
     )
     readers = _machines("ABC", "layer-4")
-    band = {"rate": rails.named("rails of a machine"), "full": memory, "arrow": "end"}
+    rate = rails.named("rails of a machine")
+    to = f"two pools/{writer.name}"
     ways = [
-        d.Edge(f"two pools/{box.name}", f"two pools/{writer.name}", **band)
+        d.Edge(f"two pools/{box.name}", to, rate=rate, full=memory, arrow="end")
         for box in readers
     ]
     told = [
