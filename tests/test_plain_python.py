@@ -110,7 +110,10 @@ assert accelerators.control_share(4, place=1, core=16) == 0.5
 assert accelerators.throttle(1, 100, clock=1.25, exponent=1).kept == 0.8
 from stacklib.accelerators.rtl import feed, gates, stepped
 told = gates.by_gates([[1, -2]], [[3], [4]])
-assert feed.first_difference(stepped.by_steps([[1, -2]], [[3], [4]]), told) is None""",
+assert feed.first_difference(stepped.by_steps([[1, -2]], [[3], [4]]), told) is None
+assert accelerators.SystolicArray(15, 15, "ws").run([[1]], [[2]]).product == [[2]]
+assert accelerators.engines([("max", "vector", 8)]).busiest == "vector"
+assert len(accelerators.network("resnet-50")) == 54""",
     "interconnect": """
 from stacklib import interconnect
 from stacklib.interconnect.schedules.algorithms import all_reduce

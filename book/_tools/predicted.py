@@ -57,11 +57,11 @@ UNPREDICTED = {
     "host_steps",
     "sweep_cluster",
     "systolic",
+    "rtl_gates",
     "rtl_witnesses",
+    "rtl_placed",
     "rtl_wired",
     "rtl_speed",
-    "rtl_placed",
-    "rtl_gates",
 }
 
 

@@ -72,10 +72,8 @@ def fewest(program, slots):
 # ---- tests ----
 
 FOUR = ["load store scalar", "load store scalar", "vector scalar", "vector tensor"]
-TILE = [
-    ("load", []), ("load", []), ("tensor", [0, 1]), ("load", []),
-    ("vector", [2, 3]), ("vector", [4]), ("store", [5]), ("scalar", []),
-]  # fmt: skip
+KINDS = "load load tensor load vector vector store scalar".split()
+TILE = list(zip(KINDS, ([], [], [0, 1], [], [2, 3], [4], [5], []), strict=True))
 PROGRAMS = {
     "tile": (TILE, FOUR),
     "flat": ([("vector", [])] * 7, FOUR),

@@ -125,6 +125,12 @@ def test_the_verifier_names_rule_cycle_and_slot(what, changes, rule, cycle, slot
     assert f"cycle {cycle}" in str(found)
 
 
+def test_what_comes_too_early_is_told_before_what_is_missing():
+    with pytest.raises(WrongPacket, match="cycle 1, slot 3") as caught:
+        verify(TILE, [{0: 0}, {0: 1, 3: 2}])
+    assert caught.value.rule == RULES[6]
+
+
 def test_a_packet_says_which_slot():
     with pytest.raises(TypeError, match=r"packet 1, \[1\]: slot to number of a row"):
         verify(TILE, [{0: 0}, [1]])

@@ -1,4 +1,4 @@
-"""The search beside its peer: under the bar, and the same kind of winner."""
+"""The search beside its peer: the stored winners are found again."""
 
 import importlib
 import json

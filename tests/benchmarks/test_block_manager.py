@@ -1,4 +1,4 @@
-"""Block manager and prefix tree beside their peers: equal finds, and the bars."""
+"""Block manager and prefix tree beside their peers: equal finds."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Waiting foretold and measured: what runs, and the stored bars."""
+"""Waiting foretold and measured: what runs, and what is stored."""
 
 import importlib
 import json

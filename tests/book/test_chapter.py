@@ -222,7 +222,17 @@ def test_a_missed_bar_leaves_the_line_short(repo: Path):
     assert line.missing[0].startswith("fit, fit: 7, at most 6")
 
 
-def test_what_is_held_to_no_prediction_has_a_bar_whose_numbers_are_there():
+MISSED = {  # most were measured while others had the cores
+    "cache",
+    "codec_grid",
+    "fit_process",
+    "flash_attention_heads_*",
+    "flash_attention_numpy_*",
+    "sweep_cluster",
+}
+
+
+def test_what_is_held_to_no_prediction_has_a_bar_that_is_met_or_known_to_be_missed():
     from_here = {"host_roofline"}  # the ceilings that predictions start from
     rows = [row for own in bars.table(tree.ROOT).values() for row in own.items()]
     for name, bar in rows:
@@ -233,6 +243,7 @@ def test_what_is_held_to_no_prediction_has_a_bar_whose_numbers_are_there():
                 f for asked in bar.get("held", ()) for f in bars.faults(asked, path)
             ]
             assert not [fault for fault in said if "stand" in fault]
+            assert not said or name in MISSED, (name, said)
 
 
 def test_a_room_of_several_chapters_counts_for_the_first():

@@ -31,8 +31,8 @@ def file(tmp_path, monkeypatch):
         writer = csv.writer(out)
         writer.writerow(COLUMNS)
         for id, family, system, config, value, unit in rows:
-            writer.writerow([id, family, system, "s", "k", config, "latency", value,
-                             unit, "repo a/b", "", "saw", ""])  # fmt: skip
+            row = [id, family, system, "s", "k", config, "latency", value, unit]
+            writer.writerow([*row, "repo a/b", "", "saw", ""])
     return str(path)
 
 

@@ -81,15 +81,17 @@ def _faults(
             if held[row.unit] > machine.limit(row.unit):
                 told = f"{row.op!r} is one {row.unit} more than the packet holds"
                 yield WrongPacket(RULES[4], cycle, slot, told)
+    for at, mine in enumerate(needs(rows, machine)):
+        for before, far in mine.items():
+            if at not in placed or before not in placed:
+                continue  # it is missing, which is told last
+            (cycle, slot), issued = placed[at], placed[before][0]
+            if cycle < issued + far:
+                yield _early(rows, at, before, far, cycle, slot, issued)
     for at, row in enumerate(rows):
         if at not in placed:
             told = f"row {at}, {row.op!r}, is in no packet"
             yield WrongPacket(RULES[2], len(packets), None, told)
-    for at, mine in enumerate(needs(rows, machine)):
-        cycle, slot = placed[at]
-        for before, far in mine.items():
-            if cycle < placed[before][0] + far:
-                yield _early(rows, at, before, far, cycle, slot, placed[before][0])
 
 
 def _alone(

@@ -33,7 +33,9 @@ def test_the_budget_by_hand():
     assert page.products("llama-3-70b").si == 4 * 80 + 1
     turns = page.sharing().si * 129 / 1e9
     assert page.token().si == pytest.approx(turns)
-    assert page.synthesised().si > page.rom_budget.FULL_ADDER
+    # counted and synthesised: an adder for every weight, and far over the budget
+    assert 0.8 < page.wires().si / page.parallel().si < 1.2
+    assert page.wires().si > 50 * page.each().si
 
 
 def test_a_matrix_of_the_tiny_model_is_chosen_exactly():

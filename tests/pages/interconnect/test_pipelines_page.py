@@ -12,12 +12,17 @@ from ...programs import loop_of
 loop = loop_of("06-interconnect/pipelines")
 
 
-@pytest.mark.parametrize("schedule", ["1f1b", "gpipe", "zb-h1"])
-def test_the_loop_is_the_package(schedule):
-    words = loop.prints('"1f1b")', f'"{schedule}")').replace(",", "").split()
-    run = run_pipeline(pipeline(8, 32, schedule))
-    assert float(words[1]) == run.time
-    assert float(words[3]) == pytest.approx(run.bubble, abs=1e-4)
+def test_the_loop_is_the_package():
+    for line in loop.prints().splitlines():
+        schedule, words = line.replace(",", "").split(": ")
+        run = run_pipeline(pipeline(8, 32, schedule))
+        _, step, _, bubble = words.split()
+        assert float(step) == run.time
+        assert float(bubble) == pytest.approx(run.bubble, abs=1e-4)
+    further = loop.prints("range(stages, 0, -1)", "range(2 * stages, 0, -2)")
+    assert further == loop.prints()
+    slower = loop.prints("took[kind]", "took[kind] * (1.3 if s == 7 else 1)")
+    assert slower != loop.prints()
 
 
 def test_a_token_reads_the_whole_model_one_gpu_at_a_time():

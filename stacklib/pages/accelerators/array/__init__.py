@@ -9,7 +9,15 @@ from stacklib import hardware
 from stacklib.accelerators.array.cycles import cycles, folds, sram_reads, utilisation
 from stacklib.accelerators.array.network import Gemm, network
 from stacklib.accelerators.array.tpu_v1 import APPLICATIONS, tpu_v1
-from stacklib.quantity import Quantity, chosen, counted, counting, one_of, recorded
+from stacklib.quantity import (
+    Quantity,
+    chosen,
+    counted,
+    counting,
+    one_of,
+    quoted,
+    recorded,
+)
 
 from ...figures_of import measured, rows
 
@@ -102,10 +110,57 @@ def prompt_time() -> Quantity:
 # -- control ---------------------------------------------------------------------------
 
 
-def issued(sides: int) -> Quantity:
-    """Multiply-adds that one vector's entry stands for."""
-    one = chosen(sides, label=f"side {sides}")
-    return (one * one).named(f"multiply-adds of an array of {sides}")
+@counting("multiply-adds of one vector, an array of {sides}")
+def issued(sides: int) -> int:
+    """Multiply-adds that one vector sets off in a stepped array of that side."""
+    from stacklib.accelerators.array.systolic import SystolicArray
+
+    ones = [[1] * sides]
+    run = SystolicArray(sides, sides, "ws").run(ones, ones * sides)
+    return sum(sum(map(sum, frame.busy)) for frame in run.frames())
+
+
+# A chip, where the side of its arrays is printed, and where how many a core has.
+GENERATIONS = {
+    "tpu_v1": ("tpu1.side", ""),
+    "tpu_v2": ("tpu_arch.mxu", ""),
+    "tpu_v3": ("tpu_arch.mxu", ""),
+    "tpu_v4": ("tpu_arch.mxu", ""),
+    "tpu_v5e": ("tpu_arch.mxu", ""),
+    "tpu_v5p": ("tpu_arch.mxu", ""),
+    "tpu_v6e": ("tpu6.mxu", "tpu6.mxus"),
+    "tpu_v7": ("jax.tpu7_mxu", "jax.tpu7_mxus"),
+}
+
+
+def generations() -> list[dict[str, Any]]:
+    """Side and number of each TPU's arrays, and the clock that its peak asks of them.
+
+    Where no clock is printed the number is, and the other way round.
+    """
+    found = []
+    for key, (printed, number) in GENERATIONS.items():
+        chip, side_ = hardware.get(key), quoted(printed)
+        name = "int8" if key == "tpu_v1" else "bf16"
+        pair = one_of("OP" if name == "int8" else "FLOP")
+        done = (2 * side_ * side_ * pair / one_of("cycle")).retag("dense")
+        done, peak = done.retag("per_chip"), chip.peak(name).across(1)
+        if number:
+            many = chip.compute_units * quoted(number)
+            clock = (peak / (many * done)).to("GHz")
+        else:
+            clock = chip.tensor_clock
+            many = peak / (clock * done)
+        found.append(
+            {
+                "chip": chip.short,
+                "side": side_,
+                "arrays": many.named(f"arrays, {chip.short}"),
+                "clock": clock.named(f"clock, {chip.short}"),
+                "clock printed": "no" if number else "yes",
+            }
+        )
+    return found
 
 
 # -- TPU v1 ----------------------------------------------------------------------------
@@ -134,7 +189,7 @@ def applications() -> list[dict[str, Any]]:
         found.append(
             {
                 "application": name.upper(),
-                "products per weight": chosen(
+                "uses of a weight": chosen(
                     APPLICATIONS[name].intensity, label=f"{name}, uses of a weight"
                 ),
                 "rate": foretold(name, "rate", "OP/s").to("TOP/s"),
@@ -209,8 +264,8 @@ def witnesses() -> list[dict[str, Any]]:
         size: dict[str, Any] = {"m": m, "n": n, "k": k, "rows": m, "cols": n}
         row: dict[str, Any] = {
             "product": shape.replace("x", " × "),
-            "formula, last cycle": counted(cycles, **size, label="last cycle"),
-            "stepped, cycles that agree": agreed(shape),
+            "formula: last cycle": counted(cycles, **size, label="last cycle"),
+            "all five agree": agreed(shape),
         }
         names = {
             "Amaranth": "amaranth",
@@ -219,6 +274,8 @@ def witnesses() -> list[dict[str, Any]]:
         }
         for name, key in names.items():
             row[name] = recorded(WITNESSES, shape, f"equal/{key}", label=name)
-        row["of"] = recorded(WITNESSES, shape, "products", label="random products")
+        row["random products"] = recorded(
+            WITNESSES, shape, "products", label="random products"
+        )
         found.append(row)
     return found

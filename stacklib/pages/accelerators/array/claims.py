@@ -38,7 +38,7 @@ def ironwood() -> Finding:
 @claim("systolic-scalar-overhead-per-doubling")
 def doubling() -> Quantity:
     """Multiply-adds that one issued vector stands for, of twice the side over once."""
-    return (issued(8) / issued(4)).named("multiply-adds, twice the side over once")
+    return (issued(16) / issued(8)).named("multiply-adds, twice the side over once")
 
 
 @claim("systolic-128-vs-4-doublings")
@@ -63,7 +63,7 @@ def volta() -> Finding:
 def throughput() -> Finding:
     """Multiply-adds in a cycle."""
     return Finding(
-        (issued(8) / issued(4)).named("multiply-adds per cycle, twice the side"),
+        (issued(16) / issued(8)).named("multiply-adds per cycle, twice the side"),
         why="The numbers that enter in a cycle only double, so each has to be used "
         "twice as often: twice as many rows of activations keep it busy.",
     )

@@ -8,6 +8,7 @@ from stacklib.accelerators.array.systolic import SystolicArray
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import model
 
+__all__ = ["sums_stand", "weights_stand"]
 SIDE = 3
 AT = {"ws": (3, 4, 5, 7), "os": (0, 2, 3, 5)}  # cycles that are shown
 TITLES = {
@@ -23,7 +24,17 @@ def coded() -> list[list[int]]:
     return [[10 * (r + 1) + c + 1 for c in range(SIDE)] for r in range(SIDE)]
 
 
-def array_in_cycles(dataflow: str) -> d.Drawing:
+def weights_stand() -> d.Drawing:
+    """An array that keeps weights, in four cycles."""
+    return _in_cycles("ws")
+
+
+def sums_stand() -> d.Drawing:
+    """An array that keeps sums, in four cycles."""
+    return _in_cycles("os")
+
+
+def _in_cycles(dataflow: str) -> d.Drawing:
     """What each cell multiplies in four cycles; operands read from the stepped run."""
     run = SystolicArray(SIDE, SIDE, dataflow).run(coded(), coded())
     steps = [

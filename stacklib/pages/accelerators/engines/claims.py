@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity, bytes_per_element, chosen, quoted
+from stacklib.quantity import Quantity, bytes_per_element, counting, quoted
 
 from . import case, sparse, stored
 
@@ -26,8 +26,9 @@ def gap() -> Finding:
 def generation() -> Finding:
     """Two generations in one sentence."""
     chip = hardware.get("trainium2")
+    cores = chip.compute_units
     return Finding(
-        case().sbuf,
+        (chip.l2_capacity / cores).named("SBUF of a core").to("MiB"),
         why="Trainium 2 has cores of the third generation. "
         f"{quoted('neuron.v4_sbuf')} is the fourth, of Trainium 3; the "
         f"{chip.memory_bandwidth} are Trainium 2's.",
@@ -36,9 +37,15 @@ def generation() -> Finding:
 
 @claim("trn-weight-128mib")
 def weight() -> Quantity:
-    """Rows, columns, bytes."""
-    side = chosen(8192, label="side of the matrix")
-    return (side * side * bytes_per_element("bf16")).to("MiB").named("a matrix")
+    """What the section's product streams past its activations."""
+    return streamed().to("MiB")
+
+
+@counting("bytes of the weights, 8,192 by 8,192", unit="B")
+def streamed() -> int:
+    """Bytes of all panels of the weights."""
+    sizes = case().program(0.5).sizes
+    return sum(size for name, size in sizes.items() if name.startswith("w"))
 
 
 @claim("sbuf-vs-smem")

@@ -10,6 +10,8 @@ from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu
 from stacklib.quantity import Quantity
 
+__all__ = ["core_opened"]
+
 
 def core_opened() -> d.Drawing:
     """One NeuronCore: engines side by side over SBUF and PSUM, DMA to the HBM."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import reduce
 from operator import add
 from typing import Any
@@ -15,6 +16,7 @@ from stacklib.accelerators.array.control import (
 )
 from stacklib.accelerators.array.power import busiest, throttle
 from stacklib.accelerators.rtl.netlist import KINDS, transistors
+from stacklib.evidence import results
 from stacklib.memory import decode_energy
 from stacklib.quantity import (
     Quantity,
@@ -237,7 +239,7 @@ def always_busy() -> float:
 
 def public_clocks() -> Quantity:
     """TPU v3's clock over TPU v2's."""
-    new, old = (hardware.get(f"tpu-v{n}").fields["tensor_clock"] for n in (3, 2))
+    new, old = (hardware.get(f"tpu-v{n}").tensor_clock for n in (3, 2))
     return (new / old).named("clock of TPU v3 over v2")
 
 
@@ -266,3 +268,31 @@ def placed(row: str, field: str, unit: str = "") -> Quantity:
 def faster() -> Quantity:
     """Vectors a second of a netlist here, over Icarus'."""
     return stored("speed", "ratio", "of", "vectors a second over Icarus")
+
+
+def sizes() -> list[dict[str, Any]]:
+    """The table of arrays by size, on gates and on the chip."""
+    names = {1: "mac", 2: "array_2x2", 3: "array_3x3", 4: "array_4x4"}
+    found = []
+    for side, name in names.items():
+        inside = f"{'bare' if side < 3 else 'shell'}-{side}"
+        found.append(
+            {
+                "array": f"{side} x {side}",
+                "gates": cells(name),
+                "flip-flops": kinds(name)["DFF"],
+                "LUTs": placed(f"bare-{side}", "luts"),
+                "carries": placed(f"bare-{side}", "carries"),
+                "LUTs of the shell": placed(inside, "shell_luts") if side > 2 else None,
+                "logic cells, placed": placed(inside, "logic_cells"),
+                "clock": placed(inside, "megahertz", "MHz"),
+            }
+        )
+    return found
+
+
+def versions() -> str:
+    """Tools of the stored runs, with their versions."""
+    path = results.root() / FILE.format("placed")
+    told = json.loads(path.read_text(encoding="utf-8"))["versions"]
+    return ", ".join(f"{name} {told[name]}" for name in ("yosys", "nextpnr", "icarus"))

@@ -28,7 +28,7 @@ def _machine(name: str) -> d.Node:
     most = max((page.memory(n) for n in MACHINES), key=lambda q: q.si)
     top = max((page.rate(n) for n in MACHINES), key=lambda q: q.si)
     need = page.read(name).named(f"a token's bytes on {name}")
-    chips = chosen(row.chips or 1, label="chips")
+    chips = chosen(row.chips or 1, label=f"chips, {name}")
     told = [d.line(chips, " x ", d.Name(name), bold=True)]
     held = (("weights and a cache", need, MEMORY, True),)
     left = (("free", (have - need).named(f"free on {name}"), MEMORY, False),)

@@ -15,7 +15,7 @@ def model_on_chips() -> d.Drawing:
     """Layers from left to right over all chips; one stage opened, one GPU beside."""
     found = page.plan()
     many = page.chips(page.FIRST)
-    layers = chosen(found.stages, label="layers")
+    layers = chosen(found.stages, label="layers in turn")
     each = (many / layers).named("chips of a layer")
     rows = [_chips(number, found.chips) for number in range(ROWS)]
     told = [

@@ -28,8 +28,8 @@ from stacklib.serving import Account
 
 MODEL, GPU, CHIP = "llama-3.1-8b", "h200", "taalas-hc1"
 CONTEXT, BATCH = 1024, 256  # as the published rate was measured; a full GPU
-GATES = "benchmarks/results/rtl_gates.json"
-MATRIX, SCHEME = "model.layers.0.self_attn.k_proj.weight", "int4_g128"
+WIRED = "benchmarks/results/rtl_wired.json"
+MATRIX, SCHEME = "model.layers.0.self_attn.k_proj.weight", "q4_0"
 
 
 def chip() -> Any:
@@ -100,18 +100,17 @@ def adders() -> Quantity:
 def made_of(row: str, label: str) -> Quantity:
     """Transistors of what synthesis stored, by kind of cell."""
     kinds = [k for k in TRANSISTORS if k != "DFF"]
-    cells = [recorded(GATES, row, f"cells/{kind}") for kind in kinds]
+    cells = [recorded(WIRED, row, f"cells/{kind}") for kind in kinds]
     sizes = [chosen(TRANSISTORS[k], label=f"transistors of {k}") for k in kinds]
     each = [c * size for c, size in zip(cells, sizes, strict=True)]
     return sum(each[1:], each[0]).named(label)
 
 
-def synthesised() -> Quantity:
-    """Transistors of a bit of an adder, as synthesis makes one."""
-    bits = recorded(GATES, "sum-32", "bits")
-    return (made_of("sum-32", "an adder, synthesised") / bits).named(
-        "transistors of an adder's bit, synthesised"
-    )
+def wires() -> Quantity:
+    """Transistors per weight of a part of the tiny matrix, synthesised as wires."""
+    all_of = made_of("wired", "a matrix as wires, synthesised")
+    count = recorded(WIRED, "wired", "weights")
+    return (all_of / count).named("transistors per weight, synthesised")
 
 
 def products(model: str) -> Quantity:
@@ -168,8 +167,7 @@ def matrix() -> Any:
     import numpy as np
 
     codes = quantize(tinylm.load("tiny").weights[MATRIX], SCHEME).codes
-    signed = np.asarray(codes).astype(int)
-    signed = np.where(signed > 7, signed - 16, signed)
+    signed = np.asarray(codes).astype(int) - 8
     return signed.reshape(len(signed), -1).T
 
 

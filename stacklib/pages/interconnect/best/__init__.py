@@ -15,13 +15,13 @@ from stacklib.interconnect.networks.topology import Topology
 from stacklib.interconnect.schedules.schedule import Schedule, Send
 from stacklib.interconnect.schedules.verify import verify
 from stacklib.pages.interconnect import collectives
-from stacklib.quantity import Quantity, chosen, counting
+from stacklib.quantity import Quantity, ceil, chosen, counting
 
 RESULT = "proven_best"
 CUBE, SWITCH, MESH = "cube mesh (DGX-1)", "switch of 8", "mesh of 8"
 TORUS, RING, TREE = "torus 2 x 2 x 2", "ring of 8", "PCIe tree of 8"
 BOARDS = (RING, TORUS, CUBE, MESH, SWITCH, TREE)  # of eight chips
-CHUNKS = 8
+CHUNKS = CHIPS = 8
 
 
 # -- boards and bounds -----------------------------------------------------------------
@@ -55,6 +55,19 @@ def at_once(name: str) -> int:
 def diameter(name: str) -> int:
     """Steps between the chips that are farthest apart."""
     return board(name).diameter
+
+
+@counting("chunks a step between the halves, {name}")
+def crossing(name: str) -> int:
+    """Chunks that go from one half of a board of eight to the other in a step."""
+    out = [(a, b) for a, b in board(name).ways if a < CHIPS // 2 <= b]
+    return board(name).most(out)
+
+
+def crossed(name: str) -> Quantity:
+    """Steps in which all chunks have left a half."""
+    chunks = chosen(CHUNKS, label="chunks")
+    return ceil(chunks / crossing(name)).named(f"steps between the halves, {name}")
 
 
 def sends(chunks: int) -> Quantity:

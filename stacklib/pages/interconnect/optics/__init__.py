@@ -186,6 +186,23 @@ def margin() -> Quantity:
     return counted(budget, "margin", *_levels(), label="margin in dB")
 
 
+def power(of: str) -> Quantity:
+    """A level of the budget in milliwatts: ``sent``, ``received`` or ``stressed``."""
+    level = {"sent": sent, "received": received}.get(of, lambda: standard("stressed"))
+    label = f"OMA {of}"
+    return counted(light.watts, level().si, unit="W", label=label).to("mW")
+
+
+def current() -> Quantity:
+    """The light that the least level is, by the formula's own line."""
+    return counted(light.watts, least().si, unit="W", label="OMA needed").to("µW")
+
+
+def gaps() -> Quantity:
+    """Distances between the levels of PAM-4."""
+    return chosen(3, label="gaps between four levels")
+
+
 def noise() -> Quantity:
     """Noise of a published amplifier: its density over its bandwidth."""
     density = quoted("tia.noise")

@@ -108,7 +108,7 @@ def _root(element: str, block: int, rule: str) -> float:
 
 
 def rule_rows() -> list[dict[str, Any]]:
-    """Each rule: scales it gives to three largest magnitudes, what it cuts and costs."""
+    """Each rule: its scales for three largest magnitudes, what it cuts and costs."""
     largest = (5.0, 6.5, 7.0)
     return [
         {

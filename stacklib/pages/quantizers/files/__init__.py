@@ -125,6 +125,17 @@ def part(name: str) -> int:
     return _parts()[name]
 
 
+@counting("bytes of the tensors in {scheme}", unit="B")
+def held(scheme: str) -> int:
+    """Bytes of the tensors that the file has in a format; ``fp32``: left alone."""
+    tensors = made().tensors.values()
+    if scheme == "fp32":
+        return sum(t.nbytes for t in tensors if not isinstance(t, Quantized))
+    return sum(
+        t.nbytes for t in tensors if isinstance(t, Quantized) and t.scheme == scheme
+    )
+
+
 @counting("bytes of the file", unit="B")
 def size() -> int:
     """Bytes of the whole file."""

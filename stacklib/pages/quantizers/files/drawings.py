@@ -7,7 +7,12 @@ from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, one_of
 from stacklib.quantizers.scheme import fact
 
-__all__ = ["a_super_block", "the_file_in_parts", "the_way_of_a_weight"]
+__all__ = [
+    "a_super_block",
+    "the_file_beside_memory",
+    "the_file_in_parts",
+    "the_way_of_a_weight",
+]
 ROW = 16  # bytes of a drawn row
 WIDE = fact("bf16", "bits", "bit", label="bits of an operand in bf16")
 
@@ -64,6 +69,59 @@ def a_super_block() -> d.Drawing:
     title = "Most of a super-block is codes; its scales have scales of their own."
     scene = d.flow(d.Box("super-block", told, inside, role="muted"), words, gap=12)
     return d.draw(scene, name="q-super-block", title=title)
+
+
+# format of tensors: what it holds, and its colour
+TENSORS = {
+    "q4_k": ("in Q4_K", "layer-3"),
+    "q5_0": ("in Q5_0", "layer-4"),
+    "fp32": ("norms in fp32", "layer-6"),
+}
+
+
+def the_file_beside_memory() -> d.Drawing:
+    """A file from its first byte on, and where each part of it goes."""
+    facts = d.Shown(page.part("words and facts"), "kB")
+    parts: list[d.Node] = [
+        d.Box(
+            "facts",
+            ["header, facts, words,", ("tensors' table: ", facts)],
+            role="layer-2",
+        )
+    ]
+    copies: list[d.Node] = []
+    edges = [d.Edge("file/facts", "host memory/kept", arrow="end", role="layer-2")]
+    for scheme, (words, role) in TENSORS.items():
+        size = d.Shown(page.held(scheme).named(f"{words}, bytes"), "kB")
+        parts.append(
+            d.Box(f"{scheme} in the file", [d.line(d.Name(words)), size], role=role)
+        )
+        copies.append(
+            d.Box(f"{scheme} in memory", [d.line(d.Name(words)), size], role=role)
+        )
+        ends = f"file/{scheme} in the file", f"GPU memory/{scheme} in memory"
+        edges.append(d.Edge(*ends, arrow="end", role=role))
+    file = d.Box(
+        "file",
+        [d.line("the file", bold=True)],
+        d.below(*parts, gap=8),
+        role="muted",
+    )
+    host = d.Box(
+        "host memory",
+        [d.line("host memory", bold=True)],
+        d.Box("kept", ["tokenizer, sizes,", "tensors' places"], role="layer-2"),
+        role="muted",
+    )
+    chip = d.Box(
+        "GPU memory",
+        [d.line("GPU memory", bold=True)],
+        d.below(*copies, gap=8),
+        role="muted",
+    )
+    scene = d.right_of(file, d.below(host, chip, gap=10), gap=64)
+    title = "A file is copied to memory part by part, and its codes stay codes."
+    return d.draw(d.joined(scene, *edges), name="q-file-memory", title=title)
 
 
 def the_file_in_parts() -> d.Drawing:
