@@ -47,22 +47,14 @@ def three_tables() -> d.Drawing:
         pool.stats().free,
         side=(22.0, 12.0),
         role="muted",
-        columns=(6, 6),
+        columns=(6, 3),
         words="nobody's",
     )
-    inside = d.flow(
-        *(
-            d.below(d.Words([words]), cells, gap=4, grow=0)
-            for words, cells in (
-                ("A alone", own[0]),
-                ("B alone", own[1]),
-                ("C alone", own[2]),
-                ("shared", both),
-                ("free", free),
-            )
-        ),
-        gap=10,
-    )
+    groups = {"A alone": own[0], "shared": both, "B alone": own[1], "C alone": own[2]}
+    parts = [
+        d.below(cells, d.Words([word]), gap=4, grow=0)
+        for word, cells in (groups | {"free": free}).items()
+    ]
     words = (
         "one pool: ",
         chosen(page.POOL, label="blocks of the small pool"),
@@ -70,9 +62,39 @@ def three_tables() -> d.Drawing:
         chosen(SIZE, label="slots of a small block"),
         " tokens",
     )
+
+    def edges(*ports: str) -> list[d.Edge]:
+        found = []
+        for (who, role), mine in zip(ROLES.items(), own, strict=True):
+            many = len(shared & set(live[who].blocks))
+            for cells, count in ((mine, mine.count), (both, many)):
+                found.append(
+                    d.Edge(
+                        f"entries of {who}",
+                        cells.name,
+                        arrow="end",
+                        ports=(ports[0], ports[1]),
+                        straight=True,
+                        rate=chosen(count, label="blocks"),
+                        full=chosen(page.POOL, label="blocks of the small pool"),
+                        role=role,
+                        words=f"to {count} blocks",
+                    )
+                )
+        return found
+
+    wide = d.below(
+        d.right_of(*tables, gap=10, even=True),
+        d.Box("pool", [], d.below(d.right_of(*parts, gap=30), d.Words([words]))),
+        gap=48,
+    )
+    pool_ = d.Box("pool", [], d.below(*parts, d.Words([words[:2], words[2:]]), gap=14))
+    left = (d.with_(table, grow=0) for table in tables)
+    phone = d.right_of(d.below(*left, d.Nothing(), gap=14), pool_, gap=30)
     return d.draw(
-        d.below(
-            d.flow(*tables, gap=10, even=True), d.Box("pool", [words], inside), gap=10
+        d.Either(
+            d.joined(wide, *edges("foot", "top"), crossings=1),
+            d.joined(phone, *edges("right", "left"), crossings=1),
         ),
         name="block-tables",
         title="Three tables, one pool: who begins alike reads the same blocks.",
