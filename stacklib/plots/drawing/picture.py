@@ -186,7 +186,8 @@ def _row(name: str, shown: Shown, device: str | None) -> dict[str, Any]:
     values = {shown.quantity.label: cell}
     run = [shown.quantity.label] if ran(shown.quantity) else []
     of = guard.records(shown.quantity)
-    return guard.row(name, values, device=device, level=shown.level, of=of, run=run)
+    words: dict[str, Any] = {"device": device, "level": shown.level, "chips": shown.chips}
+    return guard.row(name, values, of=of, run=run, **words)
 
 
 def _sentence(label: str) -> str:
