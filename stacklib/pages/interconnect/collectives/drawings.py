@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.schedule import Schedule
@@ -173,11 +174,7 @@ def through_the_switch() -> d.Drawing:
 def _ways(up: Quantity) -> list[d.Node]:
     """Eight chips in a ring, and around a switch that adds."""
 
-<<<<<<< HEAD
-    def way(name: str, told: Sequence[object], centre: d.Box | None) -> d.Box:
-=======
     def way(name: str, told: list[Any], centre: d.Box | None) -> d.Box:
->>>>>>> main
         chips = [d.Box(one, role=CHIP, grow=0) for one in "ABCDEFGH"]
         names = [f"{name}/{chip.name}" for chip in chips]
         placed = list(zip(chips, d.ring(*chips).spots[0], strict=True))
