@@ -1,5 +1,7 @@
 """The drawing of section 8.3: three tables over one pool of blocks."""
 
+from typing import Any
+
 from stacklib.pages.serving import blocks as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
@@ -55,32 +57,19 @@ def three_tables() -> d.Drawing:
         d.below(cells, d.Words([word]), gap=4, grow=0)
         for word, cells in (groups | {"free": free}).items()
     ]
-    words = (
-        "one pool: ",
-        chosen(page.POOL, label="blocks of the small pool"),
-        " blocks of ",
-        chosen(SIZE, label="slots of a small block"),
-        " tokens",
-    )
+    whole = chosen(page.POOL, label="blocks of the small pool")
+    size = chosen(SIZE, label="slots of a small block")
+    words = ("one pool: ", whole, " blocks of ", size, " tokens")
 
     def edges(*ports: str) -> list[d.Edge]:
+        look: Any = {"arrow": "end", "straight": True, "ports": ports, "full": whole}
         found = []
         for (who, role), mine in zip(ROLES.items(), own, strict=True):
             many = len(shared & set(live[who].blocks))
             for cells, count in ((mine, mine.count), (both, many)):
-                found.append(
-                    d.Edge(
-                        f"entries of {who}",
-                        cells.name,
-                        arrow="end",
-                        ports=(ports[0], ports[1]),
-                        straight=True,
-                        rate=chosen(count, label="blocks"),
-                        full=chosen(page.POOL, label="blocks of the small pool"),
-                        role=role,
-                        words=f"to {count} blocks",
-                    )
-                )
+                rate = chosen(count, label="blocks")
+                ends = f"entries of {who}", cells.name
+                found.append(d.Edge(*ends, rate=rate, role=role, **look))
         return found
 
     wide = d.below(
