@@ -63,7 +63,7 @@ class Predict(SphinxDirective):
         # The answer stands in attributes: a search does not find what is not text.
         return prediction(
             name=name,
-            unit=unit,
+            unit=plural(unit),
             value=float(quantity.value),
             shows=number.name,
             text=number.text,
@@ -82,8 +82,7 @@ def open_prediction(self: SphinxTranslator, node: prediction) -> None:
         '<form class="st-predict-form" hidden>'
         f'<label for="{field}">Your prediction</label>'
         f'<span class="st-field"><input id="{field}" type="text" inputmode="decimal" '
-        'autocomplete="off" required>'
-        f'<span class="st-unit">{plural(unit)}</span></span>'
+        f'autocomplete="off" required><span class="st-unit">{unit}</span></span>'
         '<button type="submit">Commit</button></form>\n'
         '<p class="st-predict-note" role="status" hidden></p>\n'
         '<details class="st-answer"><summary>Answer</summary>\n'

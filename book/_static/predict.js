@@ -30,7 +30,8 @@
   const PREFIXES = { p: 1e-12, n: 1e-9, "µ": 1e-6, m: 1e-3, "": 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18,
     Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 };
   const BASES = ["s", "B", "FLOP", "W", "J", "Hz", "bit", "MAC", "OP", "m", "cycle", "USD", ""];
-  const WORDS = { times: "", x: "", "×": "", cycles: "cycle", tokens: "token", bits: "bit", "$": "USD", bytes: "B", byte: "B", percent: "%",
+  const WORDS = { times: "", x: "", "×": "", "$": "USD", bytes: "B", byte: "B", percent: "%",
+    bits: "bit", cycles: "cycle", tokens: "token", days: "day", years: "year",
     seconds: "s", second: "s", milliseconds: "ms", microseconds: "µs", nanoseconds: "ns" };
 
   // [factor, base] of a unit: ms is [0.001, "s"], TFLOP/s is [1e12, "FLOP/s"].

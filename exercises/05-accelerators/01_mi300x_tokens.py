@@ -13,12 +13,12 @@ whoever else is answered in the same step, and each reader's own cache.
 - `readers_that_fit(weights_gb, cache_gb, chips, gb)`: how many conversations lie beside
   the weights.
 - `readers_to_compute(tflops, tb_per_s)`: from how many readers on, of a bf16 model and
-  without caches, arithmetic takes longer than reading: two operations a weight and
-  reader, two bytes a weight.
+  without caches, arithmetic takes longer than reading: `2` operations a weight and
+  reader, `2` bytes a weight.
 
 With hardware: `vllm bench latency` on a rented server, tensor parallel over the eight;
-compare its time a token with `step_ms(139, 1.34, 1, 8, 5.3)`. Published runs take two
-to three times that, since an engine loses time between layers.
+compare its time a token with `step_ms(139, 1.34, 1, 8, 5.3)`. Published runs take
+longer, since an engine loses time between layers.
 
 hint: All chips read at once. Of what a step reads, the weights are shared and the
 caches are not. GB over TB/s are milliseconds.

@@ -1,6 +1,7 @@
 """Which link of the chip is hot?
 
 level: derive
+project: P5.5
 
 A chip has `k` x `k` cores in a mesh, each joined to its neighbours by a link in each
 direction, without wrap-around. A message goes along its row to the column of its

@@ -8,7 +8,7 @@ all chips, or `None` where nobody publishes them), `usd_per_h` (rent of all chip
 `"secondary"`, `"recalled"`, `"announced"`, from sure to unsure.
 
 - `joules(row)`: energy of a token, or `None`.
-- `per_million(row)`: dollars a million tokens, or `None`.
+- `per_million(row)`: dollars of `1e6` tokens, or `None`.
 - `table(rows, by)`: the names, best first, by `"ms"`, `"joules"` or `"dollars"`. Rows
   without that figure are left out, not put last. Of two with the same figure, the surer
   comes first.

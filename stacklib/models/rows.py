@@ -50,6 +50,12 @@ def _over(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
+def _keys() -> dict[str, str]:
+    """Folded keys, and the key each stands for."""
+    return {fold(key): key for key in names()}
+
+
+@cache
 def _aliases() -> dict[str, str]:
     """Folded names, with and without the organisation, and the key each stands for."""
     found: dict[str, str] = {}
@@ -57,7 +63,7 @@ def _aliases() -> dict[str, str]:
         for one in row(key).get("ids", ()):
             found[fold(one)] = key
             found.setdefault(fold(one.split("/")[-1]), key)
-    return found | {fold(key): key for key in names()}
+    return found | _keys()
 
 
 # What a typed prefix may leave open: the rest of a word begun, and how many parameters
@@ -87,6 +93,8 @@ def key_of(name: str) -> str:
       candidates
     """
     typed = fold(name) if isinstance(name, str) else ""
+    if key := _keys().get(typed):
+        return key  # files are read for an alias only
     known = _aliases()
     if typed in known:
         return known[typed]

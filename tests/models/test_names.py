@@ -58,6 +58,7 @@ def test_a_word_not_begun_is_not_left_open(monkeypatch):
     """GLM-4.5 is another model, whether it has a row or not."""
     monkeypatch.setattr(rows, "names", lambda: ("glm-4.5-air",))
     monkeypatch.setattr(rows, "_aliases", dict)
+    monkeypatch.setattr(rows, "_keys", dict)
     with pytest.raises(UnknownName, match="leaves release or size open"):
         rows.key_of("glm-4.5")
     assert rows.key_of("glm-4.5-a") == "glm-4.5-air"

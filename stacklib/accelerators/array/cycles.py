@@ -88,6 +88,13 @@ def folds(*, m: int, n: int, k: int, rows: int, cols: int, dataflow: str) -> Fol
     return Folds(dataflow, int(rows), int(cols), along, beside, past)
 
 
+def overlapping(overlap: bool) -> bool:
+    """Whether folds overlap; ``ValueError`` for what says neither yes nor no."""
+    if overlap not in (True, False):
+        raise ValueError(f"overlap = {overlap!r}: True or False is needed")
+    return bool(overlap)
+
+
 class Reads(NamedTuple):
     """Numbers that an array asks of the memories beside it."""
 
@@ -147,7 +154,8 @@ def cycles(
     9
     """
     cut = folds(m=m, n=n, k=k, rows=rows, cols=cols, dataflow=dataflow)
-    return (cut.count - 1) * (cut.apart if overlap else cut.fold) + cut.fold - 1
+    apart = cut.apart if overlapping(overlap) else cut.fold
+    return (cut.count - 1) * apart + cut.fold - 1
 
 
 def utilisation(
@@ -243,6 +251,7 @@ def sram_reads(
     Reads(activations=512, weights=65536)
     """
     cut = folds(m=m, n=n, k=k, rows=rows, cols=cols, dataflow=dataflow)
+    overlapping(overlap)
     # A tile along A meets its part of what streams once for each tile across.
     standing = cut.along * cut.beside
     past_rows = cut.along * cut.streamed * cut.across

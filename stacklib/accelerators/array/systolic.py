@@ -14,7 +14,7 @@ from typing import Any
 from stacklib.quantity import resolve
 from stacklib.quantity.bounds import whole
 
-from .cycles import DATAFLOWS, Reads, folds
+from .cycles import DATAFLOWS, Reads, folds, overlapping
 from .feed import Work
 from .step import Cells, backend, steps
 from .width import Matrix, matrix, turned, width
@@ -115,7 +115,7 @@ class SystolicArray:
         self.dataflow = resolve(dataflow, DATAFLOWS, "dataflow", exact=True)
         self.accumulate = width(accumulate, "accumulate", overflow)
         self.weights = width(weights, "weights")
-        self.overlap = overlap
+        self.overlap = overlapping(overlap)
 
     def lay_out(self, a: Any, b: Any) -> Work:
         """Activations and weights as what enters from left and above.

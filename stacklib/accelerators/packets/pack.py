@@ -66,7 +66,7 @@ def pack(
     >>> rows = [("load", "load", ["tcm:x"], ["r0"]), ("add", "vector", ["r0"], ["r1"]),
     ...         ("add", "scalar", ["p"], ["p"])]
     >>> pack(rows).packets
-    ({0: 0, 1: 2}, {0: 1})
+    ({0: 2, 1: 0}, {0: 1})
     """
     machine = slots_of(slots)
     rows = rows_of(program, machine)

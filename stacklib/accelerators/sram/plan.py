@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
+from statistics import pvariance
 from typing import Any
 
 from stacklib import cost
@@ -24,8 +25,10 @@ from stacklib.serving.token.lines import Account
 from stacklib.serving.token.work import EXCHANGES
 
 from .placed import placed_account
+from .static import Slot, latencies, timetable
 
 SLACK = 1e-12  # of a chip that is full to the last byte, in floating point
+PICO = 1e-12  # s: the cycle of a plan's timetable
 ENDLESS = 2**40  # tokens: what holds so many of them holds any number
 WHOLE_GB = 1e9  # B from which on a capacity is told in GB
 YEARS = 5.0  # that what is bought serves, as ``cost.token`` spreads it
@@ -92,6 +95,22 @@ class SramPlan:
         passing = sum(timed[1:], timed[0])
         many = chosen(self.stages, "token", label="tokens, one a stage")
         return (many / passing).to("token/s").named("roof of all chips")
+
+    def static(self, tokens: int = 8) -> tuple[Slot, ...]:
+        """The timetable of some tokens, in picoseconds: when each is in which stage.
+
+        - ``tokens``: that enter as soon as the first stage is free
+        """
+        links = self.account[EXCHANGES].time
+        crossing = 0.0 if links is None else links.si
+        inside, between = self.time.si - crossing, max(self.stages - 1, 1)
+        busy = max(1, round(inside / self.stages / PICO))
+        return timetable(self.stages, busy, round(crossing / between / PICO), tokens)
+
+    @property
+    def variance(self) -> float:
+        """Of the picoseconds that tokens take on the timetable: none."""
+        return pvariance(latencies(self.static()))
 
     @property
     def power(self) -> Quantity | None:

@@ -32,17 +32,14 @@ def _box(rect: Rect, radius: float, high: float) -> Path:
         around = [(left, low), (right, low), (right, top), (left, top), (left, low)]
         return Path(around, closed=True)
     b = r * BEND
-    points = [
-        (left + r, low), (right - r, low),
-        (right - b, low), (right, low + b), (right, low + r), (right, top - r),
-        (right, top - b), (right - b, top), (right - r, top), (left + r, top),
-        (left + b, top), (left, top - b), (left, top - r), (left, low + r),
-        (left, low + b), (left + b, low), (left + r, low), (left + r, low),
-    ]  # fmt: skip
-    corner = [Path.CURVE4] * 3
-    side = [Path.LINETO]
-    codes = [Path.MOVETO, *(side + corner) * 4, Path.CLOSEPOLY]
-    return Path(points, codes)
+    points, codes = [(left + r, low)], [Path.MOVETO]
+    corners = ((right, low), (right, top), (left, top), (left, low))
+    for (x, y), (u, v) in zip(corners, ((1, 0), (0, 1), (-1, 0), (0, -1)), strict=True):
+        # Along a side, then round the corner to the left of it.
+        begin, end = (x - u * r, y - v * r), (x - v * r, y + u * r)
+        points += [begin, (x - u * b, y - v * b), (x - v * b, y + u * b), end]
+        codes += [Path.LINETO, *[Path.CURVE4] * 3]
+    return Path([*points, points[0]], [*codes, Path.CLOSEPOLY])
 
 
 def _path(shape: Shape, high: float) -> Path:

@@ -185,8 +185,15 @@ def _row(name: str, shown: Shown, device: str | None) -> dict[str, Any]:
     cell = guard.cell(shown.quantity, role=role)
     values = {shown.quantity.label: cell}
     run = [shown.quantity.label] if ran(shown.quantity) else []
-    of = guard.records(shown.quantity)
-    return guard.row(name, values, device=device, level=shown.level, of=of, run=run)
+    return guard.row(
+        name,
+        values,
+        device=device,
+        level=shown.level,
+        chips=shown.chips,
+        of=guard.records(shown.quantity),
+        run=run,
+    )
 
 
 def _sentence(label: str) -> str:

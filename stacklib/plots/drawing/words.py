@@ -40,13 +40,15 @@ class Name(str):
 class Shown:
     """A quantity in a unit, to so many digits.
 
-    ``level`` is that of a bandwidth which is not the main memory's, for the guard.
+    For the guard, ``level`` is that of a bandwidth which is not the main memory's, and
+    ``chips`` how many it is a sum of.
     """
 
     quantity: Quantity
     unit: str | None = None
     digits: int = 3
     level: str | None = None
+    chips: int = 1
 
     @property
     def key(self) -> tuple[str, str, float]:

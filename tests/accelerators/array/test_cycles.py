@@ -78,6 +78,7 @@ test_sizes_that_are_none = refusals(
     ({"n": True}, "n = True"),
     ({"cols": float("nan")}, "cols = nan"),
     ({"k": "4"}, "k = '4'"),
+    ({"overlap": "no"}, "overlap = 'no': True or False"),
     by=lambda wrong: cycles(**(fine | wrong)),
 )
 test_other_dataflows = refusals(

@@ -117,6 +117,15 @@ def test_a_plan_holds_what_it_says(name, batch, context):
             sram_machine(name, on="wse3", dtype="fp16", **asked)
 
 
+def test_a_plan_has_a_timetable_without_variance():
+    plan = sram_machine(LLAMA, on="groq-3", dtype="fp8")
+    table = plan.static(3)
+    assert {slot.stage for slot in table} == set(range(80)) and plan.variance == 0
+    assert table[79].end * 1e-12 == pytest.approx(plan.time.si, rel=1e-3)
+    alone = sram_machine("llama-3-8b", on="wse3", dtype="fp16", stages=1)
+    assert len(alone.static()) == 8 and alone.variance == 0
+
+
 def test_energy_and_price_by_hand():
     plan = sram_machine(LLAMA, on="wse3", dtype="fp16")
     seconds = plan.time.si

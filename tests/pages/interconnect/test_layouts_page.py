@@ -7,7 +7,7 @@ import pytest
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.interconnect.parallelism.step import step_time
 from stacklib.pages.interconnect import layouts as page
-from stacklib.pages.interconnect.layouts import drawings, figures, live
+from stacklib.pages.interconnect.layouts import drawings, live
 
 from ...programs import loop_of
 
@@ -94,9 +94,8 @@ def test_groups_fill_the_chips():
     assert len(drawings.grid_of_chips().html) < 90_000
 
 
-def test_live_and_chart():
+def test_the_live_figure():
     plain = {"tp": 8, "pp": 1, "micro": 1, "zero": 1, "again": "none"}
     assert f"{page.step('tensor').time:.1f} s" in (live.explore(**plain)["title"])
     assert "more than" in live.explore(**plain | {"tp": 64, "pp": 4})["title"]
     assert "does not fit" in live.explore(**plain | {"tp": 1, "zero": 0})["title"]
-    assert len(figures.ratios()["marks"]) == 3

@@ -27,8 +27,8 @@ def test_the_case_of_the_book_has_the_chapters_account_and_the_calibrated_one():
         case = {"dtype": dtype, "tp": 8, "kv_dtype": "bf16"}
         kernels = serving.account(page.MODEL, "h100_sxm", mode="calibrated", **case)
         sheet = page.account(dtype).total()
-        texts = [cell["text"] for cell in cells(found, scheme)[2:4]]
-        assert texts == [sheet.text("ms"), kernels.total().text("ms")]
+        time, _, least, *_ = (cell["text"] for cell in cells(found, scheme))
+        assert (time, least) == (kernels.total().text("ms"), sheet.text("ms"))
     assert said["scheme"] == "INT4" and found["message"] is None
     assert cells(found, "NVFP4")[2]["text"] == page.whole("nvfp4", "engine").text("ms")
 
@@ -52,11 +52,12 @@ def test_a_loss_is_of_that_model_and_its_time_of_that_file(model, scheme):
 
 def test_where_nobody_published_a_loss_the_order_of_the_books_model_is_told():
     found, _ = choose(model="qwen3-32b", device="b200_sxm", chips=1)
-    told = {r["head"]: r["cells"][-1]["text"] for r in found["table"]["rows"]}
-    assert all("none published" in told[s] for s in losses.SCHEMES if s != "BF16")
+    rows = found["table"]["rows"]
+    assert [r["cells"][1]["text"] for r in rows[1:]] == 5 * ["none published"]
+    told = {r["head"]: r["cells"][1].get("note", "") for r in rows}
     assert sorted(map(losses.place, losses.SCHEMES)) == [1, 2, 3, 4, 5, 6]
     assert "6th of 6 in the book's own model" in told["INT4"]
-    assert "3rd of 6" in told["FP8"] and told["BF16"] == "as it is"
+    assert "3rd of 6" in told["FP8"] and cells(found, "BF16")[1]["text"] == "as it is"
 
 
 def test_a_sign_is_told_in_words():
@@ -69,7 +70,7 @@ def test_a_sign_is_told_in_words():
 def test_what_does_not_fit_has_its_sum_and_no_time():
     found, said = choose(device="l40s", chips=1)
     assert "BF16: 141.1 GB weights + 1.342 GB KV = 142.4 GB > 48 GB" in found["message"]
-    assert cells(found, "FP8")[2]["text"] == "does not fit"
+    assert cells(found, "FP8")[0]["text"] == "does not fit"
     assert len(found["marks"]) == 3 and said["scheme"] == "INT4"
     found, said = choose(device="rtx_4090", chips=1, batch=64, context=65536)
     assert found["message"].count("does not fit") == 6 and not said

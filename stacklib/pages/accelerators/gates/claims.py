@@ -2,16 +2,20 @@
 
 from stacklib.evidence import Finding, claim
 from stacklib.pages.accelerators import gates as page
-from stacklib.quantity import chosen, log2
+from stacklib.quantity import counting
+
+
+@counting("bits of a kept weight, of a byte with its choice", unit="bit")
+def in_a_byte() -> int:
+    """The widest weight of which each value has two codes among a byte's."""
+    return max(bits for bits in range(1, 9) if 2 * 2**bits <= 2**8)
 
 
 @claim("tpu-7bit-int-proposal")
 def seven() -> Finding:
-    """What a byte has left beside the place of a kept weight."""
-    byte, pair = chosen(8, "bit", label="bits of a byte"), chosen(2, label="weights")
-    index = chosen(1, "bit", label="a choice of two") * log2(pair)
+    """What a byte has left beside the choice of a kept weight."""
     return Finding(
-        (byte - index).named("bits of a kept weight"),
+        in_a_byte(),
         why="A proposal, so nothing to be right about; but the width follows from the "
         "sparsity that it comes with: a kept weight and which of two it was make a "
         f"byte. Seven bits leave {page.ratio('mac'):%} of a place's transistors, and "

@@ -67,20 +67,20 @@ def place_in_gates() -> d.Drawing:
         d.Edge("adders", "sum", arrow="end"),
         d.Edge("sum", "register", arrow="both"),
     )
-    title = "A place multiplies, adds to a wide sum, and holds what it passes on."
+    title = "A MAC unit multiplies, adds to a wide sum, and holds what it passes on."
     return d.draw(scene, name="gates-place", title=title)
 
 
 def array_and_core() -> d.Drawing:
     """An array beside the core that feeds it, areas to scale."""
-    steps = [(f"{side} x {side} places", _beside(side)) for side in DRAWN]
-    title = "The core is bought once, the places by the square of the side."
+    steps = [(f"{side} x {side} MAC units", _beside(side)) for side in DRAWN]
+    title = "The core is bought once, the MAC units by the square of the side."
     return d.draw(steps, name="gates-core", title=title)
 
 
 def _beside(side: int) -> d.Node:
     gap = 1.0
-    many = chosen(side * side, label=f"places of {side} x {side}")
+    many = chosen(side * side, label=f"MAC units of {side} x {side}")
     places = d.Cells(
         f"places, {side} a side",
         side * side,
@@ -88,7 +88,7 @@ def _beside(side: int) -> d.Node:
         side=ACROSS / side - gap,
         gap=gap,
         role="layer-4",
-        words="places of the array",
+        words="MAC units of the array",
     )
     wide = ACROSS * sqrt(page.core().si / (side**2 * page.area("mac").si))
     core = d.Cells(
@@ -100,7 +100,7 @@ def _beside(side: int) -> d.Node:
         words="the control core, its area to the same scale",
     )
     return d.flow(
-        d.Box("array", [d.line(many, " places", bold=True)], places, role="layer-4"),
+        d.Box("array", [d.line(many, " MAC units", bold=True)], places, role="layer-4"),
         d.Box(
             "control",
             [

@@ -41,6 +41,10 @@ def _machine(name: str) -> d.Node:
     )
     wide = ((f"bandwidth, {name}", rate, RATE, True),)
     flow = d.Bar(
-        f"bandwidth of {name}", wide, top, [("bandwidth ", d.Shown(rate, "TB/s"))], 9.0
+        f"bandwidth of {name}",
+        wide,
+        top,
+        [("bandwidth ", d.Shown(rate, "TB/s", chips=row.chips or 1))],
+        9.0,
     )
     return d.Box(name, told, d.below(room, flow, gap=4), role="muted")

@@ -26,7 +26,8 @@ from stacklib.quantity import (
 # Each chip with the format in which it holds the model.
 HELD = {"groq_lpu_v1": "int8", "groq3_lp30": "fp8", "wse3": "fp16"}
 FIRST, NEW, WAFER = HELD
-HBM = "h100_sxm"
+HBM, GPU = "h100_sxm", "b200_sxm"
+ANSWER, SESSIONS = 2000, 50  # tokens of an answer, and answers that one reads a day
 WILD = ("llama-3-8b", MODEL, "qwen3-30b-a3b", "gpt-oss-120b", "deepseek-v3")
 LOAD, TOKENS, SEED = 0.8, 100_000, 5  # of a stage behind a queue
 BUSY, HOP = 20, 1  # cycles in a stage, and to the next, of the timetable shown
@@ -69,6 +70,26 @@ def rate(on: str) -> Quantity:
 def published(on: str) -> Quantity:
     """What was served: Llama 2 70B on LPUs, a 70B model on four wafers."""
     return quoted({FIRST: "groq.rate70", WAFER: "cerebras.rate70"}[on])
+
+
+def one_gpu() -> Quantity:
+    """Tokens a second of a B200 that reads a model of eight bits for each."""
+    weights = models.get(MODEL).read_bytes(1, "fp8")
+    full = hardware.get(GPU).memory_bandwidth.across(1)
+    token = chosen(1, "token", label="a token")
+    return (token * full / weights).to("token/s").named("roof of a B200")
+
+
+def answer(tokens_per_s: Quantity) -> Quantity:
+    """Seconds of an answer at a rate."""
+    tokens = chosen(ANSWER, "token", label="tokens of an answer")
+    return (tokens / tokens_per_s).to("s").named("an answer")
+
+
+def a_day(tokens_per_s: Quantity) -> Quantity:
+    """Minutes that somebody waits for a day's answers."""
+    many = chosen(SESSIONS, label="answers of a day")
+    return (many * answer(tokens_per_s)).to("min").named("minutes waited a day")
 
 
 def document(on: str) -> str:

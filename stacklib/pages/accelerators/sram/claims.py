@@ -1,12 +1,10 @@
 """Claims on memory that is on the chip, and on what is served out of it."""
 
-from stacklib import hardware, models
+from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.pages.accelerators import sram as page
-from stacklib.quantity import Quantity, chosen
 
-RACK, OTHER = "groq3_lp30", "b200_sxm"
-ANSWER, SESSIONS = 2000, 50  # tokens of an answer, answers a day, as the text has them
+RACK, OTHER = "groq3_lp30", page.GPU
 
 
 @claim("wse3-sram")
@@ -92,28 +90,18 @@ def wafers_served() -> Finding:
     )
 
 
-def _decode() -> Quantity:
-    """A B200 that reads a model of eight bits for each token."""
-    weights = models.get(page.MODEL).read_bytes(1, "fp8")
-    rate = hardware.get(OTHER).memory_bandwidth.across(1)
-    token = chosen(1, "token", label="a token")
-    return (token * rate / weights).to("token/s").named("roof of a B200")
-
-
 @claim("b200-decode-rate")
-def one_gpu() -> Finding:
+def one_b200() -> Finding:
     """Bandwidth over the weights."""
     return Finding(
-        _decode(), why="The roof of one reader in FP8, so 100 is close to it."
+        page.one_gpu(), why="The roof of one reader in FP8, so 100 is close to it."
     )
 
 
 @claim("cerebras-daily-saving")
 def waited() -> Finding:
     """Tokens of a day over the rate of a B200."""
-    tokens = chosen(ANSWER, "token", label="tokens of an answer")
-    many = chosen(SESSIONS, label="answers a day")
-    found = (many * tokens / _decode()).to("min").named("minutes waited a day")
+    found = page.a_day(page.one_gpu())
     return Finding(found, why="At the roof of a B200; at 100 tokens a second 16.7.")
 
 

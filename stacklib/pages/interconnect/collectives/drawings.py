@@ -1,7 +1,8 @@
 """Drawings of section 6.2: what each chip holds in ring and tree; a sum in a switch."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.schedule import Schedule
@@ -173,7 +174,7 @@ def through_the_switch() -> d.Drawing:
 def _ways(up: Quantity) -> list[d.Node]:
     """Eight chips in a ring, and around a switch that adds."""
 
-    def way(name: str, told: Sequence[object], centre: d.Box | None) -> d.Box:
+    def way(name: str, told: list[Any], centre: d.Box | None) -> d.Box:
         chips = [d.Box(one, role=CHIP, grow=0) for one in "ABCDEFGH"]
         names = [f"{name}/{chip.name}" for chip in chips]
         placed = list(zip(chips, d.ring(*chips).spots[0], strict=True))

@@ -16,7 +16,6 @@ from stacklib.interconnect.parallelism.megatron import PAPER, ROWS
 from stacklib.interconnect.parallelism.plan import Choice, plan, why
 from stacklib.interconnect.parallelism.rates import device_of, hop
 from stacklib.interconnect.parallelism.step import Step, step_time
-from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect.sharding import SUMMED, all_each, each
 from stacklib.quantity import (
     Quantity,
@@ -372,25 +371,6 @@ def worst() -> tuple[str, ...]:
 def off(id: str) -> float:
     """Predicted over measured, for a row whose source the fit never saw."""
     return next(o.ratio for o in judged("source").outcomes if o.row.id == id)
-
-
-def points() -> list[tuple[str, Quantity]]:
-    """Kind of figure, and predicted over published."""
-    return [
-        (
-            "memory" if "memory" in one.row.metric else "time or rate",
-            counted(ratio, measured(one.row.id), one.row.id),
-        )
-        for one in judged("source").predicted
-        if one.row.metric != "gpu_hours"
-    ]
-
-
-def ratio(published: Any, id: str) -> float:
-    """What a fit without its source predicts of a row, over what is published."""
-    one = next(one for one in judged("source").predicted if one.row.id == id)
-    assert one.predicted is not None
-    return float(one.predicted / getattr(published, "value", published))
 
 
 def domain() -> Quantity:

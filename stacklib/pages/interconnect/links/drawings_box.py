@@ -1,12 +1,14 @@
 """Drawing of section 6.1: the ways inside a box, by the words that a tool prints."""
 
 from itertools import pairwise
+from typing import Any
 
 from stacklib import hardware
 from stacklib.interconnect.networks.read_topo import read_topo, topo_sample
 from stacklib.interconnect.networks.topo_reading import WAYS
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, machine
+from stacklib.quantity import Quantity
 
 __all__ = ["box_as_printed"]
 
@@ -57,14 +59,13 @@ def _box(way: list[str]) -> d.Node:
     used = {frozenset(pair) for pair in pairwise(way)}
     full = (INSIDE * 2).named("widest band")
 
-    def part(name: str, role: str, **given: object) -> d.Box:
+    def part(name: str, role: str, **given: Any) -> d.Box:
         told = None if name.startswith("PCIe") else d.Name(name)
-        return d.Box(name, told, role=role, lit=name in way, **given)  # type: ignore[arg-type]
+        return d.Box(name, told, role=role, lit=name in way, **given)
 
-    def edge(start: str, end: str, rate: object = PCIE) -> d.Edge:
+    def edge(start: str, end: str, rate: Quantity | None = PCIE) -> d.Edge:
         lit = frozenset((start, end)) in used
-        ends = {"rate": rate, "full": full} if rate is not None else {}
-        return d.Edge(start, end, lit=lit, role="layer-2", **ends)  # type: ignore[arg-type]
+        return d.Edge(start, end, rate=rate, full=full, lit=lit, role="layer-2")
 
     edges = [edge("processor 0", "processor 1", None)]
     chips, switches = [], []

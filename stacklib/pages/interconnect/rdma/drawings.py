@@ -44,12 +44,14 @@ def way_of_a_write() -> d.Drawing:
         time = d.Shown(page.start_time(start), "µs")
         head = d.line("until the NIC knows: ", time, bold=True)
         steps.append((words, d.below(_nodes(hops), d.Words([head, *told]), gap=10)))
-    both = [
+    bytes_ = [
         d.line("the bytes: ", d.Shown(page.rest(), "µs"), bold=True),
         "the NIC reads them from GPU memory, and they end in",
         "the memory of the far GPU: no CPU, no host memory",
     ]
-    steps.append(("the bytes, in both", d.below(_nodes(BYTES), d.Words(both), gap=10)))
+    steps.append(
+        ("the bytes, in both", d.below(_nodes(BYTES), d.Words(bytes_), gap=10))
+    )
     title = "The bytes go the same way. What differs is how the port comes to know."
     return d.draw(steps, name="rdma-way", title=title)
 

@@ -31,8 +31,8 @@ DEVICES = (
 )
 CHIPS, BATCHES = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32, 64)
 CONTEXTS = (1024, 4096, 16384, 65536)
-HEAD = ["scheme", "bits of a weight", "each chip needs"]
-HEAD += ["by data sheets", "predicted", "lost"]
+HEAD = ["scheme", "predicted", "lost"]
+HEAD += ["by data sheets", "each chip needs", "bits of a weight"]
 
 
 @dataclass(frozen=True)
@@ -130,21 +130,27 @@ def _readouts(first: Choice, widest: Choice, batch: int) -> list[dict[str, Any]]
         readout("time", "A token in it, predicted", first.time, unit="ms"),
         readout("share", f"Of the time in {widest.scheme}", share, unit="%"),
         readout("rate", "All sequences", rate),
-        readout("need", "nvidia-smi, memory per chip", first.fit.need, "resident"),
+        readout(
+            "need",
+            "Memory of a chip, as a monitor shows it",
+            first.fit.need,
+            "resident",
+        ),
         readout("lost", "What it loses", losses.told(first.model, first.scheme)),
     ]
 
 
 def _row(choice: Choice) -> dict[str, Any]:
     lost = losses.lost(choice.model, choice.scheme)
-    told: dict[str, Any] = {"text": losses.told(choice.model, choice.scheme)}
+    text, _, note = losses.told(choice.model, choice.scheme).partition("; ")
+    told: dict[str, Any] = {"text": text} | ({"note": note} if note else {})
     told |= {"tree": lost.tree()} if lost is not None else {}
-    times = [{"text": "does not fit"}, {"text": "-"}]
+    time, least = {"text": "does not fit"}, {"text": "-"}
     if choice.sheet is not None:
-        least = choice.sheet.total().named(f"a token in {choice.scheme}")
-        times = [_cell(least, "ms"), _cell(choice.time, "ms")]
-    cells = [_cell(choice.bits, "bit"), _cell(choice.fit.need, "GB"), *times, told]
-    return {"head": choice.scheme, "cells": cells}
+        time = _cell(choice.time, "ms")
+        least = _cell(choice.sheet.total().named(f"a token in {choice.scheme}"), "ms")
+    sizes = [_cell(choice.fit.need, "GB"), _cell(choice.bits, "bit")]
+    return {"head": choice.scheme, "cells": [time, told, least, *sizes]}
 
 
 def _cell(value: Quantity, unit: str) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Drawing of section 8.9: the same four machines as one pool and as two."""
 
-from typing import Any
-
 from stacklib import hardware
 from stacklib.pages.serving import pools as page
 from stacklib.plots import drawing as d
@@ -44,13 +42,10 @@ def _two() -> d.Node:
         grow=1,
     )
     readers = _machines("ABC", "layer-4")
-    band: Any = {
-        "rate": rails.named("rails of a machine"),
-        "full": memory,
-        "arrow": "end",
-    }
+    rate = rails.named("rails of a machine")
+    to = f"two pools/{writer.name}"
     ways = [
-        d.Edge(f"two pools/{box.name}", f"two pools/{writer.name}", **band)
+        d.Edge(f"two pools/{box.name}", to, rate=rate, full=memory, arrow="end")
         for box in readers
     ]
     told = [
