@@ -74,6 +74,11 @@ def test_a_budget_by_hand():
 
 
 W = [[1, 2], [3, -4]]
+test_what_no_budget_has = refusals(
+    (lambda: rom_budget.sharing(0.5, 24), "budget - cell = -0.5"),
+    (lambda: rom_budget.break_even_tokens(1, 1, 2), "price - ours = -1"),
+    (lambda: rom_budget.per_weight(1, 0), "weights = 0"),
+)
 test_bad_weights_are_refused = refusals(
     (lambda: mask_rom(W, 0), "bits = 0"),
     (lambda: mask_rom(W, 9), "bits = 9: from 1 to 8"),
