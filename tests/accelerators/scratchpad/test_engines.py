@@ -76,7 +76,7 @@ test_shapes_that_do_not_fit = refusals(
     ({"engine": "warp"}, "unknown engine 'warp'"),
     ({"dtype": "int3"}, "unknown format 'int3'"),
     ({"needs": ("y",)}, "stage 'x' needs 'y'"),
-    ({"engine": "dma", "columns": 114689}, "x: columns = 114689 of 2 B, a partition of"),
+    ({"engine": "dma", "columns": 114689}, "x: columns = 114689 of 2 B, a partition"),
     by=lambda wrong: program(**wrong),
     error=(ValueError, UnknownName),
 )
