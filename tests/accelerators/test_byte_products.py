@@ -79,6 +79,13 @@ def test_a_picture_is_that_of_a_direct_one():
     assert not np.array_equal(demosaic(raw & 255)["red"], found["red"])
 
 
+def test_the_least_number_of_a_width_needs_no_bit_more():
+    assert byte_split_matmul([[-(2**15)]], [[1]]).accumulator_bits == 16
+    assert byte_split_matmul([[2**14]], [[2]]).accumulator_bits == 17
+    assert accumulator_bits(np.int8(1)) == 24
+    assert passes(np.int8(127), np.int8(127)) == 256
+
+
 ONES = np.ones((2, 2), int)
 test_bad_operands_are_refused = refusals(
     (lambda: byte_split_matmul(ONES, np.ones((3, 2), int)), "do not chain"),

@@ -44,4 +44,6 @@ test_what_does_not_fit_is_refused = refusals(
     (lambda: traffic(0, [4, 4], room=100, size=2), "rows = 0"),
     (lambda: traffic(1, [4], room=100, size=2), "an input and an output"),
     (lambda: traffic(1, [4, 0], room=100, size=2), "widths"),
+    (lambda: run_chain(np.ones((3, 2)), [np.ones((2, 2))], room=99), "float64: rows"),
+    (lambda: run_chain(np.ones(3, int), [], room=99), r"x of shape \(3,\)"),
 )

@@ -49,6 +49,22 @@ def test_a_format_of_four_bits_is_a_list_of_levels():
     assert off[0] != 0 and not off[1:].any()
 
 
+def test_levels_of_any_range_have_room_in_the_sums():
+    """Widths by the least and the most that any sum of the levels can be."""
+    rng = np.random.default_rng(2)
+    for bits in range(1, 9):
+        levels = rng.choice(np.arange(-300, 300), 1 << bits, replace=False)
+        weights = rng.choice(levels, (5, 3))
+        rom = mask_rom(weights, bits, levels=levels)
+        x = rng.integers(-128, 128, 5)
+        assert np.array_equal(rom.multiply(x), x @ weights)
+        held = 1 << rom.parts().adder_bits - 1
+        assert 5 * 128 * int(np.abs(levels).max()) <= held
+    assert mask_rom([[0.5, 6]], levels=E2M1).parts().adder_bits == 8 + 5  # in halves
+    whole = mask_rom(W).multiply(np.array([5, 1], np.uint64))
+    assert whole.dtype == np.int64 and whole.tolist() == [8, 6]
+
+
 def test_a_budget_by_hand():
     each = rom_budget.per_weight(53e9, 8.03e9)
     assert each == pytest.approx(6.6, abs=0.01)
@@ -58,6 +74,11 @@ def test_a_budget_by_hand():
 
 
 W = [[1, 2], [3, -4]]
+test_what_no_budget_has = refusals(
+    (lambda: rom_budget.sharing(0.5, 24), "budget - cell = -0.5"),
+    (lambda: rom_budget.break_even_tokens(1, 1, 2), "price - ours = -1"),
+    (lambda: rom_budget.per_weight(1, 0), "weights = 0"),
+)
 test_bad_weights_are_refused = refusals(
     (lambda: mask_rom(W, 0), "bits = 0"),
     (lambda: mask_rom(W, 9), "bits = 9: from 1 to 8"),
@@ -70,6 +91,10 @@ test_bad_weights_are_refused = refusals(
     (lambda: mask_rom([[]]), "inputs by outputs"),
     (lambda: mask_rom(W, 2, levels=[0, 1, 2, 3, 4]), "chooses among 4"),
     (lambda: mask_rom(W, 2, levels=[0, 1, 1]), "3 levels, 2 of them different"),
+    (lambda: mask_rom(W, levels=[1, 2, 3, -4, np.nan]), "levels = .*nan"),
+    (lambda: mask_rom(W, levels=[1, 2, 3, -4, np.inf]), "levels = .*inf"),
+    (lambda: mask_rom(W, levels="1234"), "levels = '1234'"),
+    (lambda: mask_rom(W).multiply([2**62, 1]), "its sums have more than 64 bits"),
     (lambda: mask_rom(W).multiply([1, 2, 3]), r"shape \(3,\)"),
     (lambda: mask_rom(W).multiply([np.nan, 1]), "finite"),
     (lambda: mask_rom(W).multiply(["a", "b"]), "finite"),

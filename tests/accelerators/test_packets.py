@@ -136,6 +136,13 @@ def test_a_packet_says_which_slot():
         verify(TILE, [{0: 0}, [1]])
 
 
+def test_a_program_of_many_kinds_of_unit_is_bound_at_once():
+    """Sets of units that say nothing new are not tried: there are 2^24 of them."""
+    rows = [("next", f"unit{n}", ["p"], [f"r{n}"]) for n in range(24)]
+    assert pack(rows, 5).bound == pack(rows, 5).cycles == 5
+    assert pack(rows, [row[1] for row in rows]).bound == 1
+
+
 def test_slots_are_given_in_several_ways():
     rows = [("load", "load", [], [name]) for name in "abcd"]
     for slots, cycles in (
@@ -221,7 +228,15 @@ test_bad_programs_are_refused = refusals(
     (lambda: pack(TILE, {"load": 0}), "slots.*load.* = 0: a whole number from 1"),
     (lambda: pack(TILE, ["load", ""]), "each has to feed a unit"),
     (lambda: pack(TILE, []), "each has to feed a unit"),
+    (lambda: pack(TILE, [1, 2]), r"slots = \[1, 2\]: each has to feed a unit"),
+    (lambda: pack(TILE, {"any": 10**12}), "65 slots: a packet has 64 at most"),
+    (lambda: pack(TILE, 10**12), "65 slots: a packet has 64 at most"),
+    (lambda: replace(MACHINES["tpu"], after={"load": 0}), "after 'load' = 0"),
+    (lambda: pack([None]), "row 0, None: op, unit"),
+    (lambda: pack([("add", None)]), "row 0, .*: op, unit"),
+    (lambda: pack([("add", "vector", [1])]), r"row 0, \[1\]: a list of names"),
     (lambda: verify(TILE, [{True: 0}]), "none True"),
     (lambda: fewest(pack([("next", "scalar", ["p"], ["p"])] * 15)), "15 rows"),
     (lambda: in_order([Row("add", "vector", ("q",), ())], {}), "reads 'q'"),
+    (lambda: in_order([Row("add", "vector", ("q",), ())], {"q": 1}), "'add' of q: "),
 )

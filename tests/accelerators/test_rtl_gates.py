@@ -178,6 +178,12 @@ BAD = {
     "inputs a 1": "line 'inputs a 1'",
     "input a": "line 'input a'",
     "cells &x,1": "line 'cells &x,1'",
+    "input a 1\ncells &2": "line 'cells &2'",
+    "input a 1\ncells ~2,2": "line 'cells ~2,2'",
+    "input a 1\noutput b 2-1": "line 'output b 2-1'",
+    "input a 1\ninput a 1": "line 'input a 1'",
+    "input a 0": "input a of 0 bits",
+    "input a 1\n\ncells": "line ''",
 }
 
 
@@ -229,6 +235,22 @@ def test_matrices_that_an_array_cannot_take_are_refused(why: str) -> None:
 def test_what_fits_no_lane_is_refused(values: list, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         lanes.pack(values, 4)
+
+
+def test_a_netlist_is_asked_for_what_it_has() -> None:
+    two, split = stored("array_2x2"), stored("byte_split")
+    with pytest.raises(NetlistError, match="no a2, b2, c2_2 in array of 2 x 2"):
+        lanes.products(two, np.ones((1, 3, 3), int), np.ones((1, 3, 3), int))
+    with pytest.raises(NetlistError, match="no a, w, high, total in array"):
+        lanes.split_products(two, [1], [1])
+    # One weight for 64 numbers would be read as that and 63 zeros.
+    with pytest.raises(ValueError, match=r"shapes \(64,\) and \(1,\)"):
+        lanes.split_products(split, [5] * 64, [7])
+    turned = {n: bits[::-1] for n, bits in split.outputs.items()}
+    with pytest.raises(NetlistError, match="or other outputs"):
+        gates.first_fault(split, replace(split, outputs=turned), [])
+    wide = np.array([-(2**63), 2**63 - 1])
+    assert lanes.unpack(lanes.pack(wide, 64), 2).tolist() == wide.tolist()
 
 
 def test_shapes_that_do_not_chain_are_refused() -> None:

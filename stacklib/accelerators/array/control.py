@@ -31,7 +31,7 @@ def control_share(n: int, *, place: Any, core: Any) -> Any:
     """
     whole(n=n)
     above_zero(place=place, core=core)
-    return core / (core + n * n * place)
+    return core / (core + int(n) ** 2 * place)
 
 
 def overhead(n: int) -> float:

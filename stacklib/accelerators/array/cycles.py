@@ -81,7 +81,7 @@ def folds(*, m: int, n: int, k: int, rows: int, cols: int, dataflow: str) -> Fol
       for another dataflow.
     """
     whole(m=m, n=n, k=k, rows=rows, cols=cols)
-    if dataflow not in DATAFLOWS:
+    if not isinstance(dataflow, str) or dataflow not in DATAFLOWS:
         dataflow = resolve(dataflow, DATAFLOWS, "dataflow", exact=True)
     sizes = {"m": int(m), "n": int(n), "k": int(k)}
     along, beside, past = (sizes[axis] for axis in DATAFLOWS[dataflow])

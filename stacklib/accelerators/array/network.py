@@ -32,10 +32,13 @@ class Gemm:
     k: int
     count: int = 1
 
+    def __post_init__(self) -> None:
+        whole(m=self.m, n=self.n, k=self.k, count=self.count)
+
     @property
     def macs(self) -> int:
         """Multiply-adds of all of them."""
-        return self.count * self.m * self.n * self.k
+        return int(self.count) * int(self.m) * int(self.n) * int(self.k)
 
     @property
     def shape(self) -> dict[str, int]:
@@ -104,6 +107,10 @@ def conv_to_gemm(
     whole(kernel=kernel, stride=stride, groups=groups, batch=batch)
     whole(0, padding=padding)
     real = resolve(convention, CONVENTIONS, "convention", exact=True) == "real"
+    # Python's own numbers: NumPy's narrow ones run over.
+    height, width, channels, filters = map(int, (height, width, channels, filters))
+    kernel, stride, padding = map(int, (kernel, stride, padding))
+    groups, batch = int(groups), int(batch)
     if channels % groups or filters % groups:
         raise ValueError(
             f"groups = {groups} does not divide {channels} channels and {filters} "

@@ -69,10 +69,10 @@ def throttle(
 
 
 def busiest(clock: Any, exponent: float | None = None) -> Any:
-    """The most activity at which a clock above 1 needs no bubble.
+    """The most activity at which a clock needs no bubble; all of it up to a clock of 1.
 
     - ``clock``: over the one that full activity may have; ``exponent`` as above.
     """
     exponent = hardware.efficiency("power_exponent") if exponent is None else exponent
     above_zero(clock=clock, exponent=exponent)
-    return clock ** (-1 / exponent)
+    return minimum(1.0, clock ** (-1 / exponent))

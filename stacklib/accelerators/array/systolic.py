@@ -165,7 +165,7 @@ class SystolicArray:
         count, macs = cells.feeder.counts, cut.along * cut.beside * cut.streamed
         entered = (count.left, count.top)
         return Run(
-            _array(turned(out) if cut.dataflow == "is" else out),
+            _array(turned(out) if cut.dataflow == "is" else out, high),
             cells.cycle,
             macs / max(macs, cells.cycle * cut.rows * cut.cols),
             len(count.begins),
@@ -182,13 +182,13 @@ def _padded(rows: Matrix, tall: int, wide: int) -> Matrix:
     return made + [[0] * wide for _ in range(tall - len(rows))]
 
 
-def _array(rows: Matrix) -> Any:
-    """An array where there is NumPy, else the rows."""
+def _array(rows: Matrix, high: int) -> Any:
+    """An array of whole numbers up to ``high`` where there is NumPy, else the rows."""
     try:
         import numpy
     except ImportError:
         return rows
-    return numpy.array(rows)
+    return numpy.array(rows, numpy.int64 if high < 1 << 63 else numpy.uint64)
 
 
 def _frame(cells: Cells, work: Work, ops: Any) -> Frame:

@@ -18,6 +18,7 @@ from stacklib.interconnect.selection.machine import architecture_of
 from stacklib.models import LanguageModel
 from stacklib.models.weights.kept import way_of
 from stacklib.quantity import Quantity, chosen, one_of
+from stacklib.quantity.bounds import whole
 from stacklib.quantity.source import CONFIDENCE
 from stacklib.quantity.stored import products
 from stacklib.roofline.work.fit import Infeasible, fit_memory, fit_with_copies, model_of
@@ -94,7 +95,10 @@ def compare(
     ('130 ms', '0.152 ms', 'memory')
     """
     held = model_of(model)
-    return [_row(held, machine(name), batch, context) for name in machines]
+    whole(batch=batch)
+    whole(0, context=context)
+    asked = int(batch), int(context)  # NumPy's narrow numbers run over
+    return [_row(held, machine(name), *asked) for name in machines]
 
 
 def _row(model: LanguageModel, machine: Machine, batch: int, context: int) -> Compared:

@@ -46,7 +46,7 @@ class Port:
         share(used=used)
         above_zero(saved=saved, used=used)
         each = saved * _busy(used)
-        return (self.a_year / each).named("chips from which on a port pays")
+        return (self.a_year / each).to("1").named("chips from which on a port pays")
 
     def worth(
         self, chips: float, saved: Quantity, used: Quantity | float = 1.0

@@ -99,7 +99,8 @@ def limits(
         )
     run = products(way_of(held, dtype).numbers, device.formats).name
     rate, peak = device.memory_bandwidth.across(1), device.peak(run).across(1)
-    operation, asked = find_dtype(run).operation, {"dtype": dtype, "context": context}
+    asked = {"dtype": dtype, "context": int(context)}
+    operation = find_dtype(run).operation
     parts = {
         name: counted_work(line_work, name, operation, held, name, **asked)
         for name in (PRODUCTS, HEAD, ATTENTION)

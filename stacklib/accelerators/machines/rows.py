@@ -26,6 +26,10 @@ class Machine:
     dtype: str | None = None
     sold: str = ""
 
+    def __post_init__(self) -> None:
+        if self.chips is not None:
+            whole(chips=self.chips)
+
     @property
     def device(self) -> Accelerator:
         """Its chip."""
@@ -99,12 +103,10 @@ def machine(
     """
     if isinstance(on, Machine):
         return on
-    if chips is None and dtype is None:
+    if chips is None and dtype is None and isinstance(on, str):
         folded = {_plain(name): row for name, row in MACHINES.items()}
         if row := folded.get(_plain(on)):
             return row
-    if chips is not None:
-        whole(chips=chips)
     device = hardware.get(on)
     return Machine(device.short, device.key, chips, dtype)
 

@@ -71,6 +71,11 @@ def run_chain(
     """The same, executed both ways: the result of the chain, and the bytes counted."""
     import numpy as np
 
+    if x.ndim != 2 or any(one.dtype.kind not in "iu" for one in (x, *weights)):
+        raise ValueError(
+            f"x of shape {x.shape}, {x.dtype}: rows of whole numbers are needed, whose "
+            "sums are the same in any order"
+        )
     widths = [x.shape[1], *(w.shape[1] for w in weights)]
     size = x.itemsize
     tile = largest_tile(len(x), widths, room=room, size=size)

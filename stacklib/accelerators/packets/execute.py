@@ -51,7 +51,10 @@ def result(row: Row, state: Mapping[str, Tile]) -> dict[str, Tile]:
     if missing:
         raise ValueError(f"{row.op!r} reads {missing[0]!r}, which nothing has written")
     do = OPERATIONS[resolve(row.op, OPERATIONS, "operation", exact=True)]
-    made = do(*(state[name] for name in row.reads))
+    try:
+        made = do(*(state[name] for name in row.reads))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{row.op!r} of {', '.join(row.reads)}: {error}") from error
     return dict.fromkeys(row.writes, made)
 
 

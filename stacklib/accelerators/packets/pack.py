@@ -141,16 +141,29 @@ def bound(rows: Sequence[Row], slots: Slots) -> int:
 
 
 def _groups(rows: Sequence[Row], slots: Slots) -> Iterator[tuple[list[int], int]]:
-    """Rows that share slots or a limit, and how many of them a packet holds."""
-    units = sorted({row.unit for row in rows})
-    for many in range(1, len(units) + 1):
-        for some in combinations(units, many):
-            fed = sum(
-                any(slots.takes(slot, unit) for unit in some)
-                for slot in range(len(slots.units))
-            )
-            room = min(fed, sum(slots.limit(unit) for unit in some))
-            yield [at for at, row in enumerate(rows) if row.unit in some], room
+    """Rows that share slots or a limit, and how many of them a packet holds.
+
+    Units without a limit of their own that the same slots feed are one, and a group
+    whose slots fall in two says no more than both.
+    """
+    alike: dict[Any, list[int]] = {}
+    for at, row in enumerate(rows):
+        fed = frozenset(n for n in range(len(slots.units)) if slots.takes(n, row.unit))
+        free = slots.limit(row.unit) == len(fed)
+        alike.setdefault((fed, "" if free else row.unit), []).append(at)
+    grown = waiting = {frozenset({kind}) for kind in alike}
+    while waiting:
+        waiting = {
+            group | {kind}
+            for group in waiting
+            for kind in alike
+            if any(kind[0] & one[0] for one in group)
+        } - grown
+        grown = grown | waiting
+    for group in grown:
+        members = sorted(at for kind in group for at in alike[kind])
+        room = sum(slots.limit(rows[alike[kind][0]].unit) for kind in group)
+        yield members, min(room, len(frozenset().union(*(fed for fed, _ in group))))
 
 
 def fewest(packing: Packing) -> int:

@@ -17,6 +17,7 @@ from stacklib.quantity.bounds import whole
 from stacklib.quantity.names import resolve
 
 MEMORIES = ("ddr", "l2", "tcm")
+WIDEST = 64  # slots of a packet
 Given: TypeAlias = (
     "str | int | Slots | Mapping[str, int] | Sequence[str | Iterable[str]]"
 )
@@ -40,6 +41,11 @@ class Slots:
     most: Mapping[str, int] = field(default_factory=dict)  # of a unit, in a packet
     after: Mapping[str, int] = field(default_factory=dict)  # packets to its result
     reach: Mapping[str, frozenset[str]] = field(default_factory=dict)  # memories
+
+    def __post_init__(self) -> None:
+        whole(**{f"packets after {unit!r}": n for unit, n in self.after.items()})
+        if len(self.units) > WIDEST:
+            raise ValueError(f"{len(self.units)} slots: a packet has {WIDEST} at most")
 
     def takes(self, slot: int, unit: str) -> bool:
         """Whether a slot feeds a unit."""
@@ -97,27 +103,38 @@ def slots_of(slots: Given) -> Slots:
             if not isinstance(unit, str):
                 raise ValueError(f"slots, {unit!r}: the name of a unit is needed")
             whole(**{f"slots[{unit!r}]": count})
-        slots = [unit for unit, count in slots.items() for _ in range(count)]
-    if isinstance(slots, Sequence):
-        fed = tuple(
-            frozenset(one.split() if isinstance(one, str) else one) for one in slots
-        )
-        if not fed or not all(fed):
+        slots = [unit for unit, n in slots.items() for _ in range(min(n, WIDEST + 1))]
+    if isinstance(slots, Sequence) and not isinstance(slots, bytes):
+        each = [one.split() if isinstance(one, str) else one for one in slots]
+        if not each or not all(map(_names, each)) or not all(each):
             raise ValueError(f"slots = {slots!r}: each has to feed a unit")
-        return Slots("given", fed)
+        return Slots("given", tuple(map(frozenset, each)))
     whole(slots=slots)
-    return Slots(f"{slots} general", (frozenset({"any"}),) * slots)
+    return Slots(f"{slots} general", (frozenset({"any"}),) * min(slots, WIDEST + 1))
+
+
+def _names(given: Any) -> bool:
+    """Whether this is names, and not one name."""
+    return (
+        isinstance(given, Iterable)
+        and not isinstance(given, str)
+        and all(isinstance(one, str) for one in given)
+    )
 
 
 def rows_of(program: Iterable[Sequence[Any]], slots: Slots) -> tuple[Row, ...]:
     """A program's rows, each with a unit that some slot feeds and memory in reach."""
     rows = []
     for at, given in enumerate(program):
-        if isinstance(given, str) or not 2 <= len(given) <= 4:
+        if (
+            not isinstance(given, Sequence)
+            or not 2 <= len(given) <= 4
+            or not _names(given[:2])
+        ):
             raise ValueError(f"row {at}, {given!r}: op, unit, reads, writes are needed")
         op, unit, *names = given
         for one in names:
-            if isinstance(one, str):
+            if not _names(one):
                 raise ValueError(f"row {at}, {one!r}: a list of names is needed")
         row = Row(op, unit, *(tuple(one) for one in names))
         if not slots.limit(unit):

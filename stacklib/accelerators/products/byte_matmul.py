@@ -27,7 +27,7 @@ class ByteMatmul:
     @property
     def accumulator_bits(self) -> int:
         """Bits that hold every sum of this product, with a sign."""
-        most = max(abs(int(self.product.min())), abs(int(self.product.max())))
+        most = max(~int(self.product.min()), int(self.product.max()))
         return most.bit_length() + 1
 
 
@@ -74,13 +74,13 @@ def byte_split_matmul(a: Any, b: Any) -> ByteMatmul:
 def passes(bits: int, other: int = BYTE) -> int:
     """Products of bytes in one of ``bits`` by ``other`` bits: ceil over ceil."""
     whole(bits=bits, other=other)
-    return -(-bits // BYTE) * -(-other // BYTE)
+    return -(-int(bits) // BYTE) * -(-int(other) // BYTE)
 
 
 def accumulator_bits(terms: int) -> int:
     """Bits that hold any sum of so many products of 16 by 8 bits, with a sign."""
     whole(terms=terms)
-    return (terms << 15 + 7).bit_length() + 1
+    return (int(terms) << 15 + 7).bit_length() + 1
 
 
 def sign_slips() -> float:

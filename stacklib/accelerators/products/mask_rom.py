@@ -50,7 +50,13 @@ class MaskRom:
             )
         if vector.dtype.kind not in "iuf" or not np.isfinite(vector).all():
             raise ValueError(f"an input of {vector.dtype}: finite numbers are needed")
-        return np.multiply.outer(vector, np.array(self.levels))
+        levels = np.array(self.levels)
+        if vector.dtype.kind in "iu" and levels.dtype.kind in "iu":
+            most = max(abs(int(vector.min())), abs(int(vector.max())))
+            if most * max(map(abs, self.levels)) * inputs > np.iinfo(np.int64).max:
+                raise ValueError(f"an input of {most}: its sums have more than 64 bits")
+            vector = vector.astype(np.int64)
+        return np.multiply.outer(vector, levels)
 
     def multiply(self, x: Any) -> NDArray[Any]:
         """``x @ weights`` by routing: each weight's wire, summed over the inputs."""
@@ -65,7 +71,7 @@ class MaskRom:
 
         whole(input_bits=input_bits)
         inputs, outputs = self.codes.shape
-        widest = input_bits + _bits(len(self.levels)) + ceil(log2(inputs))
+        widest = input_bits + _bits(self.levels) + ceil(log2(inputs))
         return Parts(
             weights=self.codes.size,
             products=inputs * len(self.levels),
@@ -107,7 +113,11 @@ def mask_rom(
         raise ValueError(f"bits = {bits}: from 1 to {MOST_BITS}")
     if levels is None:
         levels = range(-(1 << bits - 1), 1 << bits - 1)
-    known = list(levels)
+    numbers = np.asarray([*levels])
+    plain = numbers.ndim == 1 and numbers.dtype.kind in "iuf"
+    if not plain or not np.isfinite(numbers).all():
+        raise ValueError(f"levels = {levels!r}: numbers are needed, each one a level")
+    known = numbers.tolist()
     if not known or len(known) > 1 << bits or len(set(known)) < len(known):
         raise ValueError(
             f"{len(known)} levels, {len(set(known))} of them different: a weight of "
@@ -118,8 +128,8 @@ def mask_rom(
         raise ValueError(
             f"weights of shape {matrix.shape}, {matrix.dtype}: inputs by outputs"
         )
-    order = np.argsort(known)
-    sorted_ = np.array(known)[order]
+    order = np.argsort(numbers)
+    sorted_ = numbers[order]
     at = np.searchsorted(sorted_, matrix).clip(0, len(known) - 1)
     if not (fits := sorted_[at] == matrix).all():
         bad = matrix[~fits].reshape(-1)[0]
@@ -127,5 +137,9 @@ def mask_rom(
     return MaskRom(order[at], tuple(known))
 
 
-def _bits(levels: int) -> int:
-    return max(1, ceil(log2(levels)))
+def _bits(levels: Sequence[float]) -> int:
+    """Of a number in two's complement that stands for any level, in its finest step."""
+    ratios = [level.as_integer_ratio() for level in levels]
+    step = max(below for _, below in ratios)  # powers of two, so that each divides it
+    most = (above * (step // below) for above, below in ratios)
+    return max(max(n, ~n).bit_length() + 1 for n in most)

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from stacklib.quantity.bounds import whole
+
 from .compose import array_of
 from .feed import Cycle, Grid, Matrix, feed, shape
 from .netlist import KINDS, Netlist, NetlistError, stored
@@ -106,6 +108,7 @@ def toggles(
 
     - ``feeds``: as for ``run``, in whole numbers of Python's with ``vectors`` places.
     """
+    whole(vectors=vectors)
     turned, steps = 0, 0
     before: list[int] = []
     for bits in run(netlist, feeds, (1 << vectors) - 1):
@@ -147,9 +150,10 @@ def first_fault(
 
     - ``feeds``: as for ``run``, in whole numbers of Python's.
     """
-    if len(good.cells) != len(bad.cells):
+    if len(good.cells) != len(bad.cells) or good.outputs != bad.outputs:
         raise NetlistError(
-            f"{len(good.cells)} cells beside {len(bad.cells)}; compare products instead"
+            f"{len(good.cells)} cells beside {len(bad.cells)}, or other outputs; "
+            "compare products instead"
         )
     pairs = zip(run(good, feeds, ones), run(bad, feeds, ones), strict=True)
     for cycle, (right, wrong) in enumerate(pairs):

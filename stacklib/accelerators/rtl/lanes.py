@@ -12,14 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stacklib.quantity.bounds import whole
+
 from .gates import run
-from .netlist import Netlist
+from .netlist import Netlist, NetlistError
 
 WORD = np.uint64
 
 
 def pack(values: ArrayLike, width: int) -> list[NDArray[np.uint64]]:
     """Whole numbers in two's complement: a word for each of ``width`` bits."""
+    whole(width=width)
     numbers = np.asarray(values)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
         raise ValueError(
@@ -31,7 +34,7 @@ def pack(values: ArrayLike, width: int) -> list[NDArray[np.uint64]]:
             f"{numbers.min()} to {numbers.max()}: {width} bits hold {-half} to "
             f"{half - 1}"
         )
-    planes = numbers >> np.arange(width)[:, None] & 1
+    planes = numbers.astype(np.int64) >> np.arange(width)[:, None] & 1
     room = -(-len(numbers) // 64) * 64
     spread: NDArray[np.uint8] = np.zeros((width, room), np.uint8)
     spread[:, : len(numbers)] = planes
@@ -42,9 +45,8 @@ def unpack(words: list[NDArray[np.uint64]], count: int) -> NDArray[np.int64]:
     """The ``count`` numbers in two's complement that ``pack`` made these words of."""
     planes = np.stack(words).view(np.uint8)
     bits = np.unpackbits(planes, axis=1, count=count, bitorder="little")
-    weights = np.array([1 << n for n in range(len(words))], np.int64)
-    weights[-1] = -weights[-1]
-    return weights @ bits.astype(np.int64)
+    *low, sign = (1 << n for n in range(len(words)))
+    return np.array([*low, -sign], np.int64) @ bits.astype(np.int64)
 
 
 def products(netlist: Netlist, a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]:
@@ -57,6 +59,7 @@ def products(netlist: Netlist, a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(f"shapes {left.shape} and {right.shape} do not chain")
     count, rows, depth = left.shape
     cols = right.shape[2]
+    _offers(netlist, f"a{rows - 1}", f"b{cols - 1}", f"c{rows - 1}_{cols - 1}")
     zeros = np.zeros(count, left.dtype)
 
     def edges() -> Iterator[dict[str, Any]]:
@@ -79,6 +82,9 @@ def products(netlist: Netlist, a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]:
 def split_products(netlist: Netlist, a: ArrayLike, w: ArrayLike) -> NDArray[np.int64]:
     """Wide numbers times narrow ones in the two passes of a byte-split multiplier."""
     wide, narrow = np.asarray(a), np.asarray(w)
+    if wide.shape != narrow.shape:
+        raise ValueError(f"shapes {wide.shape} and {narrow.shape}: one number each")
+    _offers(netlist, "a", "w", "high", "total")
     count, words = len(wide), -(-len(wide) // 64)
     fed: dict[str, Any] = {
         "a": pack(wide, netlist.inputs["a"]),
@@ -87,6 +93,12 @@ def split_products(netlist: Netlist, a: ArrayLike, w: ArrayLike) -> NDArray[np.i
     passes = [fed | {"high": [np.full(words, high, WORD)]} for high in (0, 2**64 - 1)]
     last = _last(netlist, passes, count)
     return unpack([last[n] for n in netlist.outputs["total"]], count)
+
+
+def _offers(netlist: Netlist, *names: str) -> None:
+    there = {*netlist.inputs, *netlist.outputs}
+    if missing := [name for name in names if name not in there]:
+        raise NetlistError(f"no {', '.join(missing)} in {netlist.about}")
 
 
 def _last(netlist: Netlist, feeds: Any, count: int) -> list[Any]:

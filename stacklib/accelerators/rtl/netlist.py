@@ -16,6 +16,7 @@ from textwrap import wrap
 from typing import Any
 
 from stacklib.quantity import quoted, resolve
+from stacklib.quantity.bounds import is_whole
 
 KINDS = {"&": "AND", "|": "OR", "^": "XOR", "~": "NOT"}
 # Of a cell in static CMOS, as Yosys counts.
@@ -39,6 +40,9 @@ class Netlist:
     cells: tuple[tuple[str, int, int], ...]
 
     def __post_init__(self) -> None:
+        for name, width in self.inputs.items():
+            if not is_whole(width) or width < 1:
+                raise NetlistError(f"input {name} of {width!r} bits: one at least")
         known = self.first_cell
         for at, (kind, a, b) in enumerate(self.cells):
             if kind not in KINDS:
@@ -98,15 +102,15 @@ def write(netlist: Netlist) -> str:
 
 def read(text: str) -> Netlist:
     """A netlist from its text; a line that continues another begins with a blank."""
-    about, *lines = text.replace("\n ", " ").splitlines()
+    about, *lines = text.replace("\n ", " ").splitlines() or [""]
     inputs: dict[str, int] = {}
     outputs: dict[str, tuple[int, ...]] = {}
     states: tuple[int, ...] = ()
     cells: list[tuple[str, int, int]] = []
     for line in lines:
-        word, *rest = line.split()
+        word, *rest = line.split() or [""]
         try:
-            if word == "input":
+            if word == "input" and rest[0] not in inputs:
                 inputs[rest[0]] = int(rest[1])
             elif word == "output":
                 outputs[rest[0]] = tuple(_bits(rest[1:]))
@@ -137,14 +141,19 @@ def stored(name: str) -> Netlist:
 
 
 def _cell(text: str) -> tuple[str, int, int]:
-    a, _, b = text[1:].partition(",")
-    return text[0], int(a), int(b or a)
+    a, b = text[1:], text[1:]
+    if text[0] in "&|^":
+        a, _, b = a.partition(",")
+    return text[0], int(a), int(b)
 
 
 def _bits(words: list[str]) -> Iterator[int]:
     for word in words:
         first, _, last = word.partition("-")
-        yield from range(int(first), int(last or first) + 1)
+        run = range(int(first), int(last or first) + 1)
+        if not run:
+            raise ValueError(word)
+        yield from run
 
 
 def _ranges(bits: tuple[int, ...]) -> list[str]:

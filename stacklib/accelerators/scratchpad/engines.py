@@ -121,7 +121,8 @@ def engines(
     ------
     ValueError
         For more than 128 partitions or rows of a product, more than 512 columns of
-        sums in PSUM, an empty program, and sizes that are not whole.
+        sums in PSUM, a piece that a partition has no room for, an empty program, and
+        sizes that are not whole.
     UnknownName
         For another engine, format or device.
     UnknownSpec
@@ -136,9 +137,13 @@ def engines(
     rows = [_row(given) for given in program]
     if not rows:
         raise ValueError("program is empty: at least one row is needed")
-    core = hardware.microarchitecture(hardware.get(on))
+    if buffers is not None:
+        whole(buffers=buffers)
+    device = hardware.get(on)
+    core = hardware.microarchitecture(device)
     partitions = int(core.count("partitions").si)
     sums = int(core.size("psum_bank").si) // SUM
+    room = int(device.shared_per_unit.si) // partitions
     made = clocks(on)
     rates = {
         "tensor": made.tensor,
@@ -150,7 +155,7 @@ def engines(
     work: dict[str, float] = {}
     stages = []
     for row in rows:
-        engine = _checked(row, partitions, sums)
+        engine = _checked(row, partitions, sums, room)
         if engine == "dma":
             moved = row.partitions * row.columns * WIDTH[row.dtype]
             time = row.pieces * moved / made.dma
@@ -167,12 +172,13 @@ def engines(
 def _row(given: Instruction | Sequence[Any]) -> Instruction:
     if isinstance(given, Instruction):
         return given
-    if isinstance(given, str) or not 3 <= len(given) <= len(fields(Instruction)):
+    row = isinstance(given, Sequence) and not isinstance(given, str)
+    if not row or not 3 <= len(given) <= len(fields(Instruction)):
         raise ValueError(f"row {given!r}: (name, engine, columns) at least")
     return Instruction(*given)
 
 
-def _checked(row: Instruction, partitions: int, sums: int) -> str:
+def _checked(row: Instruction, partitions: int, sums: int, room: int) -> str:
     """The engine of a row whose shapes the core can hold."""
     engine = resolve(row.engine, ENGINES, "engine", exact=True)
     resolve(row.dtype, PASSES, "format", exact=True)
@@ -182,6 +188,11 @@ def _checked(row: Instruction, partitions: int, sums: int) -> str:
         raise ValueError(
             f"{row.name}: partitions = {row.partitions}, the SBUF has {partitions}; "
             "cut the tile into more pieces"
+        )
+    if row.columns * WIDTH[row.dtype] > room:
+        raise ValueError(
+            f"{row.name}: columns = {row.columns} of {WIDTH[row.dtype]} B, a partition "
+            f"of the SBUF has {room} B; use pieces"
         )
     if engine == "tensor":
         if row.contract > partitions:

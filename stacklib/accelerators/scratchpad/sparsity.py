@@ -18,7 +18,7 @@ KEPT, OF = 2, 4
 def bits_per_weight(bits: int) -> float:
     """Bits of a weight of the full matrix, stored 2:4 with its places."""
     whole(bits=bits)
-    return KEPT * (bits + PLACE) / OF
+    return KEPT * (int(bits) + PLACE) / OF
 
 
 def sparse_gain(covered: float, bits: int = 16, bound: str = "compute") -> float:
@@ -31,5 +31,6 @@ def sparse_gain(covered: float, bits: int = 16, bound: str = "compute") -> float
     """
     if bound not in ("compute", "memory"):
         raise ValueError(f"bound = {bound!r}: compute or memory")
-    gain = OF / KEPT if bound == "compute" else bits / bits_per_weight(bits)
+    stored = bits_per_weight(bits)
+    gain = OF / KEPT if bound == "compute" else bits / stored
     return float(speed_up_of_part(covered, gain))

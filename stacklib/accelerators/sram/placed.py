@@ -62,6 +62,7 @@ def placed_account(
     """
     whole(chips=chips, stages=stages, batch=batch)
     whole(0, context=context)
+    batch, context = int(batch), int(context)  # NumPy's narrow numbers run over
     held, device = model_of(model), device_of(on)
     way = way_of(held, dtype)
     run = products(way.numbers, device.formats).name

@@ -196,6 +196,7 @@ def sram_machine(
     held, device = model_of(model), device_of(on)
     whole(batch=batch)
     whole(0, context=context)
+    batch, context = int(batch), int(context)  # NumPy's narrow numbers run over
     if "SRAM" not in device.memory_type:
         raise ValueError(
             f"on = {device.key!r}: its memory is {device.memory_type}; compare() takes "

@@ -44,6 +44,8 @@ def timetable(
     whole(0, hop=hop)
     step = busy if every is None else every
     whole(every=step)
+    # Python's own numbers: NumPy's narrow ones run over.
+    stages, busy, hop, tokens, step = map(int, (stages, busy, hop, tokens, step))
     table = tuple(
         Slot(t, s, start := t * step + s * (busy + hop), start + busy)
         for t in range(tokens)

@@ -63,7 +63,7 @@ def stream(
     held, device = model_of(model), device_of(on)
     run = products(way_of(held, dtype).numbers, device.formats).name
     operation = find_dtype(run).operation
-    asked: dict[str, Any] = {"dtype": dtype, "batch": rows, "context": 0}
+    asked: dict[str, Any] = {"dtype": dtype, "batch": int(rows), "context": 0}
     both = [
         counted_work(line_work, name, operation, held, name, **asked)
         for name in (PRODUCTS, HEAD)

@@ -41,12 +41,16 @@ FLOAT, INT = "fp32", "int32"
 TWO = "add sub mul truediv floordiv mod pow lt le gt ge eq ne and_ or_ xor"
 
 
+def _invert(x: Any) -> Any:
+    return not x if isinstance(x, bool) else ~x
+
+
 def _attach() -> None:
     for word in TWO.split():
         how, name = getattr(operator, word), word.strip("_")
         setattr(Tile, f"__{name}__", lambda a, b, how=how: each(how, a, b))
         setattr(Tile, f"__r{name}__", lambda a, b, how=how: each(how, b, a))
-    for name, how in (("neg", operator.neg), ("invert", operator.not_)):
+    for name, how in (("neg", operator.neg), ("invert", _invert)):
         setattr(Tile, f"__{name}__", lambda a, how=how: each(how, a))
 
 

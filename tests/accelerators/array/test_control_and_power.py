@@ -59,6 +59,7 @@ def test_a_quarter_more_clock_pays_below_four_fifths() -> None:
     assert throttle(0.8, 100, clock=1.25, exponent=1).rate == 1.25
     assert throttle(1, 100, clock=1.25, exponent=1 / 3).rate == pytest.approx(0.64)
     assert throttle(1, 90, full=100).kept == 0.9
+    assert busiest(0.5) == 1  # no chip switches more than all of it
     assert throttle(0.5, chosen(250, "W"), exponent=1).power.to("W").value == 125
 
 

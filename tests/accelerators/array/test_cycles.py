@@ -84,6 +84,7 @@ test_sizes_that_are_none = refusals(
 test_other_dataflows = refusals(
     ({"dataflow": "rs"}, "ws, os, is|is, os, ws"),
     ({"dataflow": ""}, "ws, os, is|is, os, ws"),
+    ({"dataflow": ["ws"]}, "ws, os, is|is, os, ws"),
     by=lambda wrong: utilisation(**(fine | wrong)),
     error=UnknownName,
 )

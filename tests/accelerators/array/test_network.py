@@ -1,9 +1,10 @@
 """Networks as products: known sizes, SCALE-Sim's convention, TPU v1's applications."""
 
+import numpy as np
 import pytest
 
 from stacklib.accelerators import conv_to_gemm, cycles, network
-from stacklib.accelerators.array.network import DENSE
+from stacklib.accelerators.array.network import DENSE, Gemm
 from stacklib.accelerators.array.tpu_v1 import APPLICATIONS, tpu_v1
 from stacklib.quantity import UnknownName
 
@@ -53,6 +54,14 @@ def test_padding_is_what_the_conventions_differ_by():
     # Half a step left over: a framework leaves it out, SCALE-Sim counts it.
     assert conv_to_gemm(**CONV, stride=2).m == 13**2
     assert conv_to_gemm(**CONV, stride=2, convention="scale-sim").m == 14**2
+
+
+def test_narrow_numbers_of_numpy_do_not_run_over():
+    sides = dict.fromkeys(("height", "width", "channels", "filters"), np.int8(120))
+    made = conv_to_gemm(**sides, kernel=np.int8(3))
+    assert made.shape == {"m": 118**2, "n": 120, "k": 9 * 120}
+    with pytest.raises(ValueError, match="k = 0"):
+        Gemm("empty", 1, 1, 0)
 
 
 def test_groups_are_products_of_their_own():

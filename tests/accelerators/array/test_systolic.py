@@ -134,6 +134,11 @@ def test_a_narrow_register_wraps_and_counts(dataflow: str):
     assert (wide.product == exact).all() and wide.overflows == 0
 
 
+def test_the_widest_register_without_a_sign_stays_whole():
+    product = SystolicArray(2, 2, accumulate="uint64").run([[1], [-1]], [[1]]).product
+    assert product.tolist() == [[1], [2**64 - 1]] and product.dtype == np.uint64
+
+
 def test_a_fault_in_an_accumulator_is_found_where_it_begins(monkeypatch):
     """One cell loses the carry out of bit 7: the first sum that needs it is named."""
     a, b = numbers(4, 4), numbers(4, 4)

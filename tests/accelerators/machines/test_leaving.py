@@ -86,6 +86,8 @@ def test_a_port_that_saves_nothing_never_pays():
         port.fleet(chosen(0, "USD/h", label="saved"))
     with pytest.raises(ValueError, match=r"used = 1\.5"):
         port.fleet(SAVED, 1.5)
+    with pytest.raises(ValueError, match="USD/year"):
+        port.fleet(1.0)
 
 
 def test_what_limits_cannot_say_is_refused():

@@ -1,5 +1,6 @@
 """One table for all machines: sums, roofs, what binds, and whose figures they are."""
 
+import numpy as np
 import pytest
 
 from stacklib import cost, hardware, models
@@ -53,6 +54,8 @@ def test_all_of_a_row_stands_on_its_roof(rows):
     assert h100.dollars.si == pytest.approx(8 * rent * h100.roof.si)
     assert (h100.paid, rows["WSE-3"].paid) == ("rent", "price over 5 years")
     assert rows["TPU v7"].joules is None and rows["TPU v7"].dollars is None
+    narrow = compare(LLAMA, ["H100"], batch=np.int8(1), context=np.int32(4096))
+    assert narrow[0].account == h100.account
     shared = {r.machine.name: r for r in compare(LLAMA, ["H100"], batch=16)}["H100"]
     assert shared.joules.si == pytest.approx(8 * 700 * shared.roof.si / 16)
 
@@ -108,6 +111,10 @@ def test_names_resolve_or_list_what_is_near():
         compare(LLAMA, ["gaudi33"])
     with pytest.raises(ValueError, match="chips = 0"):
         machine("h100", 0)
+    with pytest.raises(ValueError, match="chips = 0"):
+        Machine("none", "h100_sxm", 0)
+    with pytest.raises(UnknownName, match="not None"):
+        machine(None)
     with pytest.raises(ValueError, match="batch = 0"):
         compare(LLAMA, ["H100"], batch=0)
     with pytest.raises(ValueError, match="does not divide the 64 heads"):

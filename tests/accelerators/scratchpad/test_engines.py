@@ -76,6 +76,7 @@ test_shapes_that_do_not_fit = refusals(
     ({"engine": "warp"}, "unknown engine 'warp'"),
     ({"dtype": "int3"}, "unknown format 'int3'"),
     ({"needs": ("y",)}, "stage 'x' needs 'y'"),
+    ({"engine": "dma", "columns": 114689}, "x: columns = 114689 of 2 B, a partition"),
     by=lambda wrong: program(**wrong),
     error=(ValueError, UnknownName),
 )
@@ -83,6 +84,7 @@ test_what_is_no_program = refusals(
     ([], "program is empty"),
     ([("x", "tensor")], r"row \('x', 'tensor'\)"),
     (["tensor"], "row 'tensor'"),
+    ([None], "row None"),
     ([("x", "dma", 4), ("x", "dma", 4)], "stage 'x' is given 2 times"),
     by=engines,
 )

@@ -2,6 +2,7 @@
 
 from math import ceil
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -156,3 +157,10 @@ REFUSED = [
 def test_refusals_say_the_sum_or_the_value(asked, words):
     with pytest.raises((ValueError, LookupError), match=words):
         sram_machine(LLAMA, **asked)
+
+
+def test_narrow_numbers_of_numpy_do_not_run_over():
+    asked = {"on": "groq-lpu", "dtype": "int8"}
+    wide = sram_machine(LLAMA, **asked, context=4096)
+    narrow = sram_machine(LLAMA, **asked, batch=np.int8(1), context=np.int32(4096))
+    assert narrow.account == wide.account

@@ -50,6 +50,7 @@ def test_matrices_are_numpys(rows, deep, columns, seed):
     assert np.allclose(array_of(row[None, :] * column - 2), a[:1] * a[:, :1] - 2)
     seen = tl.where((x > 0) & ~(x > 1), x, -1.0)
     assert (array_of(seen) == np.where((a > 0) & ~(a > 1), a, -1)).all()
+    assert (~Tile((2,), [5, -1])).data == [-6, 0]  # of numbers each bit
 
 
 def test_loads_and_stores_are_counted_by_format_and_mask():

@@ -180,3 +180,6 @@ def test_who_asks_for_no_text_is_told_which_there_are():
         run(cases.CASES["piece"].kernels[0])
     with pytest.raises(UnknownName, match="TILE"):
         run(*cases.CASES["attend"].kernels, SIDE=4)
+    for side in (0, -16, 16.0):
+        with pytest.raises(ValueError, match="STEP = "):
+            run(*cases.CASES["product"].kernels, STEP=side)

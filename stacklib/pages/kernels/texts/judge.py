@@ -9,6 +9,7 @@ from typing import Any
 
 from stacklib.gpu import interpreter as tl
 from stacklib.gpu.interpreter import Counts
+from stacklib.quantity.bounds import whole
 from stacklib.quantity.names import resolve
 
 from . import launches as on
@@ -30,8 +31,9 @@ def run(*kernels: Callable[..., Any], **sizes: int) -> None:
     if len(kernels) != len(case.kernels):
         wanted = ", ".join(k.__name__ for k in case.kernels)
         raise ValueError(f"{len(kernels)} kernels: run({wanted}) is asked for")
-    for size in sizes:
+    for size, value in sizes.items():
         resolve(size, case.sizes, what="size")
+        whole(**{size: value})
     found, counts = case.launch(kernels, **{**case.sizes, **sizes})
     for count in counts:
         print(told(count))
