@@ -107,9 +107,7 @@ def llama_lost() -> Quantity:
 def turned() -> Quantity:
     """Multiplications that turn one token's queries and keys, four a pair."""
     model = models.get(TOKEN)
-    heads = model.size("heads", "query heads") + model.size(
-        "kv_heads", "KV heads"
-    )
+    heads = model.size("heads", "query heads") + model.size("kv_heads", "KV heads")
     numbers = heads * llama("head") * llama("layers")
     each = chosen(2, label="multiplications of each number of a pair")
     return (numbers * each).named("multiplications that turn a token")
