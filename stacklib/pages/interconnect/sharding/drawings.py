@@ -26,7 +26,7 @@ def _scene(zero: int | None, words: str, sent: str) -> d.Node:
     chips = [_chip(rank, zero) for rank in range(CHIPS)]
     told = [d.line("rows: weights, gradients, optimizer; lit: held", bold=True)]
     told.append(d.line(words))
-    told.append(d.line("sends: ", sent))
+    told.append(d.line("sends around the ring: ", sent))
     count = chosen(CHIPS, label="chips drawn")
     if zero is not None:
         given = {what: page.each(what) for what in page.BYTES}
@@ -41,7 +41,8 @@ def _scene(zero: int | None, words: str, sent: str) -> d.Node:
         told.append(d.line("holds: ", *text))
         label = "sent by a drawn chip in a step"
         told.append(d.line("per step: ", out.named(label).to("GB"), ", one direction"))
-    return d.below(d.grid(chips, (CHIPS, 2)), d.Words(told), gap=6)
+    around = d.around_ring([chip.name for chip in chips], arrow="end", words=sent)
+    return d.below(d.joined(d.ring(*chips), *around), d.Words(told), gap=6)
 
 
 def _chip(rank: int, zero: int | None) -> d.Box:
@@ -58,4 +59,6 @@ def _chip(rank: int, zero: int | None) -> d.Box:
         cells = d.Cells(name, UNITS, CHIPS, side=(16.0, 9.0), role=role, lit=lit)
         rows.append(cells)
     name = f"chip {'ABCD'[rank]}"
-    return d.Box(name, [d.line(name, bold=True)], d.below(*rows, gap=3), role="layer-1")
+    return d.Box(
+        name, [d.line(name, bold=True)], d.below(*rows, gap=3), "layer-1", grow=0
+    )

@@ -17,6 +17,7 @@ DEVICES = (steps.CHIP, "b200_sxm")
 STATIONS = {
     "BF16": ("bf16", 16),
     "INT8 weights": ("int8_channel", 16),
+    "FP8 weights": ("fp8_128x128", 16),
     "NVFP4 weights": ("nvfp4", 16),
     "INT4 weights": ("int4_g128", 16),
     "INT4, and its cache": ("int4_g128", 4),

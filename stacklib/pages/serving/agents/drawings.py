@@ -15,13 +15,8 @@ from stacklib.serving.agentic.session import WHOSE, Session
 __all__ = ["longest_path", "waterfall"]
 # The graph of the page's loop, and where its steps stand on the wide canvas.
 SECONDS = {"plan": 4, "search": 1, "read": 3, "test": 11, "review": 6, "answer": 5}
-AFTER = {
-    "search": ["plan"],
-    "read": ["search"],
-    "test": ["plan"],
-    "review": ["read"],
-    "answer": ["test", "review"],
-}
+AFTER = {"search": ["plan"], "read": ["search"], "test": ["plan"], "review": ["read"]}
+AFTER |= {"answer": ["test", "review"]}
 SPOTS = {"plan": (0, 0.5), "search": (0.25, 0), "read": (0.5, 0), "test": (0.5, 1)}
 SPOTS |= {"review": (0.75, 0), "answer": (1, 0.5)}
 TESTS = {"as it is": 11, "a quicker test": 9, "hardly a test": 1}
@@ -48,16 +43,10 @@ def _graph(test: int) -> d.Node:
     waits = [(one, name) for name, before in AFTER.items() for one in before]
     total, path = longest(ordered(SECONDS, waits), seconds)
     on = set(pairwise(path))
-    boxes = {
-        name: d.Box(
-            name,
-            [d.line(name, bold=True), took],
-            role="layer-6" if name == "test" else gpu.CHIP,
-            lit=name in path,
-            grow=0,
-        )
-        for name, took in seconds.items()
-    }
+    boxes = {}
+    for name, took in seconds.items():
+        role = "layer-6" if name == "test" else gpu.CHIP
+        boxes[name] = d.Box(name, [name, took], role=role, lit=name in path, grow=0)
     edges = [
         d.Edge(*pair, arrow="end", role="layer-6", lit=pair in on) for pair in waits
     ]
@@ -65,8 +54,9 @@ def _graph(test: int) -> d.Node:
     phone = [(y, x) for x, y in SPOTS.values()]
     scene = d.joined(d.board(*placed, phone=phone, gap=18), *edges)
     work = sum(seconds.values(), chosen(0, "s", label="none")).named("work, drawn")
-    told = ("it lasts ", total.named("longest path, drawn"), ", its steps take ", work)
-    return d.below(scene, d.Words([d.line(*told, bold=True)]), gap=8)
+    lasts = total.named("longest path, drawn")
+    told = d.line("it lasts ", lasts, ", its steps take ", work, bold=True)
+    return d.below(scene, d.Words([told]), gap=8)
 
 
 def waterfall() -> d.Drawing:

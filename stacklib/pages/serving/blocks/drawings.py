@@ -1,5 +1,7 @@
 """The drawing of section 8.3: three tables over one pool of blocks."""
 
+from typing import Any
+
 from stacklib.pages.serving import blocks as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
@@ -47,32 +49,41 @@ def three_tables() -> d.Drawing:
         pool.stats().free,
         side=(22.0, 12.0),
         role="muted",
-        columns=(6, 6),
+        columns=(6, 3),
         words="nobody's",
     )
-    inside = d.flow(
-        *(
-            d.below(d.Words([words]), cells, gap=4, grow=0)
-            for words, cells in (
-                ("A alone", own[0]),
-                ("B alone", own[1]),
-                ("C alone", own[2]),
-                ("shared", both),
-                ("free", free),
-            )
-        ),
-        gap=10,
+    groups = {"A alone": own[0], "shared": both, "B alone": own[1], "C alone": own[2]}
+    parts = [
+        d.below(cells, d.Words([word]), gap=4, grow=0)
+        for word, cells in (groups | {"free": free}).items()
+    ]
+    whole = chosen(page.POOL, label="blocks of the small pool")
+    size = chosen(SIZE, label="slots of a small block")
+    words = ("one pool: ", whole, " blocks of ", size, " tokens")
+
+    def edges(*ports: str) -> list[d.Edge]:
+        look: Any = {"arrow": "end", "straight": True, "ports": ports, "full": whole}
+        found = []
+        for (who, role), mine in zip(ROLES.items(), own, strict=True):
+            many = len(shared & set(live[who].blocks))
+            for cells, count in ((mine, mine.count), (both, many)):
+                rate = chosen(count, label="blocks")
+                ends = f"entries of {who}", cells.name
+                found.append(d.Edge(*ends, rate=rate, role=role, **look))
+        return found
+
+    wide = d.below(
+        d.right_of(*tables, gap=10, even=True),
+        d.Box("pool", [], d.below(d.right_of(*parts, gap=30), d.Words([words]))),
+        gap=48,
     )
-    words = (
-        "one pool: ",
-        chosen(page.POOL, label="blocks of the small pool"),
-        " blocks of ",
-        chosen(SIZE, label="slots of a small block"),
-        " tokens",
-    )
+    pool_ = d.Box("pool", [], d.below(*parts, d.Words([words[:2], words[2:]]), gap=14))
+    left = (d.with_(table, grow=0) for table in tables)
+    phone = d.right_of(d.below(*left, d.Nothing(), gap=14), pool_, gap=30)
     return d.draw(
-        d.below(
-            d.flow(*tables, gap=10, even=True), d.Box("pool", [words], inside), gap=10
+        d.Either(
+            d.joined(wide, *edges("foot", "top"), crossings=1),
+            d.joined(phone, *edges("right", "left"), crossings=1),
         ),
         name="block-tables",
         title="Three tables, one pool: who begins alike reads the same blocks.",
