@@ -122,7 +122,9 @@ class Chosen(Component):
         if not 1 <= len(self.codes) <= 16 or not all(map(is_whole, self.codes)):
             raise ValueError(f"codes = {codes!r}: one to sixteen whole numbers")
         width = bits + max(map(abs, self.codes)).bit_length()
-        super().__init__({"x": In(signed(bits)), "code": In(4), "y": Out(signed(width))})
+        super().__init__(
+            {"x": In(signed(bits)), "code": In(4), "y": Out(signed(width))}
+        )
 
     def elaborate(self, platform: object) -> Module:
         """A multiplexer over the products with every code's number."""
