@@ -76,6 +76,8 @@ REFUSED = [
     (lambda: Wired([[1], [1, 2]]), "rows of one length"),
     (lambda: Wired([[0.5]]), "weight 0.5"),
     (lambda: Sum(0), "bits = 0"),
+    (lambda: Chosen([]), r"codes = \[\]: one to sixteen"),
+    (lambda: Chosen([1.5]), r"codes = \[1.5\]"),
 ]
 
 
@@ -149,6 +151,15 @@ def test_wires_and_choices_multiply() -> None:
             assert ctx.get(chosen.y) == -77 * (code - 8)
 
     simulated(chosen, choose, clocked=False)
+    large = Chosen([300, -300])  # of more bits than a code has
+
+    async def widest(ctx) -> None:
+        for code, x in ((0, 127), (1, -128)):
+            ctx.set(large.code, code)
+            ctx.set(large.x, x)
+            assert ctx.get(large.y) == (300, -300)[code] * x
+
+    simulated(large, widest, clocked=False)
 
     async def multiply(ctx) -> None:
         ctx.set(product.a, -128)

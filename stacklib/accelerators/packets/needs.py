@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from .slots import Row, Slots
 
+BRANCH = "branch"  # the unit
 Needs = tuple[dict[int, int], ...]  # of a row: rows before it, and packets between
 
 
@@ -17,7 +18,9 @@ def needs(rows: Sequence[Row], slots: Slots) -> Needs:
     """Of each row the earlier ones that it waits for, and for how many packets.
 
     A result may be read ``slots.wait`` packets later, written again one packet later
-    than it is there, and overwritten in the packet that reads it last.
+    than it is there, and overwritten in the packet that reads it last. A branch leaves
+    with its packet: what stands before it is in that packet at the latest, and what
+    stands after it in none before the next.
     """
     found: list[dict[int, int]] = []
     for at, row in enumerate(rows):
@@ -29,8 +32,10 @@ def needs(rows: Sequence[Row], slots: Slots) -> Needs:
             if set(other.writes) & set(row.writes):
                 later = slots.wait(other.unit) - slots.wait(row.unit) + 1
                 least = max(least, later, 1)
-            if set(other.reads) & set(row.writes):
+            if row.unit == BRANCH or set(other.reads) & set(row.writes):
                 least = max(least, 0)
+            if other.unit == BRANCH:
+                least = max(least, 1)
             if least >= 0:
                 mine[before] = least
         found.append(mine)

@@ -130,9 +130,11 @@ def _early(
         set(other.writes) & {*row.reads, *row.writes}
         or set(other.reads) & set(row.writes)
     )
+    # A branch leaves with its packet, whatever they share.
+    what = f"{', '.join(shared)} of row" if shared else "the branch beside row"
     told = (
-        f"row {at}, {row.op!r}, comes too early for {', '.join(shared)} of row "
-        f"{before}, {other.op!r}: that was issued in cycle {issued}, and this may be "
-        f"from cycle {issued + far} on"
+        f"row {at}, {row.op!r}, comes too early for {what} {before}, {other.op!r}: "
+        f"that was issued in cycle {issued}, and this may be from cycle {issued + far} "
+        "on"
     )
     return WrongPacket(RULES[6], cycle, slot, told)

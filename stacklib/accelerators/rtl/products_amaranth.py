@@ -117,10 +117,14 @@ class Chosen(Component):
     """One weight of a row as a choice: all sixteen products are there, one is taken."""
 
     def __init__(self, codes: Sequence[int], bits: int = 8) -> None:
-        super().__init__(
-            {"x": In(signed(bits)), "code": In(4), "y": Out(signed(bits + 4))}
-        )
+        whole(bits=bits)
         self.codes = tuple(codes)
+        if not 1 <= len(self.codes) <= 16 or not all(map(is_whole, self.codes)):
+            raise ValueError(f"codes = {codes!r}: one to sixteen whole numbers")
+        width = bits + max(map(abs, self.codes)).bit_length()
+        super().__init__(
+            {"x": In(signed(bits)), "code": In(4), "y": Out(signed(width))}
+        )
 
     def elaborate(self, platform: object) -> Module:
         """A multiplexer over the products with every code's number."""

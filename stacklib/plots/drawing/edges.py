@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import Quantity
+from stacklib.quantity.bounds import is_whole
 
 from ..spec import SpecError
 from .geometry import (
@@ -61,6 +62,18 @@ class Edge:
     place: float = 0.5  # how far along it the label stands, if there is room
     words: str = ""  # for the alternative text, instead of the label
 
+    def __post_init__(self) -> None:
+        sides = [port[0] if isinstance(port, tuple) else port for port in self.ports]
+        for what, value, fine in (
+            ("arrow", self.arrow, self.arrow in ARROWS),
+            ("ports", self.ports, all(side in ("", *OUT) for side in sides)),
+            ("ports", self.ports, bool(self.end or sides[0])),
+            ("strands", self.strands, is_whole(self.strands) and self.strands > 0),
+            ("place", self.place, 0 <= self.place <= 1),
+        ):
+            if not fine:
+                raise SpecError(f"{self.start} to {self.end}: {what} = {value!r}")
+
     @property
     def thick(self) -> float:
         """Points across a strand."""
@@ -105,7 +118,7 @@ def joined(
 
 def thickness(rate: Quantity, full: Quantity, between: str) -> float:
     """Points across, in proportion to what goes through."""
-    share = rate.si / full.si
+    share = (rate / full).to("1").si
     if not 0 < share <= 1 + 1e-9:
         raise SpecError(
             f"{between}: {rate.text()}, and the widest carries {full.text()}"

@@ -33,7 +33,7 @@ from stacklib.plots.drawing.geometry import (
     shortened,
 )
 from stacklib.plots.drawing.picture import WIDTH, height, lay_out
-from stacklib.quantity import chosen
+from stacklib.quantity import UnitError, chosen
 
 from ...rows import refusals
 
@@ -190,3 +190,23 @@ def test_what_crosses_and_what_runs_along():
     assert not runs_along(a, b, (4.0, 1.0), (20.0, 1.0), 0.5)
     assert not runs_along(a, b, (10.0, 0.0), (20.0, 0.0), 2)
     assert not runs_along(a, b, c, d, 2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"arrow": "start"}, "a to b: arrow = 'start'"),
+        ({"ports": ("up", "")}, "ports = "),
+        ({"end": ""}, "a to : ports"),
+        ({"strands": 0}, "strands = 0"),
+        ({"place": float("nan")}, "place = nan"),
+    ],
+)
+def test_an_edge_that_is_none_says_what_is_wrong(wrong, said):
+    with pytest.raises(SpecError, match=said):
+        Edge(**{"start": "a", "end": "b"} | wrong)
+
+
+def test_an_edge_is_as_wide_as_a_share_of_one_unit():
+    with pytest.raises(UnitError):
+        show(square(Edge("a", "b", rate=RATE * chosen(1, "s", label="s"), full=RATE)))

@@ -19,8 +19,8 @@ TWO_STORES = (*TILE, Row("store", "store", ("p",), ("l2:p",)))
 FROM_L2 = (*TILE[:2], TILE[2]._replace(reads=("l2:x", "tcm:w")), *TILE[3:])
 # What is put in the place of a packet, and of which program.
 PLANTED: dict[str, tuple[Any, dict[int, dict[int, int]]]] = {
-    "the product a cycle earlier": (TILE, {1: {0: 1, 2: 8, 3: 2}, 2: {0: 3}}),
-    "a second store beside the first": (TWO_STORES, {5: {0: 6, 1: 9}}),
+    "the product a cycle earlier": (TILE, {1: {0: 1, 3: 2}, 2: {0: 3}}),
+    "a second store beside the first": (TWO_STORES, {5: {0: 6, 1: 9, 2: 8}}),
     "the product in slot zero": (TILE, {2: {0: 2, 1: 3}}),
     "a slot that is not there": (TILE, {3: {4: 4}}),
     "the product reads the L2 cache": (FROM_L2, {}),
