@@ -241,6 +241,8 @@ def test_a_netlist_is_asked_for_what_it_has() -> None:
     two, split = stored("array_2x2"), stored("byte_split")
     with pytest.raises(NetlistError, match="no a2, b2, c2_2 in array of 2 x 2"):
         lanes.products(two, np.ones((1, 3, 3), int), np.ones((1, 3, 3), int))
+    with pytest.raises(ValueError, match="an empty product"):
+        lanes.products(two, np.ones((1, 2, 0), int), np.ones((1, 0, 2), int))
     with pytest.raises(NetlistError, match="no a, w, high, total in array"):
         lanes.split_products(two, [1], [1])
     # One weight for 64 numbers would be read as that and 63 zeros.

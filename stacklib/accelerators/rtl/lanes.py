@@ -57,6 +57,8 @@ def products(netlist: Netlist, a: ArrayLike, b: ArrayLike) -> NDArray[np.int64]:
     left, right = np.asarray(a), np.asarray(b)
     if left.ndim != 3 or right.ndim != 3 or left.shape[::2] != right.shape[:2]:
         raise ValueError(f"shapes {left.shape} and {right.shape} do not chain")
+    if not left.shape[2]:
+        raise ValueError(f"shapes {left.shape} and {right.shape}: an empty product")
     count, rows, depth = left.shape
     cols = right.shape[2]
     _offers(netlist, f"a{rows - 1}", f"b{cols - 1}", f"c{rows - 1}_{cols - 1}")
