@@ -21,9 +21,8 @@ on how you write it.
 With hardware: time the same product on a CPU, a GPU and a phone, and see which of the
 three numbers predicts each.
 
-hint: With `turns` parts, each has that part of rate, peak and weights. The readers of
-one part are the readers over the turns, rounded up. Then a step is `turns` times what
-one part takes.
+hint: Look at a single stage first, as a smaller chip: how many stand in its queue, what
+does it fetch for all of them, what for each? The token visits every stage.
 """
 
 import math

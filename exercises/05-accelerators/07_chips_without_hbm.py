@@ -111,7 +111,7 @@ def test_chips():
 def test_longest():
     cases = [
         {"many": n, "memory": m, "readers": r, **MODEL}
-        for n, m in ((310, 230), (143, 500), (4, 44_000))
+        for n, m in ((310, 230), (150, 500), (4, 44_000))
         for r in (1, 3)
     ]
     expect.function_matches(
@@ -169,7 +169,7 @@ def test_token_ms():
 
 
 def test_what_cannot_be_joined_is_refused():
-    expect.equal(fits(143, 256), 143)
+    expect.equal(fits(60, 256), 60)
     expect.refuses(
         fits,
         {"many": 814, "domain": 256},

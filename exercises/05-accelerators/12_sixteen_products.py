@@ -17,8 +17,8 @@ input's products with all levels are made once; a weight then only picks one of 
   (tokens per second) the sums alone would be, if each of the adders adds one product a
   cycle at `clock` Hz and every weight is used once for a token.
 
-hint: What is left for adders is a number of transistors per weight, and an adder has to
-be paid by as many weights as it takes. Bytes are not bits.
+hint: Divide the whole budget first: whatever each place could spend beyond itself, its
+group pools to buy a single circuit. Mind bytes where bits were asked.
 """
 
 from stacklib.grading import expect

@@ -2,10 +2,11 @@
 
 level: build
 
-A row is a dict: `name`, `ms` (of a token, or `None` where it does not fit), `watts` (of
-all chips, or `None` where nobody publishes them), `usd_per_h` (rent of all chips, or
-`None`), and `whose`, how sure its figures are: one of `"vendor"`, `"measured"`,
-`"secondary"`, `"recalled"`, `"announced"`, from sure to unsure.
+A row is a dict: `name` (such as `"four wafers"`), `ms` (of a token, or `None` where it
+does not fit), `watts` (of all chips, or `None` where nobody publishes them),
+`usd_per_h` (rent of all chips, or `None`), and `whose`, how sure its figures are: one
+of `"vendor"`, `"measured"`, `"secondary"`, `"recalled"`, `"announced"`, from sure to
+unsure.
 
 - `joules(row)`: energy of a token, or `None`.
 - `per_million(row)`: dollars of `1e6` tokens, or `None`.

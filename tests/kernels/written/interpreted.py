@@ -5,6 +5,9 @@ starts it. Every result is held to float64, within twice the error of the same f
 in the precision of its operands; sizes are ragged, tiles few and large.
 """
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -30,7 +33,11 @@ from stacklib.pages.kernels import attention as page
 from stacklib.pages.kernels.texts import cases, launches
 from stacklib.quantizers import quantize
 
-from ...programs import with_tl
+sys.path.insert(
+    0, str(Path(__file__).parents[2])
+)  # `interpreted_torch` imports this one
+
+from programs import with_tl
 
 assert kernels and host_triton.INTERPRETED
 jit, tl = host_triton.jit, host_triton.tl

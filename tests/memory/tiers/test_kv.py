@@ -162,7 +162,7 @@ def test_the_largest_of_three_limits_counts():
 
 def test_a_drive_written_at_its_allowance_lasts_its_warranty():
     allowed = DRIVE.capacity * DRIVE.writes_per_day
-    assert kv.lifetime(DRIVE, written=allowed, drives=1).text("year") == "5 year"
+    assert kv.lifetime(DRIVE, written=allowed, drives=1).text("year") == "5 years"
     twice = kv.lifetime(DRIVE, written=allowed, drives=2)
     assert twice.to("year").value == pytest.approx(10)
     with pytest.raises(ValueError, match="drives"):
