@@ -101,7 +101,7 @@ def run_gates() -> list[dict[str, Any]]:
     }
     for name, net in kept.items():
         text = netlist.write(net)
-        (netlist.DATA / f"{name}.txt").write_text(text, "utf-8")
+        (netlist.DATA / f"{name}.netlist").write_text(text, "utf-8")
         row(name, net, bytes=len(text))
     for size in SIZES[2:]:
         row(f"array_{size}x{size}", synthesised(Array(size, size), "", {}))

@@ -50,7 +50,7 @@ ASSETS = {
     "pyodide/pyodide-lock.json": "pyodide/pyodide-lock.json",
 }
 
-SOURCE_SUFFIXES = {".py", ".toml", ".csv", ".json"}
+SOURCE_SUFFIXES = {".py", ".toml", ".csv", ".json", ".netlist"}
 # Beside the package; the archive holds them inside it, as a wheel does.
 MEASURED = ("benchmarks/results", "benchmarks/predictions")
 

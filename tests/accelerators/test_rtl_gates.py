@@ -73,7 +73,7 @@ def test_a_difference_is_the_cycle_where_it_begins() -> None:
 
 @pytest.mark.parametrize("name", KEPT)
 def test_a_kept_netlist_is_its_text(name: str) -> None:
-    text = (netlist.DATA / f"{name}.txt").read_text("utf-8")
+    text = (netlist.DATA / f"{name}.netlist").read_text("utf-8")
     assert write(read(text)) == text
     assert "Yosys 0." in read(text).about
 

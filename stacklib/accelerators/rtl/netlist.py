@@ -131,7 +131,7 @@ def read(text: str) -> Netlist:
 @cache
 def stored(name: str) -> Netlist:
     """A synthesised netlist that the book keeps, such as ``array_2x2``."""
-    found = {path.stem: path for path in sorted(DATA.glob("*.txt"))}
+    found = {path.stem: path for path in sorted(DATA.glob("*.netlist"))}
     if name not in found:
         raise NetlistError(
             f"no netlist {name!r} is kept; synthesise it, or take one of: "
