@@ -220,7 +220,10 @@ def frame_of(
             raise ValueError(f"ep = {ep} does not divide the {count} experts")
     if ep > 1 and model.experts is None:
         raise ValueError(f"ep = {ep}: {model.key} has no experts to share out")
-    run = products(way_of(model, dtype).numbers, device.formats).name
+    way = way_of(model, dtype)
+    run = products(way.numbers, device.formats).name
+    if kv_dtype is None:  # as `fit_memory` has it: what the chip multiplies in
+        kv_dtype = way.cache_on(device.formats)
     return Frame(
         model=model,
         device=device,

@@ -21,6 +21,7 @@ from stacklib.quantity import Quantity, UnknownName, explain, say
 from stacklib.roofline import decode_step
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving import Account, account
+from stacklib.serving.token.account import CONTEXT
 from stacklib.serving.token.exchanges import link_rate
 from stacklib.serving.token.lines import DoubleCount, Line
 from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
@@ -314,6 +315,19 @@ def test_what_fits_is_what_fits_a_decode_step():
     unfit = np.isnan(account(**case).total())
     assert unfit.tolist() == (~decode_step(**case).fits).tolist()
     assert unfit.any() and not unfit.all()
+
+
+@pytest.mark.rows("on", ["h100_sxm", "a100_sxm_80gb", "v100_sxm2_16gb", "m4_max"])
+@pytest.mark.rows("dtype", ["int4", "int8", "fp8", "nvfp4", "q4_k_m", "int4_g128"])
+def test_the_cache_is_read_as_it_is_held(on, dtype):
+    """Weights and cache are two formats; the cache's follows from what a chip has."""
+    step = decode_step("llama-3-8b", on=on, dtype=dtype)
+    if not step.fit.fits:
+        return
+    for batch in (1, 1.0):
+        line = account("llama-3-8b", on, dtype, batch=batch)[ATTENTION]
+        read = line.bytes.si if isinstance(line.bytes, Quantity) else line.bytes
+        assert read * CONTEXT / (CONTEXT + 1) == pytest.approx(step.fit.kv.si)
 
 
 def test_joules_are_told_where_both_energies_are_known():
