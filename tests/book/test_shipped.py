@@ -131,7 +131,7 @@ def test_every_line_as_a_program(artefact, capsys):
 
 def test_the_wheel_holds_every_source_and_data_file_and_no_test(wheel):
     kinds = {".py", ".c", ".toml", ".csv", ".json", ".md", ".typed", ".txt"}
-    kinds |= {".safetensors", ".cu"}
+    kinds |= {".safetensors", ".cu", ".netlist"}
     package = ROOT / "stacklib"
     files = (p for p in package.rglob("*") if "__pycache__" not in p.parts)
     ours = {p.relative_to(ROOT).as_posix() for p in files if p.suffix in kinds}

@@ -222,8 +222,9 @@ def frame_of(
         raise ValueError(f"ep = {ep}: {model.key} has no experts to share out")
     way = way_of(model, dtype)
     run = products(way.numbers, device.formats).name
-    if kv_dtype is None:  # as `fit_memory` has it: what the chip multiplies in
-        kv_dtype = way.cache_on(device.formats)
+    cache = way.cache_on(device.formats)
+    if kv_dtype is None and cache != way.cache:  # as `fit_memory` has it
+        kv_dtype = cache
     return Frame(
         model=model,
         device=device,
