@@ -281,7 +281,7 @@ window.st = window.st || {};
   // A tap on a dot that has a name says it under the figure; a mouse need only rest.
   document.addEventListener("click", ({ target }) => {
     for (const old of document.querySelectorAll(".st-dot-name")) old.remove();
-    const dot = target.closest && target.closest("[data-name]");
+    const dot = target.closest && target.closest("svg [data-name]");
     if (!dot) return;
     const said = document.createElement("p");
     said.className = "st-dot-name";
