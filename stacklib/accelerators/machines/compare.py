@@ -87,6 +87,8 @@ def compare(
         products.
     ValueError
         For sizes that make no sense, or chips that do not divide the heads.
+    TypeError
+        For a name in place of a list of them.
 
     Examples
     --------
@@ -94,6 +96,8 @@ def compare(
     >>> laptop.roof.text("ms"), rack.roof.text("ms"), rack.binds
     ('130 ms', '0.152 ms', 'memory')
     """
+    if isinstance(machines, str):
+        raise TypeError(f"machines = {machines!r}: a list of them, [{machines!r}]")
     held = model_of(model)
     whole(batch=batch)
     whole(0, context=context)

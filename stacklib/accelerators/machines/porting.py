@@ -93,7 +93,7 @@ def porting_cost(
     Raises
     ------
     ValueError
-        For people or times below zero, or no time to use it in.
+        For people or times below zero, no time to use it in, or a wage without unit.
 
     Examples
     --------
@@ -104,6 +104,8 @@ def porting_cost(
     """
     above_zero(engineers=engineers, months=months, wage=wage, years=years)
     at_least(0, keeping=keeping)
+    if not isinstance(wage, Quantity):
+        raise ValueError(f"wage = {wage!r}: dollars a year, chosen(x, 'USD/year')")
     people = chosen(engineers, label="engineers")
     effort = people * (chosen(months, label="months") / MONTHS) * one_of("year")
     kept = chosen(keeping, label="engineers who stay")

@@ -26,14 +26,17 @@ class Array:
     def __init__(self, values: Sequence[float | None], form: str = FLOAT) -> None:
         self.form = form
         self.format = None if form.startswith("int") else Format(form)
-        self.values = [None if x is None else self.rounded(x) for x in values]
         self.size = int(form[3:]) // 8 if self.format is None else self.format.bits // 8
+        self.values = [None if x is None else self.rounded(x) for x in values]
 
     def rounded(self, x: float) -> float:
         """A number as its format holds it."""
-        return (
-            int(x) if self.format is None else self.format.decode(self.format.encode(x))
-        )
+        if self.format is not None:
+            return self.format.decode(self.format.encode(x))
+        most = 2 ** (8 * self.size - 1)
+        if not -most <= (whole := int(x)) < most:
+            raise ValueError(f"{x!r}: {self.form} holds from {-most} to {most - 1}")
+        return whole
 
     def __add__(self, offsets: Any) -> At:
         return At(self, offsets)

@@ -13,6 +13,7 @@ from typing import Any
 from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import is_whole
 
+from .. import theme
 from ..spec import SpecError
 from .geometry import (
     Point,
@@ -70,6 +71,8 @@ class Edge:
             ("ports", self.ports, bool(self.end or sides[0])),
             ("strands", self.strands, is_whole(self.strands) and self.strands > 0),
             ("place", self.place, 0 <= self.place <= 1),
+            ("role", self.role, self.role in theme.ROLES),
+            ("full", self.full, self.rate is None or self.full is not None),
         ):
             if not fine:
                 raise SpecError(f"{self.start} to {self.end}: {what} = {value!r}")

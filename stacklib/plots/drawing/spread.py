@@ -9,6 +9,7 @@ from itertools import combinations
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
+from ..spec import SpecError
 from .edges import Edge, Joined, joined
 from .geometry import Point, Rect
 from .nodes import Box, Cells, Node, Nothing, Size, centred, with_
@@ -63,6 +64,8 @@ def board(
 
 def ring(*nodes: Node, gap: float = ROOM) -> Board:
     """Nodes around a circle, the first at the top, clockwise."""
+    if not nodes:
+        raise SpecError("a ring of no parts")
     turns = (2 * math.pi * i / len(nodes) for i in range(len(nodes)))
     spots = [(0.5 + math.sin(t) / 2, 0.5 - math.cos(t) / 2) for t in turns]
     return Board(nodes, (spots, spots), gap)
@@ -81,6 +84,8 @@ def tree(
     gap: float = ROOM,
 ) -> Joined:
     """A root over its branches, parts or trees; ``edge`` joins the root to each."""
+    if not branches:
+        raise SpecError(f"{root.name}: a tree without branches is its root")
     edges = (edge(root.name, _top(branch)) for branch in branches)
     hung = (
         below(with_(branch, stretch=False, grow=0.0), Nothing(), gap=0.0)

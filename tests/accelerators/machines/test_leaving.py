@@ -70,6 +70,7 @@ BAD = [
     ({"months": -1}, "months = -1"),
     ({"years": float("nan")}, "years = nan"),
     ({"keeping": -1}, "keeping = -1"),
+    ({"wage": 300_000}, "wage = 300000: dollars a year"),
 ]
 
 

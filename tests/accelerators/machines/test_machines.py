@@ -117,6 +117,8 @@ def test_names_resolve_or_list_what_is_near():
         machine(None)
     with pytest.raises(ValueError, match="batch = 0"):
         compare(LLAMA, ["H100"], batch=0)
+    with pytest.raises(TypeError, match=r"\['H100'\]"):
+        compare(LLAMA, "H100")
     with pytest.raises(ValueError, match="does not divide the 64 heads"):
         compare(LLAMA, [Machine("odd", "h100_sxm", 7)])
 

@@ -90,6 +90,7 @@ def reads(place, values=(1.0, None)):
         (lambda: tl.sum(tl.arange(0, 4), 1), ValueError, "axis = 1"),
         (lambda: meeting((4,), (2,)), ValueError, r"\[4\] and \[2\] do not meet"),
         (lambda: tl.load(3), TypeError, "tl.load of 3"),
+        (lambda: tl.Array([300], "int8"), ValueError, "300: int8 holds from -128"),
     ],
 )
 def test_what_is_refused(wrong, error, said):

@@ -200,11 +200,19 @@ def test_what_crosses_and_what_runs_along():
         ({"end": ""}, "a to : ports"),
         ({"strands": 0}, "strands = 0"),
         ({"place": float("nan")}, "place = nan"),
+        ({"role": "nosuch"}, "role = 'nosuch'"),
+        ({"rate": RATE}, "full = None"),
     ],
 )
 def test_an_edge_that_is_none_says_what_is_wrong(wrong, said):
     with pytest.raises(SpecError, match=said):
         Edge(**{"start": "a", "end": "b"} | wrong)
+
+
+def test_a_ring_and_a_tree_have_parts():
+    for made in (ring, lambda: tree(Box("root"))):
+        with pytest.raises(SpecError, match=r"no parts|without branches"):
+            made()
 
 
 def test_an_edge_is_as_wide_as_a_share_of_one_unit():
