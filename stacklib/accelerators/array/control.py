@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from stacklib.hardware import Accelerator
 from stacklib.quantity import ceil
 from stacklib.quantity.bounds import above_zero, at_least, whole
 
@@ -38,6 +39,11 @@ def overhead(n: int) -> float:
     """Control for each place, beside that of one place alone: 4x less a doubling."""
     whole(n=n)
     return n**-2.0
+
+
+def between_loads(device: Accelerator, stage: Any) -> Any:
+    """Seconds between tiles of ``stage`` bytes in one unit's share of the bandwidth."""
+    return stage * device.compute_units / device.memory_bandwidth
 
 
 def held_while_waiting(

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stacklib import hardware
-from stacklib.quantity import resolve
+from stacklib.quantity import Quantity, chosen, resolve
 
 SIDE = 256  # of the matrix unit
 
@@ -66,6 +66,14 @@ class Outcome:
         return "memory" if self.stalled else "compute"
 
 
+def loading() -> Quantity:
+    """Cycles until the next tile of weights has come from DDR3."""
+    device = hardware.get("tpu_v1")
+    tile = chosen(SIDE * SIDE, "B", label="a tile of 256 x 256 bytes")
+    found = tile / device.memory_bandwidth.across(1) * device.tensor_clock
+    return found.named("cycles of a tile's loading")
+
+
 def tpu_v1(name: str) -> Outcome:
     """An application of the paper on TPU v1.
 
@@ -74,9 +82,8 @@ def tpu_v1(name: str) -> Outcome:
     """
     app = APPLICATIONS[resolve(name, APPLICATIONS, "application", exact=True)]
     device = hardware.get("tpu_v1")
-    clock, bandwidth = device.tensor_clock.si, device.memory_bandwidth.si
-    load = SIDE * SIDE / bandwidth * clock  # cycles until a tile of bytes is there
-    pace = max(app.intensity, load)
+    clock = device.tensor_clock.si
+    pace = max(app.intensity, loading().si)
     idle = pace - app.intensity
     shift = min(SIDE, idle)
     tiles = -(-app.side // SIDE)

@@ -82,6 +82,15 @@ class SramPlan:
         return found
 
     @property
+    def reading(self) -> Quantity:
+        """Seconds in which the bytes of one sequence's token are read, all stages."""
+        turns = chosen(self.stages, label="stages")
+        rate = self.device.memory_bandwidth.across(self.chips)
+        each = self.cache / chosen(self.batch, label="sequences")
+        moved = (self.weights + each).named("weights and a cache")
+        return (turns * moved / rate).named("reading, stage by stage")
+
+    @property
     def tokens_per_s(self) -> Quantity:
         """Tokens a second of all sequences of the batch together."""
         many = chosen(self.batch, "token", label="tokens at once")

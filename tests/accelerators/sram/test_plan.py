@@ -46,6 +46,8 @@ def test_a_token_by_hand():
         for name in ("products with the weights", "output matrix")
     ]
     assert sum(lines) == pytest.approx(read / own, rel=1e-4)
+    held = models.get(LLAMA).weight_bytes("fp8").si  # a table that is not read, too
+    assert plan.reading.si == pytest.approx(held / own)
     row = 8192 * 2
     sent = row * (160 * 2 * 2 / 3 + 79)  # three chips add up twice a layer, then on
     assert plan.account["exchanges"].time.si == pytest.approx(sent / 1250e9)

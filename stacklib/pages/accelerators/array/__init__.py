@@ -201,15 +201,6 @@ def applications() -> list[dict[str, Any]]:
     return found
 
 
-def ridge() -> Quantity:
-    """Cycles until the next tile of weights has come from DDR3."""
-    chip = hardware.get("tpu_v1")
-    tile = chosen(65536, "B", "a tile of 256 x 256 bytes")
-    return (tile / chip.memory_bandwidth.across(1) * chip.tensor_clock).named(
-        "cycles of a tile's loading"
-    )
-
-
 # -- five witnesses --------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.accelerators.array.control import (
+    between_loads,
     control_share,
     held_while_waiting,
     overhead,
@@ -209,7 +210,7 @@ def waiting() -> tuple[Quantity, Quantity]:
     device, memory = hardware.get(CHIP), hardware.levels(CHIP)[-1]
     tile = chosen(LANES * LOADED, "B", label="what a warp loads at once")
     regs = chosen(LANES * REGISTERS * 4, "B", label="registers of a warp")
-    every = tile * device.compute_units / device.memory_bandwidth
+    every = between_loads(device, tile)
     ahead, warps = held_while_waiting(memory.latency, every, stage=tile, warp=regs)
     return ahead.to("kB").named("by a compiler"), warps.to("kB").named("by warps")
 

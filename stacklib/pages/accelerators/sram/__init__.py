@@ -211,7 +211,4 @@ def racks(on: str = NEW) -> Quantity:
 
 def reading(on: str = FIRST) -> Quantity:
     """Seconds in which one reader's bytes are read, layer by layer."""
-    found = plan(on)
-    layers = models.get(MODEL).size("layers", "layers")
-    moved = (found.weights + found.cache).named("weights and cache")
-    return (layers * moved / bandwidth(on)).named("reading, layer by layer")
+    return plan(on).reading
