@@ -58,8 +58,8 @@ def slot(generation: int, lanes: int) -> float:
 
     - raises ``ValueError`` for a generation or a width that slots have not.
 
-    >>> f"{slot(4, 8) / 1e9:.2f}, {slot(5, 16) / 1e9:.1f} GB/s"
-    '15.75, 63.0 GB/s'
+    >>> f"{slot(4, 8) / 1e9:.1f}, {slot(5, 16) / 1e9:.1f} GB/s"
+    '15.8, 63.0 GB/s'
     """
     from stacklib import hardware
 
