@@ -62,6 +62,7 @@ def read_topo(text: str) -> TopoReading:
     if not isinstance(text, str):
         raise TopoError(f"{text!r}: the text that nvidia-smi topo -m printed is needed")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)  # the header is underlined
+    plain = re.sub(r"(?m)^[ ]*[|>]+|\|", " ", plain)  # quoted, or made a table
     if any(word in plain for word in _OTHERS):
         raise TopoError(
             "this is a table of rocm-smi or amd-smi: nvidia-smi topo -m is read; for "
@@ -79,11 +80,15 @@ def read_topo(text: str) -> TopoReading:
     start = next((i for i in starts if i not in tells), None)
     if start is None:
         at, line = lines[0]
+        if tells:
+            raise TopoError(
+                f"line {lines[tells[0]][0]}: a matrix of access says no way; give the "
+                "output of nvidia-smi topo -m in the same file"
+            )
         raise TopoError(
             f"line {at}, {line.strip()!r}: no line of devices such as GPU0 GPU1 ... "
-            "comes with their ways under it; give the output of nvidia-smi topo -m"
+            "comes; give the output of nvidia-smi topo -m"
         )
-
     ends = sorted([*tells, start, len(lines)])
     parts = {a: _unwrapped(lines[a:b]) for a, b in pairwise(ends)}
     reading = _matrix(parts[start], lines[-1][0])

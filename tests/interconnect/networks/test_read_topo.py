@@ -208,6 +208,10 @@ def test_who_may_read_whose_memory():
 def test_what_pages_show():
     note = "  GPU0 GPU1\nGPU0 X PIX NUMA 0\nGPU1 PIX X NUMA 0\n"
     assert read_topo(note).between("GPU0", "GPU1") == "PIX"
+    quoted = "> GPU0 GPU1\n> GPU0 X PIX\n> GPU1 PIX X\n"
+    assert read_topo(quoted).ways == read_topo(note).ways
+    table = "| | GPU0 | GPU1 |\n| GPU0 | X | PIX |\n| GPU1 | PIX | X |\n"
+    assert read_topo(table).ways == read_topo(note).ways
     split = "GPU0 GPU1 CPU    Affinity  NUMA Affinity\nGPU0 X SYS 0-15 1\nGPU1 SYS X 1 0\n"
     assert read_topo(split).memory == {"GPU0": "1", "GPU1": "0"}
     short = "GPU0 NVMe0 CPU Affinity NUMA\nGPU0 X PXB 0-47 0\nNVMe0 PXB X\n"
@@ -221,7 +225,7 @@ def test_what_pages_show():
 test_other_tables_are_refused = refusals(
     ("==== Link Type between two GPUs ====\n GPU0 GPU1\nGPU0 0 XGMI", "rocm-smi"),
     ("ACCESS TABLE:\n BDF", "amd-smi"),
-    (ACCESS, "with their ways under it"),
+    (ACCESS, "line 1: a matrix of access says no way"),
     (FOUR + ACCESS.replace("GPU3", "GPU5"), "access of other GPUs"),
     (FOUR + ACCESS.replace("CNS\tCNS\tCNS", "CNS\tCNS", 1), "3 entries under 4"),
     (FOUR + ACCESS.replace("CNS", "YES", 1), "GPU0 to GPU1: 'YES' is none of OK"),
