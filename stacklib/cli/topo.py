@@ -23,7 +23,7 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "topo",
         description=(
-            "Which pairs are joined by what and at which rate, which GPUs NVLink joins, "
+            "Which pairs are joined by what, at which rate, which GPUs NVLink joins, "
             "what crosses the root complex, and what NCCL's cost model would choose "
             "there. nvidia-smi topo -p2p r may follow in the same file."
         ),

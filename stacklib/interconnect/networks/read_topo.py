@@ -29,7 +29,12 @@ _DEVICE = re.compile(r"[A-Za-z][\w.:-]*")
 _CELL = re.compile(r"\b(X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC)\b")
 _ACCESS = re.compile(r"X|OK|NS|CNS|GNS|TNS|DR|U")
 _NO_BYTES = re.compile(r"topo\s+-p2p\s+[na]\b")  # of NVLinks, and of atomics
-_OTHERS = ("ROCm System", "Link Type between two GPUs", "LINK TYPE TABLE", "ACCESS TABLE")
+_OTHERS = (
+    "ROCm System",
+    "Link Type between two GPUs",
+    "LINK TYPE TABLE",
+    "ACCESS TABLE",
+)
 _SAMPLES = Path(__file__).parent / "data" / "topo"
 
 
@@ -185,7 +190,9 @@ def _access(
     at, line = lines[0]
     names = line.split()
     if set(names) != set(gpus):
-        raise TopoError(f"line {at}, {line.strip()!r}: access of other GPUs than {gpus}")
+        raise TopoError(
+            f"line {at}, {line.strip()!r}: access of other GPUs than {gpus}"
+        )
     found: dict[Names, str] = {}
     for at, line in lines[1:]:
         if _ends(line):

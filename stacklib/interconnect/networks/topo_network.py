@@ -151,7 +151,7 @@ class _Trees:
                 far = max(map(self._slot, island)) * HOST * ACROSS
                 far = min(far, self.of.socket)
                 self.links += (Link(write, root, far), Link(root, read, far))
-            tops = {board: (write, read) for board in island}
+            tops = dict.fromkeys(island, (write, read))
             for group in reversed(self.switches):  # from large to small
                 if set(group) <= set(island):
                     ends = self._node(), self._node()

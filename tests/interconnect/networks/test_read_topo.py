@@ -193,7 +193,9 @@ def test_a_matrix_that_a_terminal_has_wrapped():
 
 
 def test_who_may_read_whose_memory():
-    both = read_topo(f"{FOUR}\n$ nvidia-smi topo -p2p r\n{ACCESS}\n\nLegend:\n\n  X = Self")
+    both = read_topo(
+        f"{FOUR}\n$ nvidia-smi topo -p2p r\n{ACCESS}\n\nLegend:\n\n  X = Self"
+    )
     assert both.ways == read_topo(FOUR).ways and both.cards
     assert both.reach("GPU0", "GPU1") is False
     assert read_topo(FOUR).reach("GPU0", "GPU1") is None
@@ -212,7 +214,9 @@ def test_what_pages_show():
     assert read_topo(quoted).ways == read_topo(note).ways
     table = "| | GPU0 | GPU1 |\n| GPU0 | X | PIX |\n| GPU1 | PIX | X |\n"
     assert read_topo(table).ways == read_topo(note).ways
-    split = "GPU0 GPU1 CPU    Affinity  NUMA Affinity\nGPU0 X SYS 0-15 1\nGPU1 SYS X 1 0\n"
+    split = (
+        "GPU0 GPU1 CPU    Affinity  NUMA Affinity\nGPU0 X SYS 0-15 1\nGPU1 SYS X 1 0\n"
+    )
     assert read_topo(split).memory == {"GPU0": "1", "GPU1": "0"}
     short = "GPU0 NVMe0 CPU Affinity NUMA\nGPU0 X PXB 0-47 0\nNVMe0 PXB X\n"
     assert read_topo(short).memory == {"GPU0": "0"}

@@ -99,9 +99,7 @@ def test_who_reaches_whom():
 
 @settings(deadline=None, max_examples=25)
 @given(
-    st.lists(
-        st.tuples(*[st.integers(0, 1)] * 4), min_size=2, max_size=8
-    ),
+    st.lists(st.tuples(*[st.integers(0, 1)] * 4), min_size=2, max_size=8),
     st.booleans(),
     st.sampled_from([None, *WORDS]),
 )
