@@ -6,6 +6,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.interconnect.networks.read_topo import read_topo, topo_sample
 from stacklib.interconnect.networks.topo_reading import WAYS
+from stacklib.pages.interconnect import links as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, machine
 from stacklib.quantity import Quantity
@@ -30,6 +31,12 @@ def box_as_printed() -> d.Drawing:
             WAYS[word],
             d.line("small boxes: PCIe switches", role="muted"),
         ]
+        if word != "NV":
+            near, host = (page.boards(word, peer=one) for one in (True, False))
+            told += [
+                d.line("a ring of boards this far: ", d.Shown(near, "GB/s")),
+                d.line("and without access to peers: ", d.Shown(host, "GB/s")),
+            ]
         way = _between(one, other, word == "NV")
         steps.append((reading.ways[one, other], d.below(_box(way), d.Words(told))))
     title = "Each word that nvidia-smi topo prints is a way through the box."
