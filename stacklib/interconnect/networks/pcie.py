@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 
+from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.quantity import quoted, resolve
 from stacklib.quantity.bounds import above_zero, whole
@@ -27,9 +28,9 @@ from .links import number
 WORDS = ("PIX", "PXB", "PHB", "NODE", "SYS")  # from near to far
 GENERATIONS = (1, 2, 3, 4, 5, 6, 7)
 LANES = (1, 2, 4, 8, 16)
-COUNTED = quoted("pcie.counted").si  # of a link, through switches
-ROOT = quoted("pcie.pair").si  # of that, from port to port of a processor
-HOST = quoted("pcie.host").si  # of that, through the memory of a socket
+COUNTED = quoted("pcie.counted").si / hardware.link("pcie3_x16").per_direction.si
+ROOT = quoted("pcie.pair").si  # of what is counted, from port to port of a processor
+HOST = ROOT * quoted("pcie.host").si  # of what is counted, through a socket's memory
 ACROSS = quoted("pcie.across").si  # of either, to another socket
 # Bytes a second that NCCL counts between sockets of Intel's and Arm's, one way
 # (topo.h, 27 to 34).
@@ -61,8 +62,6 @@ def slot(generation: int, lanes: int) -> float:
     >>> f"{slot(4, 8) / 1e9:.1f}, {slot(5, 16) / 1e9:.1f} GB/s"
     '15.8, 63.0 GB/s'
     """
-    from stacklib import hardware
-
     whole(generation=generation, lanes=lanes)
     if generation not in GENERATIONS:
         raise ValueError(f"PCIe {generation}: generations are 1 to {GENERATIONS[-1]}")
@@ -102,9 +101,9 @@ def board_path(
     ...     print(word, way.told, f"{way.rate / 1e9:.1f}")
     PIX peer to peer 48.0
     PXB peer to peer 48.0
-    PHB through host memory 30.2
-    NODE through host memory 30.2
-    SYS through host memory 24.2
+    PHB through host memory 30.8
+    NODE through host memory 30.8
+    SYS through host memory 24.7
     """
     word, level = resolve(word, WORDS, "way"), resolve(level, WORDS, "way")
     above_zero(link=link)

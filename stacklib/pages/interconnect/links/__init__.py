@@ -169,10 +169,12 @@ def boards(word: str, *, peer: bool, under: int = 1) -> Quantity:
     - ``peer``: they write into each other's memory, which NCCL lets them below a switch.
     - ``under``: boards under a switch, whose one cable carries what goes to the host.
     """
-    rate = one_way("pcie5_x16") * quoted("pcie.counted")
+    counted = quoted("pcie.counted") / one_way("pcie3_x16")
+    rate = one_way("pcie5_x16") * counted
     if not peer or word not in ("PIX", "PXB"):
         shared = rate / chosen(under, label="boards under a switch")
-        rate = minimum(rate * quoted("pcie.host"), shared)
+        host = quoted("pcie.pair") * quoted("pcie.host")
+        rate = minimum(rate * host, shared)
     if word == "SYS":
         rate = rate * quoted("pcie.across")
     return rate.named(f"a ring of boards by {word}")

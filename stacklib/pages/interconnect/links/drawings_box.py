@@ -32,11 +32,12 @@ def box_as_printed() -> d.Drawing:
             d.line("small boxes: PCIe switches", role="muted"),
         ]
         if word != "NV":
-            near, host = (page.boards(word, peer=one) for one in (True, False))
-            told += [
-                d.line("a ring of boards this far: ", d.Shown(near, "GB/s")),
-                d.line("and without access to peers: ", d.Shown(host, "GB/s")),
-            ]
+            near = page.boards(word, peer=True)
+            host = page.boards(word, peer=False, under=page.UNDER)
+            told.append(d.line("boards without NVLink: ", d.Shown(near, "GB/s")))
+            if word == "PIX":
+                blocked = d.Shown(host, "GB/s")
+                told.append(d.line("without access to peers: ", blocked))
         way = _between(one, other, word == "NV")
         steps.append((reading.ways[one, other], d.below(_box(way), d.Words(told))))
     title = "Each word that nvidia-smi topo prints is a way through the box."
