@@ -160,13 +160,13 @@ def steps(machine: str) -> tuple[Quantity, Quantity, Quantity]:
     )
 
 
-# -- boards without NVLink --------------------------------------------------------------
+# -- boards without NVLink -------------------------------------------------------------
 
 
 def boards(word: str, *, peer: bool, under: int = 1) -> Quantity:
     """What each of eight boards sends round a ring, by the farthest word.
 
-    - ``peer``: they write into each other's memory, which NCCL lets them below a switch.
+    - ``peer``: they write into each other's memory: NCCL lets them below a switch.
     - ``under``: boards under a switch, whose one cable carries what goes to the host.
     """
     counted = quoted("pcie.counted") / one_way("pcie3_x16")
