@@ -30,6 +30,17 @@ def gpus() -> Finding:
     )
 
 
+@claim("decode-prefill-ratio")
+def of_nodes() -> Finding:
+    """Nodes of both pools, as LMSYS name them."""
+    read, write = page.lmsys_nodes()
+    return Finding.cited(
+        "Source: LMSYS, DeepSeek on 96 H100 GPUs, 5 May 2025: "
+        f"{write.text()} nodes write and {read.text()} read, of one run with prompts "
+        "of one length. It is no rule for others."
+    )
+
+
 @claim("disagg-5-10us")
 def crossing() -> Finding:
     """Activations of half a micro-batch and of a whole one over a chip's NVLink."""
