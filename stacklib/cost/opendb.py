@@ -48,8 +48,13 @@ def _text(record: Record, field: str) -> str | None:
 
 def _list(record: Record, field: str) -> list[str] | None:
     value = record.get(field)
-    texts = [v for v in value or () if isinstance(v, str)]
+    texts = [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
     return texts or None
+
+
+def _count(record: Record, field: str) -> int:
+    """How many there are; nought where it does not say."""
+    return int(_number(record, field, 64) or 0)
 
 
 def _part(record: Record, field: str) -> Record:
@@ -59,9 +64,9 @@ def _part(record: Record, field: str) -> Record:
 
 def _gpu(record: Record) -> Fields:
     plugs = _part(record, "power_connectors")
-    wide = sum(plugs.get(n) or 0 for n in ("pcie_12VHPWR", "pcie_12V_2x6"))
-    narrow = plugs.get("pcie_8_pin") or 0
-    told = bool(wide or narrow) and not plugs.get("pcie_6_pin")
+    wide = _count(plugs, "pcie_12VHPWR") + _count(plugs, "pcie_12V_2x6")
+    narrow = _count(plugs, "pcie_8_pin")
+    told = bool(wide or narrow) and not _count(plugs, "pcie_6_pin")
     return {
         "length": _number(record, "length", 1000),
         "slots": _number(record, "total_slot_width", 5),  # some write millimetres
@@ -78,9 +83,9 @@ def _psu(record: Record) -> Fields:
         "plugs_8": "pcie_6_plus_2_pin",
         "plugs_eps": "eps_8_pin",
     }
-    counts = {field: plugs.get(name) or 0 for field, name in names.items()}
+    counts = {field: _count(plugs, name) for field, name in names.items()}
     level = re.search(
-        r"gold|platinum|titanium", record.get("efficiency_rating") or "", re.I
+        r"gold|platinum|titanium", _text(record, "efficiency_rating") or "", re.I
     )
     return {
         "watts": _number(record, "wattage", 5000),
@@ -103,7 +108,7 @@ def _case(record: Record) -> Fields:
 
 def _board(record: Record) -> Fields:
     memory, disks = _part(record, "memory"), _part(record, "storage_devices")
-    power = _part(record, "power_connectors").get("cpu_power") or ()
+    power = _list(_part(record, "power_connectors"), "cpu_power") or []
     most = _number(memory, "max")
     return {
         "socket": _text(record, "socket"),
@@ -112,14 +117,14 @@ def _board(record: Record) -> Fields:
         "dimms": _number(memory, "slots", 64),
         "max_memory": most if most and most >= 16 else None,  # some write terabytes
         "sata": _number(disks, "sata_6_gb_s", 64),
-        "plugs_eps": sum(1 for plug in power if str(plug).startswith("8")) or None,
+        "plugs_eps": sum(plug.startswith("8") for plug in power) or None,
     }
 
 
 def _cpu(record: Record) -> Fields:
     told = _part(record, "specifications")
     memory, graphics = _part(told, "memory"), _part(told, "integratedGraphics")
-    most, model = _number(memory, "maxSupport"), graphics.get("model")
+    most, model = _number(memory, "maxSupport"), _text(graphics, "model")
     return {
         "socket": _text(record, "socket"),
         "memory": _list(memory, "types"),
@@ -133,7 +138,7 @@ def _cpu(record: Record) -> Fields:
 def _memory(record: Record) -> Fields:
     kit, name = _part(record, "modules"), record["metadata"]["name"]
     field = {"Registered": "RDIMM", "Unbuffered": "UDIMM"}
-    module = field.get(record.get("registered") or "")
+    module = field.get(_text(record, "registered") or "")
     said = bool(re.search(r"\bR-?DIMM|Registered", name, re.I))
     return {
         "type": _text(record, "ram_type"),
