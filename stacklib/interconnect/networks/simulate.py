@@ -16,19 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from stacklib.interconnect.schedules.schedule import Schedule
-from stacklib.quantity import resolve
 from stacklib.quantity.bounds import at_least
 
 from .fluid import Flow, passed
 from .links import number
-from .paths import Pair, Routes
+from .paths import Pair
 from .topology import Topology
-
-ROUTINGS = ("spread", "single")
+from .ways import Ways, fitting, messages_of
 
 
 class Step(NamedTuple):
@@ -105,26 +102,16 @@ def simulate(
     2e-06
     """
     at_least(0, size=size, overhead=overhead)
-    routing = resolve(routing, ROUTINGS, "routing")
-    if schedule.ranks != topology.ranks:
-        raise ValueError(
-            f"a schedule of {schedule.ranks} ranks on {topology.name}, which has "
-            f"{topology.ranks} chips: make one for as many"
-        )
-    if schedule.switches > topology.switches:
-        raise ValueError(
-            f"the schedule reduces in {schedule.switches} switches, {topology.name} "
-            f"has {topology.switches}"
-        )
-    return _Ways(topology, routing).run(schedule, number(size), number(overhead))
+    ways = Ways(topology, routing)
+    fitting(schedule, topology)
+    return _Stepped(ways).run(schedule, number(size), number(overhead))
 
 
-class _Ways:
-    """Routes found so far, and steps that were the same as one before."""
+class _Stepped:
+    """Steps one after the other, those that were the same as one before known."""
 
-    def __init__(self, topology: Topology, routing: str) -> None:
-        self.on, self.routing = topology, routing
-        self.known: dict[Pair, tuple[Mapping[Pair, float], float]] = {}
+    def __init__(self, ways: Ways) -> None:
+        self.on, self.ways = ways.on, ways
         self.seen: dict[Any, tuple[Step, dict[Pair, float]]] = {}
 
     def run(self, schedule: Schedule, size: float, overhead: float) -> Run:
@@ -132,18 +119,8 @@ class _Ways:
         chunk = size / schedule.chunks
         steps = []
         total: dict[Pair, float] = {}
-        for at, sends in enumerate(schedule.by_step()):
-            messages: dict[Pair, int] = {}
-            for send in sends:
-                pair = (send.source, send.destination)
-                if not all(0 <= node < schedule.nodes for node in pair):
-                    raise ValueError(
-                        f"step {at}: {pair[0]} sends to {pair[1]}, and nodes are 0 to "
-                        f"{schedule.nodes - 1}"
-                    )
-                if pair[0] != pair[1]:  # what stays in a chip uses no link
-                    messages[pair] = messages.get(pair, 0) + 1
-            step, loads = self._step(messages, chunk)
+        for sends in schedule.by_step():
+            step, loads = self._step(messages_of(sends), chunk)
             steps.append(step._replace(time=step.time + overhead))
             for pair, amount in loads.items():
                 total[pair] = total.get(pair, 0.0) + amount
@@ -164,15 +141,14 @@ class _Ways:
         """One step: its messages let loose together."""
         if not messages:
             return Step(0.0, 0.0, None, 0), {}
-        ways = [self._way(pair) for pair in messages]
+        ways = [self.ways.way(pair) for pair in messages]
         flows = [
             Flow(count * chunk, share)
             for count, (share, _) in zip(messages.values(), ways, strict=True)
         ]
-        loads: dict[Pair, float] = {}
-        for flow in flows:
-            for pair, share in flow.share.items():
-                loads[pair] = loads.get(pair, 0.0) + flow.amount * share
+        loads = {
+            pair: chunks * chunk for pair, chunks in self.ways.loads(messages).items()
+        }
         there = [
             (after + latency, latency)
             for after, (_, latency) in zip(
@@ -182,22 +158,3 @@ class _Ways:
         time, latency = max(there)
         busiest = max(loads, key=lambda pair: loads[pair] / self.on.capacity[pair])
         return Step(time, latency, busiest, len(messages)), loads
-
-    def _way(self, pair: Pair) -> tuple[Mapping[Pair, float], float]:
-        """The share of each link of a message's way, and its latency."""
-        if pair not in self.known:
-            routes = self.on.routes(*pair)
-            if self.routing == "single":
-                path = routes.path
-                share = dict.fromkeys(pairwise(path), 1.0)
-                routes = Routes(*pair, 1, path, share)
-            self.known[pair] = routes.share, self._latency(routes)
-        return self.known[pair]
-
-    def _latency(self, routes: Routes) -> float:
-        """Of the slowest of the paths that are used."""
-        latest = {routes.source: 0.0}
-        for one, other in routes.share:  # what flows in stands before what flows out
-            came = latest[one] + self.on.latency[one, other]
-            latest[other] = max(latest.get(other, 0.0), came)
-        return latest[routes.destination]
