@@ -120,7 +120,9 @@ def parts(schedule: Schedule, topology: Topology, size: float) -> tuple[float, f
     """
     waiting = each = 0.0
     for lines, steps in _steps(Same(schedule), Same(topology)).items():
-        _, late, slope = max((late + size * slope, late, slope) for late, slope in lines)
+        _, late, slope = max(
+            (late + size * slope, late, slope) for late, slope in lines
+        )
         waiting += steps * late
         each += steps * slope
     return waiting, each

@@ -1,15 +1,21 @@
-"""A schedule run over a network, link by link.
+"""A schedule run over a network, link by link, in steps or as its messages can go.
 
-The messages of a step start together when the step before has ended for all. Messages
-of one step share links fairly (max-min, see ``fluid``); those of one pair of nodes go
-as one. A message is there after the latency of its way and the time its bytes need,
-passed on as they come (cut-through, not stored at each node). Each is spread over all
-shortest paths alike, or takes one. Without contention that is alpha + bytes / bandwidth
-for each step, as in the closed forms; with it, the simulator says by how much these are
-short.
+In steps the messages of each start together when the step before has ended for all;
+without a barrier each goes as soon as what it needs has come (see ``unstepped``).
+Messages share links fairly (max-min, see ``fluid``); those of a step between one pair
+of nodes go as one. A message is there after the latency of its way and the time its
+bytes need, passed on as they come (cut-through, not stored at each node). Each is
+spread over all shortest paths alike, or takes one. Without contention a step is
+alpha + bytes / bandwidth, as in the closed forms.
 
-Left out: the sum's arithmetic, protocols, packets and their headers, ranks that go on
-before the others.
+The three agree within a tenth where all messages of a step are alike and as far, and
+each waits for one that came in the step before: rings, halving and doubling, all at
+once, on switches, meshes, rings and fat trees. Without a barrier a run is shorter where
+ways differ, because only those who need a late message wait for it, and where pieces
+follow one another, because these hide latency; it is longer where steps keep messages
+out of each other's way that now meet.
+
+Left out: the sum's arithmetic, protocols, packets and their headers.
 """
 
 from __future__ import annotations
@@ -25,6 +31,7 @@ from .fluid import Flow, passed
 from .links import number
 from .paths import Pair
 from .topology import Topology
+from .unstepped import Free
 from .ways import Ways, fitting, messages_of
 
 
@@ -42,7 +49,9 @@ class Run:
     """A schedule's time on a network, and the bytes on its links."""
 
     time: float  # s
-    steps: tuple[Step, ...]
+    latency: float  # s of it that no bandwidth would save
+    steps: tuple[Step, ...]  # empty without a barrier
+    done: tuple[float, ...]  # s after which each node has sent and got its last
     bytes: Mapping[Pair, float]  # on each link that was used
     busy: Mapping[Pair, float]  # s in which it would carry them at its full rate
 
@@ -56,11 +65,6 @@ class Run:
         """Seconds of each step."""
         return tuple(step.time for step in self.steps)
 
-    @property
-    def latency(self) -> float:
-        """Seconds that no bandwidth would save."""
-        return sum(step.latency for step in self.steps)
-
 
 def simulate(
     schedule: Schedule,
@@ -69,8 +73,9 @@ def simulate(
     *,
     routing: str = "spread",
     overhead: float = 0.0,
+    barrier: bool = True,
 ) -> Run:
-    """Run a schedule over a network, step by step and link by link.
+    """Run a schedule over a network, link by link.
 
     Parameters
     ----------
@@ -84,13 +89,17 @@ def simulate(
     routing : str
         ``spread``: over all shortest paths alike; ``single``: the one of ``routes``.
     overhead : float
-        Seconds that every step costs besides.
+        Seconds that every step costs besides; without a barrier every message.
+    barrier : bool
+        Whether a step begins for all when the one before has ended for all. If not, a
+        message begins when what it needs has come and the one before it on the same
+        pair's connection has left.
 
     Raises
     ------
     ValueError
         For another number of ranks than the network has chips, more switches than it
-        has, and sizes that are no number.
+        has, sizes that are no number, and a barrier that is neither true nor false.
 
     Examples
     --------
@@ -103,8 +112,29 @@ def simulate(
     """
     at_least(0, size=size, overhead=overhead)
     ways = Ways(topology, routing)
+    if not isinstance(barrier, bool):
+        raise ValueError(f"barrier = {barrier!r}: True for steps, or False")
     fitting(schedule, topology)
-    return _Stepped(ways).run(schedule, number(size), number(overhead))
+    size, overhead = number(size), number(overhead)
+    if barrier:
+        return _Stepped(ways).run(schedule, size, overhead)
+    return _free(schedule, ways, size / schedule.chunks, overhead)
+
+
+def _free(schedule: Schedule, ways: Ways, chunk: float, overhead: float) -> Run:
+    """Without a barrier."""
+    ran = Free(schedule, ways, chunk, overhead).run()
+    total, busy = _used(ways, messages_of(schedule.sends), chunk)
+    return Run(ran.time, ran.latency, (), ran.done, total, busy)
+
+
+def _used(
+    ways: Ways, messages: Mapping[Pair, int], chunk: float
+) -> tuple[dict[Pair, float], dict[Pair, float]]:
+    """Bytes on each link, and the seconds in which it would carry them."""
+    total = {pair: chunks * chunk for pair, chunks in ways.loads(messages).items()}
+    busy = {pair: amount / ways.on.capacity[pair] for pair, amount in total.items()}
+    return total, busy
 
 
 class _Stepped:
@@ -112,49 +142,45 @@ class _Stepped:
 
     def __init__(self, ways: Ways) -> None:
         self.on, self.ways = ways.on, ways
-        self.seen: dict[Any, tuple[Step, dict[Pair, float]]] = {}
+        self.seen: dict[Any, Step] = {}
 
     def run(self, schedule: Schedule, size: float, overhead: float) -> Run:
         """All steps one after the other."""
         chunk = size / schedule.chunks
-        steps = []
-        total: dict[Pair, float] = {}
+        steps: list[Step] = []
+        done = [0.0] * schedule.nodes
+        now = 0.0
         for sends in schedule.by_step():
-            step, loads = self._step(messages_of(sends), chunk)
+            messages = messages_of(sends)
+            step = self._step(messages, chunk)
             steps.append(step._replace(time=step.time + overhead))
-            for pair, amount in loads.items():
-                total[pair] = total.get(pair, 0.0) + amount
-        busy = {pair: amount / self.on.capacity[pair] for pair, amount in total.items()}
-        return Run(sum(step.time for step in steps), tuple(steps), total, busy)
+            now += steps[-1].time
+            for one, other in messages:
+                done[one] = done[other] = now
+        total, busy = _used(self.ways, messages_of(schedule.sends), chunk)
+        late = sum(step.latency for step in steps)
+        return Run(now, late, tuple(steps), tuple(done), total, busy)
 
-    def _step(
-        self, messages: Mapping[Pair, int], chunk: float
-    ) -> tuple[Step, dict[Pair, float]]:
+    def _step(self, messages: Mapping[Pair, int], chunk: float) -> Step:
         key = tuple(sorted(messages.items()))
         if key not in self.seen:
             self.seen[key] = self._timed(messages, chunk)
         return self.seen[key]
 
-    def _timed(
-        self, messages: Mapping[Pair, int], chunk: float
-    ) -> tuple[Step, dict[Pair, float]]:
+    def _timed(self, messages: Mapping[Pair, int], chunk: float) -> Step:
         """One step: its messages let loose together."""
         if not messages:
-            return Step(0.0, 0.0, None, 0), {}
+            return Step(0.0, 0.0, None, 0)
         ways = [self.ways.way(pair) for pair in messages]
         flows = [
             Flow(count * chunk, share)
             for count, (share, _) in zip(messages.values(), ways, strict=True)
         ]
-        loads = {
-            pair: chunks * chunk for pair, chunks in self.ways.loads(messages).items()
-        }
         there = [
             (after + latency, latency)
             for after, (_, latency) in zip(
                 passed(flows, self.on.capacity), ways, strict=True
             )
         ]
-        time, latency = max(there)
-        busiest = max(loads, key=lambda pair: loads[pair] / self.on.capacity[pair])
-        return Step(time, latency, busiest, len(messages)), loads
+        _, busy = _used(self.ways, messages, chunk)
+        return Step(*max(there), max(busy, key=busy.__getitem__), len(messages))

@@ -82,12 +82,19 @@ def test_a_written_schedule_is_proved_or_its_fault_shown():
         assert len(spec["readouts"]) == 5, words
     told = {
         "0>1": "line 1",
-        "0>0 c0 +": "sends to itself",
         "": "no line",
     }
     for text, why in told.items():
         spec = live.explore(**start | {"program": text})
         assert why in spec["message"].lower() and not spec["marks"]
+    for text, why in {
+        "0>0 c0 +": "reduced twice: rank 0",
+        "0>1 c0 +\n1>0 c0 =\n0>1 c0 =": "there already: from rank 0",
+        "0>1 c0 +, 1>0 c0 +": "sent and received in one step",
+    }.items():
+        spec = live.explore(**start | {"program": text})
+        assert why in spec["message"] and spec["marks"]
+        assert spec["title"].startswith("Proved") == verify(from_text(text)).holds
     cube = live.explore(**start | {"network": "cube"})
     assert "8 chips" in cube["message"]
 

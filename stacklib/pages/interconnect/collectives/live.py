@@ -11,7 +11,7 @@ from stacklib.interconnect.networks.simulate import Run, simulate
 from stacklib.interconnect.networks.topology import Topology
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.schedule import Schedule
-from stacklib.interconnect.schedules.text import TextFault, from_text, to_text
+from stacklib.interconnect.schedules.text import from_text, to_text
 from stacklib.interconnect.schedules.verify import Proof, verify
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
@@ -78,9 +78,6 @@ def explore(*, program: str, network: str, size: float) -> Spec:
         made = from_text(program)
         topology = network_of(network, made.ranks)
         proof = verify(made)
-        where = "rank out of range", "sends to itself"
-        if any(fault.kind in where for fault in proof.found):
-            raise TextFault(proof.faults[0])
         run = simulate(made, topology, size * KIB)
     except ValueError as fault:
         return _refused(str(fault))
@@ -128,14 +125,18 @@ def _drawn(made: Schedule, topology: Topology, proof: Proof, run: Run) -> Spec:
             | {"label_at": "key"},
         ],
         readouts=_readouts(made, topology, run),
-        message=None if proof.holds else _told(proof),
+        message=_told(proof),
         table=_table(made, topology, run),
         square=True,
     )
 
 
-def _told(proof: Proof) -> str:
-    first, more = proof.faults[0], len(proof.found) - 1
+def _told(proof: Proof) -> str | None:
+    """The first fault, or of a right schedule the first thing that is wasted."""
+    found = proof.faults or proof.notes
+    if not found:
+        return None
+    first, more = found[0], len(found) - 1
     rest = f" Then {more} more." if more else ""
     return f"{first[:1].upper()}{first[1:]}.{rest}"
 
