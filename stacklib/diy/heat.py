@@ -72,8 +72,8 @@ def heat(
     most : float, optional
         Degrees at which the first part's watts are cut, as firmware does.
     steps : int
-        Into how many equal times the hours are cut; exact at each, however many, but for
-        when the limit begins to hold.
+        Into how many equal times the hours are cut. Each is exact; a limit begins to
+        hold at the start of one.
 
     Raises
     ------

@@ -106,7 +106,7 @@ def test_measured_shares_replace_the_usual():
         ({"limit": -1}, "limit = -1"),
         ({"limit": 30}, "draws .* without work"),
         ({"limit": True}, "limit = True"),
-        ({"work": "decod"}, "decode"),
+        ({"work": "training"}, "decode"),
         ({"core": 1.5}, "core = 1.5"),
         ({"core": 0.0}, "core = 0.0"),
         ({"wants": 20}, "without work"),
