@@ -111,7 +111,7 @@ def test_measured_shares_replace_the_usual():
         ({"core": 0.0}, "core = 0.0"),
         ({"wants": 20}, "without work"),
         ({"wants": math.inf}, "wants = inf"),
-        ({"card": "rtx-4091"}, "rtx-4090"),
+        ({"card": "rtx-4091"}, "rtx_4090"),
     ],
 )
 def test_what_is_no_limit_is_refused(told, words):
