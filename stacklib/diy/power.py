@@ -30,7 +30,7 @@ STATIC = {  # share of the board's power that is drawn whatever it does
     "Samsung 8N": quoted("voltage.static_samsung_8n").si,
     "": quoted("voltage.static_tsmc_4n").si,
 }
-_STEPS = 60  # halvings of the clock: to the last bit
+_STEPS = 34  # halvings of the clock: to ten digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def _clock(limit: float, board: float, work: Work, static: float) -> float:
     """The highest clock whose draw is within a limit."""
     if limit >= work.wants * board:
         return work.top
-    low, high = work.top * 2.0**-40, work.top
+    low, high = work.top * 2.0**-30, work.top
     for _ in range(_STEPS):
         middle = (low + high) / 2
         if draw(middle, board, work, static) < limit:
