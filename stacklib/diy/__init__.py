@@ -2,8 +2,8 @@
 
 ``Build(gpus=..., cpu=..., ...)`` names the parts, ``read_build`` reads them from TOML;
 ``verify(build)`` says which rule is broken, with the sum, and what mends it.
-``power(card, limit)`` is what a card does under a limit of power, ``heat`` where its heat
-goes, ``temperature(build, hours, ambient)`` both together, ``chain(build)`` all links
+``power(card, limit)`` is what a card does under a limit of power, ``heat`` where its
+heat goes, ``temperature(build, hours, ambient)`` both, and ``chain(build)`` all links
 from the breaker to the token.
 """
 
