@@ -147,13 +147,14 @@ def evaluate(
     limit: bool = True,
     share: Any = 1.0,
     tuned: bool = True,
+    graph: bool = False,
 ) -> Step:
     """``step_time`` once sizes and sheet are read and the layout divides.
 
     - ``limit``: whether what does not fit has no time.
-    - ``share``, ``tuned``: as ``rates_of`` takes them.
+    - ``share``, ``tuned``, ``graph``: as ``rates_of`` takes them.
     """
-    rates = rates_of(device, traced, share, tuned)
+    rates = rates_of(device, traced, share, tuned, graph)
     tokens = layout.micro * length / layout.cp
     many = batch / (layout.dp * layout.micro)
     memory = memory_of(shape, layout, batch=batch, length=length, scores=scores)

@@ -34,7 +34,7 @@ def all_layers(
 ) -> tuple[Any, Any, Any, tuple[Any, Any, Any]]:
     """Of all layers: seconds forward and backward, waits, and bytes sent."""
     tp, cp, ep = layout.tp, layout.cp, layout.ep
-    again = layout.again
+    again, beside = layout.again, 1.0 * layout.overlap
     array = exchange.tensor_layer(shape, layout, tokens)
     many = halves(layout)
     one = exchange.half_ring(device, 1, tp, array) * where(tp > 1, 1.0, 0.0)
@@ -54,7 +54,7 @@ def all_layers(
         backward = backward + kind.count * (work.backward + redone)
         # Beside its products, piece by piece, an exchange shows one piece of its tp.
         left = maximum(each - products, each / tp)
-        wait = where(layout.overlap, left, each)
+        wait = each + beside * (left - each)
         if not (type(cp) is int and cp == 1):
             around = exchange.keys_bytes(kind, layout, tokens) * (cp - 1)
             passes = 3.0 + again
@@ -63,12 +63,13 @@ def all_layers(
             context = context + kind.count * passes * around
         if kind.routed and not (type(ep) is int and ep == 1):
             # Out and back, forward and backward; copies are cut by sequence.
-            moved = 2.0 * kind.routed * shape.hidden * tokens / tp
             passes = 4.0 + 2.0 * again
-            sending = passes * exchange.all_to_all(device, tp, ep, moved)
-            left = maximum(sending - products, sending / 16)
-            wait = wait + where(layout.overlap, left, sending)
-            expert = expert + kind.count * passes * moved * (ep - 1) / ep
+            way, moved = exchange.all_to_all(device, kind, tp, ep, array / tp)
+            sending = passes * way
+            # What runs beside products takes units of theirs for as long as it runs.
+            left = maximum(sending - products, sending * rates.taken)
+            wait = wait + sending + beside * (left - sending)
+            expert = expert + kind.count * passes * moved
         waits = waits + kind.count * wait
     return forward, backward, waits, (tensor, context, expert)
 
