@@ -52,7 +52,7 @@ def layouts(shape: Shape, chips: int, batch: int, length: int) -> Iterator[Layou
     """Every layout of some chips that divides, before recomputation is chosen.
 
     Activations are cut by tokens wherever tensor parallelism is: that holds less and
-    sends as much.
+    sends as much. DualPipe is tried where it has exchanges of experts to hide.
     """
     ways = divisors(chips)
     for tp, pp, cp in itertools.product(ways, ways, ways):
@@ -69,15 +69,16 @@ def layouts(shape: Shape, chips: int, batch: int, length: int) -> Iterator[Layou
         experts = [
             ep for ep in divisors(dp * cp) if shape.experts and shape.experts % ep == 0
         ]
-        pieces = [
-            v for v in INTERLEAVE if v == 1 or (pp > 1 and shape.layers % (pp * v) == 0)
-        ]
         micros = [m for m in MICRO if (batch // dp) % m == 0]
         zeros = ZERO if dp * cp > 1 else (0,)
-        for ep, v, micro, zero in itertools.product(
-            experts or [1], pieces, micros, zeros
-        ):
-            yield Layout(dp, tp, pp, ep, cp, tp > 1, zero, micro, v)
+        for ep, micro, zero in itertools.product(experts or [1], micros, zeros):
+            for v in INTERLEAVE:
+                if v == 1 or (pp > 1 and pp * v <= shape.layers):
+                    yield Layout(dp, tp, pp, ep, cp, tp > 1, zero, micro, v)
+            rounds = batch // (dp * micro)
+            if ep > 1 and pp % 2 == 0 and rounds % 2 == 0 and rounds >= 2 * pp:
+                one = Layout(dp, tp, pp, ep, cp, tp > 1, zero, micro)
+                yield replace(one, schedule="dualpipe")
 
 
 def plan(
@@ -153,20 +154,22 @@ def _timed(
     """Time, recomputation and place of every layout that fits."""
     import numpy
 
-    def column(name: str) -> Any:
-        return numpy.array([float(getattr(one, name)) for one in listed])
-
     names = ("dp", "tp", "pp", "ep", "cp", "sequence", "zero", "micro", "interleave")
-    columns = {name: column(name) for name in names}
-    if not shape.experts:
-        columns["ep"] = 1
     found = []
-    for again in RECOMPUTED:
-        step = evaluate(
-            shape, device, Layout(**columns, recompute=again), batch, length, scores
-        )
+    for schedule, again in itertools.product(("1f1b", "dualpipe"), RECOMPUTED):
+        mine = [i for i, one in enumerate(listed) if one.schedule == schedule]
+        if not mine:
+            continue
+        columns: dict[str, Any] = {
+            name: numpy.array([float(getattr(listed[i], name)) for i in mine])
+            for name in names
+        }
+        if not shape.experts:
+            columns["ep"] = 1
+        layout = Layout(**columns, recompute=again, schedule=schedule)
+        step = evaluate(shape, device, layout, batch, length, scores)
         (places,) = numpy.nonzero(numpy.isfinite(step.time))
-        found += [(float(step.time[i]), again, int(i)) for i in places]
+        found += [(float(step.time[i]), again, mine[i]) for i in places]
     return found
 
 

@@ -10,7 +10,7 @@ from stacklib import models
 from stacklib.hardware import efficiency_override
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.interconnect.parallelism.megatron import LENGTH, ROWS, predicted
-from stacklib.interconnect.parallelism.memory import held, memory_of
+from stacklib.interconnect.parallelism.memory import memory_of
 from stacklib.interconnect.parallelism.plan import RECOMPUTED, layouts, plan
 from stacklib.interconnect.parallelism.shape import shape_of
 from stacklib.interconnect.parallelism.step import step_time
@@ -82,7 +82,7 @@ def test_a_half_ring_sends_what_its_schedule_sends():
 
 def test_data_parallelism_sends_gradients_and_weights():
     shape = shape_of("llama-3-8b", 4096)
-    mine = held(shape, Layout(dp=64)).total
+    mine = shape.parameters
     for zero, each in ((0, 8), (1, 6), (3, 8)):
         layout = Layout(dp=64, zero=zero, recompute="full", micro=8)
         found = step_time("llama-3-8b", chips=64, layout=layout, **LLAMA)
