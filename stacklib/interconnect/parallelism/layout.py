@@ -159,8 +159,8 @@ def faults(layout: Layout, shape: Shape, chips: Any, batch: Any, length: int) ->
     parts = layout.pp * layout.interleave
     yield (
         parts > len(shape.pattern) + 2,
-        "pp = {0.pp} times interleave = {0.interleave} makes more parts than {2.layers} "
-        "layers, embedding and head",
+        "pp = {0.pp} times interleave = {0.interleave} makes more parts than "
+        "{2.layers} layers, embedding and head",
     )
     yield length % cp != 0, "cp = {0.cp} does not divide {4} tokens"
     yield (
@@ -197,8 +197,7 @@ def _split_faults(layout: Layout, shape: Shape, parts: Any) -> Any:
     )
     yield (
         sum(split) != len(shape.pattern),
-        f"split = {said} holds {sum(split)} layers, and there are "
-        f"{len(shape.pattern)}",
+        f"split = {said} holds {sum(split)} layers, and there are {len(shape.pattern)}",
     )
     empty = [at for at, many in enumerate(split[1:-1], 1) if not many]
     yield bool(empty), f"split = {said}: part {empty[:1]} in the middle has no layer"
@@ -216,7 +215,13 @@ def _schedule_faults(layout: Layout, many: Any) -> Any:
     if name == "dualpipe":
         yield pp % 2 != 0, "dualpipe pairs stages, and pp = {0.pp} is odd"
         yield many % 2 != 0, "dualpipe runs half of the microbatches each way"
-    least = {"gpipe": 1, "1f1b": 1, "zb-h1": pp, "zb-h2": 2 * pp - 1, "dualpipe": 2 * pp}
+    least = {
+        "gpipe": 1,
+        "1f1b": 1,
+        "zb-h1": pp,
+        "zb-h2": 2 * pp - 1,
+        "dualpipe": 2 * pp,
+    }
     yield (
         many < least[name],
         "schedule = {0.schedule} on pp = {0.pp} stages has too few microbatches",

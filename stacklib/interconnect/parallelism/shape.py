@@ -187,9 +187,7 @@ def shape_of(model: str | LanguageModel, length: int, later: int = 0) -> Shape:
         pattern += (len(kinds),) * later
         kinds += (last,)
     table = float(model.vocab * model.hidden)
-    inside = sum(
-        k.count * m.used * m.depth * m.columns for k in kinds for m in k.mats
-    )
+    inside = sum(k.count * m.used * m.depth * m.columns for k in kinds for m in k.mats)
     experts = [b.mlp.experts for b in model.kinds if isinstance(b.mlp, Experts)]
     found = Shape(
         model.key,

@@ -122,7 +122,9 @@ def told(
         raise ValueError(f"{left} layers do not split over {others} stages alike")
     sizes = [given.get(s, left // max(others, 1)) for s in range(stages)]
     if odd := [many for many in sizes if many % interleave]:
-        raise ValueError(f"a stage's {odd[0]} layers do not split in {interleave} alike")
+        raise ValueError(
+            f"a stage's {odd[0]} layers do not split in {interleave} alike"
+        )
     split = [many // interleave for many in sizes] * interleave
     split[0] -= embedding
     split[-1] -= loss
@@ -136,9 +138,7 @@ def ranks(stages: int, interleave: int, paired: bool) -> tuple[tuple[int, ...], 
     """The parts that each stage holds; of two ranks that hold alike one."""
     if paired:
         return tuple((s, stages - 1 - s) for s in range(stages // 2))
-    return tuple(
-        tuple(range(s, stages * interleave, stages)) for s in range(stages)
-    )
+    return tuple(tuple(range(s, stages * interleave, stages)) for s in range(stages))
 
 
 @lru_cache(maxsize=8192)
@@ -176,9 +176,7 @@ def spread(
     split = [0] * parts
     for group, many in zip(groups, counts, strict=True):
         # What does not divide goes to pieces in the middle first, to the ends last.
-        order = sorted(
-            group, key=lambda p: (p in ends, p == group[-1], p == group[0])
-        )
+        order = sorted(group, key=lambda p: (p in ends, p == group[-1], p == group[0]))
         for at, part in enumerate(order):
             split[part] = many // len(group) + (at < many % len(group))
     return tuple(split)
@@ -238,9 +236,7 @@ def grouped(
         key = (layers, float(0 in parts), float(len(split) - 1 in parts))
         found.setdefault(key, []).append(at)
     ways = 2 if paired else 1
-    return tuple(
-        Stage(at[0], float(ways * len(at)), *key) for key, at in found.items()
-    )
+    return tuple(Stage(at[0], float(ways * len(at)), *key) for key, at in found.items())
 
 
 def splits(
@@ -319,7 +315,13 @@ def _of_arrays(
         for j in range(most):
             # Where another layout has more kinds of stages: the first once more.
             one = stages[j] if j < len(stages) else stages[0]._replace(many=0.0)
-            table[:, j, at] = (one.place, one.many, one.embedding, one.head, *one.layers)
+            table[:, j, at] = (
+                one.place,
+                one.many,
+                one.embedding,
+                one.head,
+                *one.layers,
+            )
     inverse = inverse.reshape(numpy.shape(key))
     found = [table[:, j][:, inverse] for j in range(most)]
     return tuple(Stage(f[0], f[1], tuple(f[4:]), f[2], f[3]) for f in found)

@@ -16,14 +16,14 @@ from stacklib.hardware import Accelerator
 from stacklib.interconnect.pipelines.closed import bubble as idle
 from stacklib.interconnect.pipelines.closed import paced
 from stacklib.models.language_model import LanguageModel
-from stacklib.quantity import maximum, resolve, where
+from stacklib.quantity import maximum, quoted, resolve, where
 from stacklib.quantity.bounds import whole
 
 from .exchange import Sent
 from .layer import ATTENTION, head_time
 from .layout import Layout, hold
 from .memory import Held, Memory, held, kept, memory_of
-from .rates import Device, device_of, rates_of
+from .rates import Device, Rates, device_of, rates_of
 from .shape import Numbers, Shape, shape_of
 from .split import Stage, splits
 from .waits import Layer, between_stages, data_waits, layers_of
@@ -159,13 +159,18 @@ def evaluate(
     - ``share``, ``tuned``: as ``rates_of`` takes them.
     """
     rates = rates_of(device, traced, share, tuned)
+    if layout.schedule == "dualpipe" and rates.tiled:
+        rates = _sent_by_units(rates)
     tokens = layout.micro * length / layout.cp
     many = batch / (layout.dp * layout.micro)
     layers = layers_of(shape, device, rates, layout, tokens, length, scores)
     adding = _ADDED * device.byte / rates.moving
     last = head_time(shape, layout, tokens, rates) * (1 + layout.later)
     table = shape.table / layout.tp * adding
-    costs = tuple(_plain(_cost(one, own, layout, adding)) for one, own in zip(layers, shape.own))
+    costs = tuple(
+        _plain(_cost(one, own, layout, adding))
+        for one, own in zip(layers, shape.own, strict=True)
+    )
     split, stages = splits(
         shape.pattern, layout, costs, _plain(last + table), _plain(table)
     )
@@ -180,8 +185,7 @@ def evaluate(
     )
     passed, passing = between_stages(shape, device, layout, tokens)
     paces = [
-        _pace(shape, layout, stage, layers, adding, last, passing)
-        for stage in stages
+        _pace(shape, layout, stage, layers, adding, last, passing) for stage in stages
     ]
     slow, most = paces[0], paces[0].held
     total: Any = 0.0 * device.second
@@ -296,7 +300,9 @@ def _of_larger(more: Any, one: Any, other: Any) -> Any:
         if isinstance(a, Held):
             found[field.name] = _of_larger(more, a, b)
         else:  # what no layout of the array has stays a plain zero
-            found[field.name] = a if type(a) is type(b) is float and a == b else where(more, a, b)
+            found[field.name] = (
+                a if type(a) is type(b) is float and a == b else where(more, a, b)
+            )
     return type(one)(**found)
 
 
@@ -318,6 +324,14 @@ def _pipelined(
         )
         moving = many * slow.time * (1 + filling)
     return moving, layout.pp * moving / (many * total) - 1
+
+
+def _sent_by_units(rates: Rates) -> Rates:
+    """Rates of products where some of a chip's units do nothing but send."""
+    left = 1 - quoted("deepseek_ai.sms").si / rates.units
+    return replace(
+        rates, product=rates.product * left, attention=rates.attention * left
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -57,7 +57,9 @@ def layers_of(
         if layout.lean:
             redone = work.core if scores else work.cheap
             for m in () if scores else kind.latent:
-                redone = redone + product_time(tokens, m.columns / tp, m.depth, 1.0, rates)
+                redone = redone + product_time(
+                    tokens, m.columns / tp, m.depth, 1.0, rates
+                )
         products = work.forward + work.backward + redone
         # Beside its products, piece by piece, an exchange shows one piece of its tp.
         left = maximum(each - products, each / tp)
@@ -73,7 +75,9 @@ def layers_of(
         if kind.routed and not (type(ep) is int and ep == 1):
             # Out and back, forward and backward; copies are cut by sequence.
             moved = 2.0 * kind.routed * shape.hidden * tokens / tp
-            if layout.schedule == "dualpipe":  # there in the products' format, back in 16
+            if (
+                layout.schedule == "dualpipe"
+            ):  # there in the products' format, back in 16
                 moved = moved * (2 + device.width) / 4
             passes = 4.0 + 2.0 * again
             sending = passes * exchange.all_to_all(device, tp, ep, moved)

@@ -107,8 +107,8 @@ def in_flight(
 ) -> Any:
     """Microbatches whose activations a stage holds, whole stages' worth.
 
-    - ``stage``: from 0, which holds most. Each later one begins its first backward a
-      forward sooner, in pieces two of them (V. Korthikanti et al., 2022, section 4.2.3).
+    - ``stage``: from 0, which holds most. Each later one begins its first backward
+      a forward sooner, in pieces two (V. Korthikanti et al., 2022, section 4.2.3).
     - dualpipe: p + 1 on each rank, of the two parts that it holds together.
     """
     schedule = resolve(schedule, SCHEDULES, "pipeline schedule")

@@ -100,8 +100,8 @@ def pipeline(
     if schedule == "dualpipe":
         if stages % 2 or microbatches % 2 or microbatches < 2 * stages:
             raise ValueError(
-                f"stages = {stages}, microbatches = {microbatches}: dualpipe needs even "
-                "counts, and twice as many microbatches as stages"
+                f"stages = {stages}, microbatches = {microbatches}: dualpipe needs "
+                "even counts, and twice as many microbatches as stages"
             )
         half = microbatches // 2
         both = [_both_ways(stages, half, s) for s in range(stages)]
