@@ -94,9 +94,10 @@ class Layout:
                     whole(**{name: value})
                 elif not (value >= 1).all():
                     raise ValueError(f"{name} has counts below one")
-        if isinstance(self.recompute, str):
+        if isinstance(self.recompute, str) and self.recompute not in RECOMPUTE:
             resolve(self.recompute, RECOMPUTE, "recomputation")
-        resolve(self.schedule, SCHEDULES, "pipeline schedule")
+        if self.schedule not in SCHEDULES:
+            resolve(self.schedule, SCHEDULES, "pipeline schedule")
         whole(0, later=self.later)
         if isinstance(self.split, str):
             object.__setattr__(self, "split", read(self.split))

@@ -18,7 +18,7 @@ from stacklib.roofline.work.fit import Infeasible
 
 from .layer import ATTENTION
 from .layout import Layout, faults
-from .rates import Device, device_of
+from .rates import Device, device_of, reached
 from .shape import Shape, shape_of
 from .step import Step, evaluate
 
@@ -108,7 +108,8 @@ def plan(
     Infeasible
         Where no layout fits: with the one that holds least.
     ValueError
-        Where none divides, and for counts below one.
+        Where none divides, for counts below one, and for several chips between which
+        no link is known.
 
     Examples
     --------
@@ -120,6 +121,7 @@ def plan(
     resolve(attention, ATTENTION, "attention")
     shape = shape_of(model, length)
     device = device_of(on, dtype, port, domain)
+    reached(device, chips)
     listed = list(layouts(shape, chips, batch, length))
     if not listed:
         raise ValueError(

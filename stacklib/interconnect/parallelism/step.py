@@ -23,7 +23,7 @@ from .exchange import Sent
 from .layer import ATTENTION, head_time
 from .layout import Layout, hold
 from .memory import Held, Memory, held, kept, memory_of
-from .rates import Device, Rates, device_of, rates_of
+from .rates import Device, Rates, device_of, rates_of, reached
 from .shape import Numbers, Shape, shape_of
 from .split import Stage, splits
 from .waits import Layer, between_stages, data_waits, layers_of
@@ -108,7 +108,8 @@ def step_time(
     ------
     ValueError
         For a layout that does not divide chips, heads, layers, experts, tokens or
-        batch: it is named. In arrays such a layout's time is infinite.
+        batch: it is named. In arrays such a layout's time is infinite. For several
+        chips of a device between which no link is known, and no port told.
     UnknownName
         For a model, device or format that is not known.
 
@@ -128,6 +129,7 @@ def step_time(
         whole(batch=batch)
     bad = hold(layout, shape, chips, batch, length)
     device = device_of(on, dtype, port, domain, traced)
+    reached(device, chips)
     found = evaluate(
         shape, device, layout, batch, length, attention == "scores", traced
     )
