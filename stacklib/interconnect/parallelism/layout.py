@@ -6,6 +6,7 @@ pipeline, as Megatron-LM does: the exchange that sends most has the shortest way
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,9 +96,11 @@ class Layout:
                 elif not (value >= 1).all():
                     raise ValueError(f"{name} has counts below one")
         if isinstance(self.recompute, str) and self.recompute not in RECOMPUTE:
-            resolve(self.recompute, RECOMPUTE, "recomputation")
+            told = resolve(self.recompute, RECOMPUTE, "recomputation")
+            object.__setattr__(self, "recompute", told)
         if self.schedule not in SCHEDULES:
-            resolve(self.schedule, SCHEDULES, "pipeline schedule")
+            told = resolve(self.schedule, SCHEDULES, "pipeline schedule")
+            object.__setattr__(self, "schedule", told)
         whole(0, later=self.later)
         if isinstance(self.split, str):
             object.__setattr__(self, "split", read(self.split))
@@ -142,6 +145,60 @@ class Layout:
         if self.recompute not in ("none", 0):
             cuts.append(f"recompute {self.recompute}")
         return ", ".join(cuts)
+
+
+_SPELLED = {
+    "vp": "interleave",
+    "vpp": "interleave",
+    "vs": "interleave",
+    "mbs": "micro",
+    "mtp": "later",
+    "sp": "sequence",
+}
+_TOLD = ("recompute", "schedule", "overlap", "sequence")
+
+
+def read_layout(text: str, chips: int, split: str | None = None) -> Layout:
+    """A layout from its words, as ``Layout.text`` says them: ``tp 8, pp 16, zero 1``.
+
+    - ``dp`` is what fills the chips unless it is said; activations are cut by tokens
+      where tensor parallelism is, unless ``sequence 0`` is said.
+    - raises ``ValueError`` for words that are none of a layout's.
+
+    >>> read_layout("tp 8, pp=4, vpp 2, dualpipe", 64).dp
+    2
+    """
+    said: dict[str, Any] = {"split": split}
+    for word in filter(None, re.split(r"[,;\s]*[,;]\s*", text.strip().lower())):
+        name, _, value = re.sub(r"[=_\s]+", " ", word).strip().partition(" ")
+        glued = re.fullmatch(r"([a-z]+)(\d+)", name)
+        if not value and glued and glued[1] != "1f":
+            name, value = glued[1], glued[2]
+        name = _SPELLED.get(name, name)
+        if not value and name.replace(" ", "-") in SCHEDULES:
+            name, value = "schedule", name
+        if name not in _COUNTS and name not in (*_TOLD, "zero", "later"):
+            raise ValueError(
+                f"layout {text!r}: {word!r} is none of a layout's words, such as tp 8, "
+                "pp 16, ep 64, interleave 2, zero 1, recompute full, dualpipe"
+            )
+        if name in ("recompute", "schedule"):
+            said[name] = value.replace(" ", "-")
+        elif not value.isdecimal():
+            raise ValueError(f"layout {text!r}: {word!r} needs a whole number")
+        else:
+            said[name] = int(value)
+    for name in ("sequence", "overlap"):
+        if name in said:
+            said[name] = bool(said[name])
+    found = Layout(**said)
+    said.setdefault("sequence", found.tp > 1)
+    if "dp" not in said:
+        ways = found.tp * found.pp * found.cp
+        if chips % ways:
+            raise ValueError(f"layout {text!r}: its {ways} ways do not fill {chips} chips")
+        said["dp"] = chips // ways
+    return Layout(**said)
 
 
 def _all(condition: Any) -> bool:

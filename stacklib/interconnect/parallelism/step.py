@@ -12,7 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.hardware.errors import ErrorBand
 from stacklib.interconnect.pipelines.closed import bubble as idle
 from stacklib.interconnect.pipelines.closed import paced
 from stacklib.models.language_model import LanguageModel
@@ -51,6 +53,12 @@ class Step:
     refused: str = ""
     split: tuple[int, ...] = ()  # layers of each part; of an array of layouts none
     slowest: Any = 0  # the stage that sets the pace
+    cell: str = ""  # of published steps, whose band its time has
+
+    @property
+    def error(self) -> ErrorBand | None:
+        """How far such predictions were from published steps; None of an array."""
+        return hardware.error_band(self.cell) if self.cell else None
 
     @property
     def feasible(self) -> bool:
@@ -236,7 +244,21 @@ def evaluate(
         refused,
         split,
         slow.stage,
+        _cell(device, layout, tuned) if split else "",
     )
+
+
+def regime(device: Device, chips: int, cp: int = 1, tuned: bool = True) -> list[str]:
+    """What published steps a step is like: software, links, chips, long contexts."""
+    many = next((f"to {n} chips" for n in (8, 512) if chips <= n), "more chips")
+    words = ["tuned" if tuned else "library"]
+    words += ["switched" if device.plain.tiled else "torus", many]
+    return words + ["shared context"] * (cp > 1)
+
+
+def _cell(device: Device, layout: Layout, tuned: bool) -> str:
+    words = regime(device, layout.chips, layout.cp, tuned)
+    return "/".join(["F", "speed", *words])
 
 
 @dataclass(frozen=True, slots=True)
