@@ -89,8 +89,8 @@ def paced(slowest: Any, total: Any, microbatches: Any, interleave: Any = 1) -> A
     """Time of a step whose stages differ, gpipe or 1f1b.
 
     - ``slowest``, ``total``: what a microbatch takes, forward and backward, on the
-      slowest stage and on all of them. A bound from above with one piece a stage; equal
-      where stages are alike or the last is the slowest.
+      slowest stage and on all of them. gpipe takes that long, 1f1b in one piece a stage
+      at most; pieces of different sizes wait for one another besides.
 
     >>> paced(3, 24, 32), round(32 * 3 * (1 + bubble(8, 32)), 9)
     (117, 117.0)
