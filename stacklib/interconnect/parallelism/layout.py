@@ -196,7 +196,9 @@ def read_layout(text: str, chips: int, split: str | None = None) -> Layout:
     if "dp" not in said:
         ways = found.tp * found.pp * found.cp
         if chips % ways:
-            raise ValueError(f"layout {text!r}: its {ways} ways do not fill {chips} chips")
+            raise ValueError(
+                f"layout {text!r}: its {ways} ways do not fill {chips} chips"
+            )
         said["dp"] = chips // ways
     return Layout(**said)
 
