@@ -54,7 +54,7 @@ def test_what_does_not_fit(run):
         (("--chips", "0"), "0"),
         (("--on", "nosuch"), "nosuch"),
         (("--dtype", "fp17"), "fp17"),
-        (("--batch", "7", "--chips", "11"), "batch of 7"),
+        (("--batch", "7", "--chips", "37"), "batch of 7"),
         (("--port", "-1"), "port"),
         (("--on", "m4-max"), "neither a link"),
         (("--layout", "tp 3"), "do not fill 8 chips"),
