@@ -21,6 +21,7 @@ from stacklib.interconnect.parallelism.rates import Device
 from stacklib.interconnect.parallelism.rates import device_of as sheet_of
 from stacklib.interconnect.parallelism.shape import Shape, shape_of
 from stacklib.interconnect.parallelism.step import evaluate
+from stacklib.interconnect.parallelism.step import regime as like
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal
@@ -161,12 +162,8 @@ def regime(row: Measurement) -> tuple[str, ...]:
     key, many = device_of(row.system)
     device, chips = sheet_of(key, "bf16", None), chips_of(row, many)
     kind = "memory" if "memory" in row.metric else "speed"
-    software = "tuned" if _tuned(row, device) else "library"
-    links = "switched" if device.plain.tiled else "torus"
-    many_chips = next((f"to {n} chips" for n in (8, 512) if chips <= n), "more chips")
-    if ways_of(row).get("cp", 1) > 1:
-        return kind, software, links, many_chips, "shared context"
-    return kind, software, links, many_chips
+    cp = ways_of(row).get("cp", 1)
+    return kind, *like(device, chips, cp, _tuned(row, device))
 
 
 def prepare(row: Measurement) -> Predict:

@@ -13,7 +13,7 @@ from typing import Any
 from stacklib.quantity import maximum, minimum, where
 
 from .layout import Layout
-from .memory import GRADIENTS, WEIGHTS, held
+from .memory import GRADIENTS, WEIGHTS, Held
 from .rates import Device, hop, within
 from .shape import Kind, Shape
 
@@ -86,21 +86,22 @@ def keys_bytes(kind: Kind, layout: Layout, tokens: Any) -> Any:
 
 
 def data_time(
-    device: Device, shape: Shape, layout: Layout, passes: Any
+    device: Device, mine: Held, layout: Layout, passes: Any
 ) -> tuple[Any, Any]:
     """Bytes and seconds of gradients and weights, one step.
 
+    - ``mine``: parameters of the chip.
     - ``passes``: how often weights are gathered, and gradients scattered, in a step
       where ZeRO cuts them.
     """
-    mine, group = held(shape, layout), layout.dp * layout.cp
+    group = layout.dp * layout.cp
     gather, scatter = passes
     each = WEIGHTS * gather + GRADIENTS * scatter
     near = layout.tp
     dense = mine.dense * each
     time = half_ring(device, near, group, dense)
     sent = dense * (group - 1) / group
-    if shape.routed:
+    if not (type(mine.routed) is float and mine.routed == 0):
         fewer = maximum(group / layout.ep, 1.0)
         routed = mine.routed * each
         time = time + half_ring(device, near * layout.ep, fewer, routed)

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.machine import (
+    BOX,
     NETWORK,
     PAYLOAD,
-    PCIE,
+    board_rate,
+    sold_with,
 )
 from stacklib.interconnect.selection.machine import (
     PORT as NCCL_PORT,
@@ -60,6 +63,17 @@ class Device:
     operation: Any  # one operation, one byte: what counts are multiplied by
     byte: Any
     second: Any
+
+
+def reached(device: Device, chips: Any) -> None:
+    """Refuse several chips of a device between which no link is known."""
+    alone = getattr(device.port, "si", device.port) == inf
+    many = chips > 1
+    if alone and (many.any() if hasattr(many, "any") else many):
+        raise ValueError(
+            f"{device.name} names neither a link to others of its kind nor PCI Express "
+            "to a host: say what joins them (port, in bytes a second; --port in Gbit/s)"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +147,21 @@ def _read(
     link, host = device.fields["link"], device.fields["host_link"]
     joined = device.fields["link_domain"]
     many = domain or (int(joined.si) if joined is not None else 1)
-    inside: Any = 0.0
-    if link is not None:
-        inside = (link if traced else link.si) * PAYLOAD
-    elif host is not None:
-        inside, many = (host if traced else host.si) * PCIE, max(many, 8)
     if port is not None:
         above_zero(port=port)
-    outside: Any = (port or PORT.get(device.architecture, PORT["hopper"])) * NETWORK
+    name = device.architecture if device.architecture in PORT else sold_with(device)
+    inside: Any
+    outside: Any = (PORT[name] if port is None else port) * NETWORK
     if traced:
-        outside = _network(device.architecture, port)
+        outside = _network(name, port)
+    if link is not None:
+        inside = (link if traced else link.si) * PAYLOAD
+    elif host is not None:  # boards of one host, as ``selection`` has them
+        share = board_rate(host.si, BOX) / host.si
+        inside, many = (host if traced else host.si) * share, max(many, BOX)
+    else:  # alone, or whatever its port is told to be
+        inside, many = inf, 1
+        outside = inf if port is None else outside
     memory = device.fields["memory_capacity"]
     if memory is None:
         raise ValueError(f"{device.name} says no memory_capacity to train in")
@@ -214,9 +233,8 @@ def rates_of(
     )
 
 
-def _network(architecture: str, port: float | None) -> Quantity:
+def _network(name: str, port: float | None) -> Quantity:
     """What leaves a chip's node, of the port that it is sold with or of another."""
-    name = architecture if architecture in PORT else "hopper"
     sold = quoted(f"port.{name}")
     if port is not None:
         sold = chosen(port, "B/s per_chip per_direction", "network port of a chip")

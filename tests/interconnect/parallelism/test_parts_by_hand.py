@@ -8,7 +8,8 @@ from stacklib.interconnect.parallelism import exchange, layer
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.interconnect.parallelism.memory import held, layer_bytes
 from stacklib.interconnect.parallelism.rates import Device, Rates, hop
-from stacklib.interconnect.parallelism.shape import Kind, Mat, Shape
+from stacklib.interconnect.parallelism.shape import Kind, Mat, Shape, numbers
+from stacklib.interconnect.parallelism.split import Stage
 
 # One operation, byte and second are no ones here, as if they were other units.
 O, B, S = 3.0, 0.5, 2.0  # noqa: E741
@@ -22,9 +23,9 @@ MATS = (
     Mat(5, 4, 2, 8, "rows"),
 )
 KIND = Kind(3, MATS, 2, 17.0, 19.0, 15.0, 20.0, 10.0, 6.0, 2, 21.0, 8, False, 17 / 12)
-SIZES = {"dense": 180.0, "whole": 96.0, "routed": 1440.0, "table": 200.0}
+ALL = Stage(0, 1, (3.0,), 1, 1)  # its three layers, embedding and head
 SHAPE = Shape(
-    "toy", 3, 4, 50, 2, 1, 8, (KIND,), **SIZES, tied=False, macs=1, pair_macs=1
+    "toy", 3, 4, 50, 2, 1, 8, (KIND,), (0, 0, 0), (numbers(KIND),), 200.0, False, 1, 1
 )
 
 
@@ -180,19 +181,19 @@ def test_rings_within_a_domain_and_beyond():
 
 def test_gradients_of_experts_go_round_among_fewer():
     cut = Layout(tp=2, dp=4, cp=2, ep=4)
-    mine = held(SHAPE, cut)
+    mine = held(SHAPE, cut, ALL)
     # dense halved by tensor parallelism, norms and latents whole, two tables
-    assert mine.dense == 180 / 2 + 96 + 2 * 200 / 2
+    assert mine.dense == 180 / 2 + 3 * (32 + 21) + 2 * 200 / 2
     assert mine.routed == 1440 / (2 * 4)
-    sent, time = exchange.data_time(TOY, SHAPE, cut, (3, 2))
+    sent, time = exchange.data_time(TOY, mine, cut, (3, 2))
     each = 2 * 3 + 4 * 2
     dense, routed = mine.dense * each, mine.routed * each
     assert sent == pytest.approx(dense * 7 / 8 + routed * 1 / 2)
     rings = [(2, 8, dense), (2 * 4, 8 // 4, routed)]
     assert time == pytest.approx(sum(exchange.half_ring(TOY, *r) for r in rings))
-    alone = exchange.data_time(TOY, SHAPE, Layout(tp=2, ep=1), (3, 2))
+    alone = exchange.data_time(TOY, mine, Layout(tp=2, ep=1), (3, 2))
     assert alone == (0, 0)
-    plain = replace(SHAPE, routed=0.0)
+    plain = replace(mine, routed=0.0)
     sent, time = exchange.data_time(TOY, plain, cut, (1, 0))
     assert sent == pytest.approx(mine.dense * 2 * 7 / 8)
 
