@@ -32,6 +32,7 @@ from .training_layouts import (
     chosen,
     dtype_of,
     graphed,
+    later_of,
     layouts_of,
     length_of,
     ways_of,
@@ -175,7 +176,7 @@ def prepare(row: Measurement) -> Predict:
     model = model_of(row)
     try:
         length = length_of(row, model.key)
-        shape = shape_of(model, length)
+        shape = shape_of(model, length, later_of(row))
         port = re.search(r"(\d+)g\b", row.system.lower())
         rate = float(port[1]) * 1e9 / 8 if port else None
         device = sheet_of(key, dtype_of(row, chip), rate)

@@ -26,13 +26,18 @@ _TOKENS = 4 << 20  # of a step that does not tell: GPT-3's and LLaMA's 3.2 to 4 
 _EACH = (2048, 8192)  # at least, of each chip
 _AGAIN = 0.5  # of a layer's forward, where every second product is kept
 _WAYS = {
-    "tp": ("tensor_parallel", "tensor_model_parallel_size"),
-    "pp": ("pipeline_parallel", "pipeline_model_parallel_size"),
+    "tp": ("tensor_parallel", "tensor_model_parallel"),
+    "pp": ("pipeline_parallel", "pipeline_model_parallel"),
     "dp": ("data_parallel",),
     "cp": ("context_parallel",),
-    "ep": ("expert_parallel",),
+    "ep": ("expert_parallel", "expert_model_parallel"),
 }
-_INTERLEAVE = ("interleave", "vp", "vpp", "virtual_pipeline")
+_SIZE = ("", "_size", "_degree")  # what may follow each
+_INTERLEAVE = (
+    *("interleave", "vp", "vpp", "virtual_pipeline"),
+    *("virtual_pipeline_parallel", "virtual_pipeline_model_parallel"),
+)
+_LATER = ("mtp", "mtp_num_layers", "mtp_layers", "num_nextn_predict_layers")
 _MICRO = ("micro_batch", "mbs", "micro_batch_size")
 _CHIPS = (
     "ngpus",
@@ -44,17 +49,24 @@ _CHIPS = (
     "world_size",
     "devices",
     "num_chips",
+    "total_gpus",
 )
 _LENGTH = (
     "seq",
     "seq_len",
     "seqlen",
     "sequence_length",
+    "sequence",
     "seq_length",
+    "tokens_per_sequence",
     "context",
     "max_seq_len",
     "s",
 )
+
+
+def _longer(*names: str) -> list[str]:
+    return [name + size for name in names for size in _SIZE]
 
 
 def chips_of(row: Measurement, many: int) -> int:
@@ -73,9 +85,9 @@ def ways_of(row: Measurement) -> dict[str, int]:
     """Ways of each parallelism that a row names."""
     found: dict[str, int] = {}
     for way, others in _WAYS.items():
-        if (told := first(row, way, *others)) is not None:
+        if (told := first(row, *_longer(way, *others))) is not None:
             found[way] = told
-    for word, many in re.findall(r"\b(fsdp|tp|pp|cp|dp|ep) ?(\d+)\b", words(row)):
+    for word, many in re.findall(r"\b(fsdp|tp|pp|cp|dp|ep)[ -]?(\d+)\b", words(row)):
         found.setdefault(word, int(many))
     return found
 
@@ -106,6 +118,11 @@ def graphed(row: Measurement) -> bool:
     said = _RELEASE.search(text)
     since = said is not None and (int(said[1]), int(said[2])) >= _GRAPHED
     return since and "mxfp8" in text
+
+
+def later_of(row: Measurement) -> int:
+    """Layers that predict further tokens, behind the others."""
+    return first(row, *_LATER) or 0
 
 
 def dtype_of(row: Measurement, device: hardware.Accelerator) -> str:
@@ -162,11 +179,13 @@ def _divisors(number: int, most: int) -> list[int]:
 
 
 def _interleaves(row: Measurement, shape: Shape, pp: int) -> list[int]:
-    if (told := first(row, *_INTERLEAVE)) is not None:
+    if (told := first(row, *_longer(*_INTERLEAVE))) is not None:
         return [told]
     text = words(row)
     if pp == 1:
         return [1]
+    if bare := re.search(r"\bvpp?[ -]?(\d+)\b", text):
+        return [int(bare[1])]
     if "interleaved" in text:
         return [2]
     if "1f1b" in text or "deepspeed" in text:
@@ -190,10 +209,15 @@ def _cuts(
     sharded = "fsdp" in text or "zero-3" in text or "zero3" in text
     if told or sharded or chips == 1:
         tp, pp, cp = (told.get(k, 1) for k in ("tp", "pp", "cp"))
+        ep = told.get("ep", 1)
+        if chips % (tp * pp * cp):
+            raise Refusal(f"'tp' {tp} x 'pp' {pp} x 'cp' {cp} do not fill {chips} chips")
+        if ep > 1 and shape.experts % ep:
+            raise Refusal(f"'ep' = {ep} does not divide {shape.experts} experts")
         group = max(1, chips // (tp * pp * cp))
         # Between a pipeline's microbatches weights stay gathered.
         zero = (3 if pp == 1 else 1) if sharded else 1 if group > 1 else 0
-        yield tp, cp, told.get("ep", 1), pp, group, zero
+        yield tp, cp, ep, pp, group, zero
         return
     domain = min(device.domain, 16)
     stages = {1, 2, 4, 8, 16, 32} if device.plain.tiled else {1}
@@ -215,8 +239,9 @@ def layouts_of(
     text, found = words(row), []
     if recompute is None and "fsdp" in text:  # as such frameworks do unless told
         again = [_AGAIN]
-    bridge = "bridge" in text  # whose recipes recompute modules, no whole layers
-    if recompute is None and bridge:
+    # Recipes of Megatron-Bridge, and all of experts, recompute modules and no layers.
+    lean = "bridge" in text or (shape.experts and re.search("megatron|nemo", text))
+    if recompute is None and lean and "fsdp" not in text:
         again = ["none", "selective"]
     old = "deepspeed" in text or (recompute == "full" and "megatron" in text)
     for tp, cp, ep, pp, group, zero in _cuts(row, shape, device, chips):
@@ -238,6 +263,8 @@ def layouts_of(
                 zero=zero,
                 micro=micro,
                 interleave=v,
+                schedule="dualpipe" if "dualpipe" in text and pp > 1 else "1f1b",
+                later=later_of(row),
                 recompute=r,
                 sequence=tp > 1 and not old,
                 overlap=_overlap(row, shape, device),
@@ -288,8 +315,9 @@ def chosen(
             if (columns[name] == 1).all():
                 columns[name] = 1
         batch = numpy.array([float(options[i][1]) for i in mine])
-        overlap = options[0][0].overlap  # the software's: of all alike
-        many = Layout(**columns, recompute=again, overlap=overlap)
+        one = options[mine[0]][0]
+        same = {"overlap": one.overlap, "later": one.later, "schedule": one.schedule}
+        many = Layout(**columns, recompute=again, **same)
         step = evaluate(shape, device, many, batch, length, scores, limit=False)
         kept = step.memory.weights + step.memory.activations
         misses = 1 * (step.memory.total > device.memory) + (kept > device.memory)

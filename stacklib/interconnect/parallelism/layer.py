@@ -70,14 +70,16 @@ def product_time(
 
 def products(
     kind: Kind, layout: Layout, tokens: Any, rates: Rates
-) -> tuple[Any, Any, Any]:
+) -> tuple[Any, Any, Any, Any]:
     """Seconds of a layer's products, forward and backward, and numbers into them.
+
+    Numbers are those that a cast must read, of experts apart.
 
     Backward has two products for each: by rows, which cost what forward's did, but for
     experts, whose weights' gradients have the tokens of one as their depth.
     """
     forward: Any = 0.0 * rates.device.second
-    backward, read = forward, 0.0
+    backward, read, apart = forward, 0.0, 0.0
     for mat in kind.mats:
         depth: Any = mat.depth
         columns: Any = mat.columns
@@ -85,20 +87,20 @@ def products(
             columns = columns / layout.tp
         elif mat.cut == "rows":
             depth = depth / layout.tp
-        if mat.total == mat.used or not rates.fused:
-            read = read + tokens * mat.used * depth
         if mat.total == mat.used:
+            read = read + tokens * mat.used * depth
             one = product_time(tokens, columns, depth, mat.total, rates)
             forward, backward = forward + one, backward + 2.0 * one
             continue
+        if not rates.fused:
+            apart = apart + tokens * mat.used * depth
         groups = mat.total / layout.ep
         each = tokens * mat.used / groups
-        worn = 1.0 / rates.grouped
         one = product_time(each, columns, depth, groups, rates, True)
         back = product_time(each, depth, columns, groups, rates, True)
         back = back + product_time(depth, columns, each, groups, rates)
-        forward, backward = forward + worn * one, backward + worn * back
-    return forward, backward, read
+        forward, backward = forward + one, backward + back
+    return forward, backward, read, apart
 
 
 def core_time(
@@ -134,30 +136,31 @@ def layer_time(
     """Seconds of one layer on one chip, no exchange in them."""
     device, tp = rates.device, layout.tp
     kept = tokens * shape.hidden / (1 + (tp - 1) * layout.sequence)
-    multiplied, twice, read = products(kind, layout, tokens, rates)
+    multiplied, twice, read, apart = products(kind, layout, tokens, rates)
     core, core_back = core_time(kind, layout, tokens, length, rates, scores)
     extra, extra_back = (_DROPPED, _DROPPED_BACK) if scores else (0, 0)
     cut = tokens / tp
-    moved = (_FORWARD + extra) * kept + cut * (
-        4.0 * kind.split + 2.0 * (kind.inner + kind.middle)
-    )
-    back = (_BACKWARD + extra_back) * kept + cut * (
-        4.0 * kind.split + 4.0 * kind.inner + 2.0 * kind.middle
-    )
+    moved = (_FORWARD + extra) * kept + cut * 4.0 * kind.split
+    back = (_BACKWARD + extra_back) * kept + cut * 4.0 * kind.split
+    # The activation; of experts, what is theirs: rows that lie where a router sent them.
+    loose = cut * 2.0 * (kind.inner + kind.middle)
+    loose_back = cut * (4.0 * kind.inner + 2.0 * kind.middle)
     host: Any = 0.0 * device.second
+    worn: Any = 1.0
     if kind.routed:
-        ways = _SENT if rates.fused else _SENT + _SORTED
-        sent = ways * kind.routed * tokens * shape.hidden
-        moved, back = moved + sent, back + sent
-        if kind.biased and not rates.fused:
-            again = kind.inner + kind.routed * shape.hidden
-            moved, back = (
-                moved + _BIASED * cut * again,
-                back + _BIASED_BACK * cut * again,
-            )
+        worn = 1.0 / rates.scattered
         host = rates.host * started(kind, layout, device.width < 2)
+        sent = kind.routed * tokens * shape.hidden
+        loose, loose_back = loose + _SENT * sent, loose_back + _SENT * sent
+        if not rates.fused:
+            loose, loose_back = loose + _SORTED * sent, loose_back + _SORTED * sent
+            spread = cut * (kind.inner + kind.routed * shape.hidden) * kind.biased
+            loose = loose + _BIASED * spread
+            loose_back = loose_back + _BIASED_BACK * spread
     if device.width < 2:
+        loose, loose_back = loose + _CAST * apart, loose_back + _CAST_BACK * apart
         moved, back = moved + _CAST * read, back + _CAST_BACK * read
+    moved, back = moved + worn * loose, back + worn * loose_back
     starts = rates.launch * (_KERNELS + len(kind.mats))
     forward = multiplied + core + moved * device.byte / rates.moving + starts
     backward = twice + core_back + back * device.byte / rates.moving + 2.0 * starts

@@ -44,6 +44,7 @@ _LATER = ("hopper", "blackwell")
 # Of attention at heads of 128: cycles of the softmax, and where warps multiply of their
 # loads, over those of the products, by ``kernels.schedule.rules`` on A100 and on H100.
 HEAD = 128
+_SENDING = quoted("deepseek_ai.sms").si  # units that an exchange of experts takes
 _BESIDE = {False: (0.53125, 0.625), True: (0.78125,)}
 
 
@@ -93,7 +94,7 @@ class Rates:
     tiled: bool
     beside: tuple[Any, ...] = ()  # as ``_BESIDE``
     sharp: Any = 1.0
-    grouped: Any = 1.0  # of a product's rate, where many of them are one call's
+    scattered: Any = 1.0  # of ``moving``, what kernels of experts reach
     host: Any = 0.0  # seconds that a host takes to start a kernel
     taken: float = 0.0  # share of the units that an exchange beside products takes
     fused: bool = False  # casts, biases and order of experts in other kernels
@@ -224,9 +225,9 @@ def rates_of(
         chip.tiled,
         tuple(parts),
         sharp,
-        factor("grouped_share") if plain.tiled else 1.0,
+        factor("expert_moving") if plain.tiled else 1.0,
         factor("expert_host") * (0.0 if graph or not plain.tiled else 1.0),
-        quoted("deepseek_ai.sms").si / float(getattr(chip.units, "si", chip.units))
+        _SENDING / float(getattr(chip.units, "si", chip.units))
         if plain.tiled
         else 0.0,
         graph,

@@ -37,22 +37,19 @@ def product(m, n, k, groups=1.0):
 
 def test_the_products_of_a_layer_one_by_one():
     tokens, cut = 12, Layout(tp=2, ep=4, dp=4)
-    time, back, read = layer.products(KIND, cut, tokens, RATES)
+    time, back, read, apart = layer.products(KIND, cut, tokens, RATES)
     # two experts a chip: each has the tokens of all, a quarter of the pairs
     each = tokens * 2 / 2
     whole = product(12, 4.5, 4) + product(12, 4, 3) + product(12, 8, 4)
     parts = product(each, 5, 4, 2) + product(each, 4, 2.5, 2)
     assert time == pytest.approx(whole + parts)
-    assert read == 12 * (4 + 3 + 4 + 2 * 4 + 2 * 2.5)
+    assert (read, apart) == (12 * (4 + 3 + 4), 12 * (2 * 4 + 2 * 2.5))
     # back: rows again, and weights' gradients, whose depth is an expert's tokens
     rows = product(each, 4, 5, 2) + product(each, 2.5, 4, 2)
     deep = product(4, 5, each, 2) + product(2.5, 4, each, 2)
     assert back == pytest.approx(2 * whole + rows + deep)
-    slow = layer.products(KIND, cut, tokens, replace(RATES, grouped=0.5))
-    assert slow[0] == pytest.approx(whole + 2 * parts)
-    assert slow[1] == pytest.approx(2 * whole + 2 * (rows + deep))
     inside = layer.products(KIND, cut, tokens, replace(RATES, fused=True))
-    assert inside[:2] == (time, back) and inside[2] == 12 * (4 + 3 + 4)
+    assert inside == (time, back, read, 0)
     fast = replace(RATES, product=1e9)  # then it waits for its bytes
     moved = 3 * 2 * (12 * 4 + 4 * 5 + 12 * 5) * B
     assert layer.product_time(12, 5, 4, 3.0, fast) == pytest.approx(moved / 13)
@@ -90,7 +87,8 @@ def test_a_layer_is_its_kernels(tp, sequence, scores):
     if scores:
         forward, backward = [*forward, 2 * kept], [*backward, 6 * kept]
     experts = 16 * 2 * tokens * 4  # to two experts and back, ordered and copied
-    time, twice, read = layer.products(KIND, cut, tokens, RATES)
+    time, twice, read, apart = layer.products(KIND, cut, tokens, RATES)
+    read += apart
     core, core_back = layer.core_time(KIND, cut, tokens, length, RATES, scores)
     found = layer.layer_time(KIND, SHAPE, cut, tokens, length, RATES, scores)
     starts = 0.5 * (8 + 5)
@@ -104,7 +102,7 @@ def test_a_layer_is_its_kernels(tp, sequence, scores):
     # in 8 bits what products read is cast, in both directions
     narrow = replace(RATES, device=replace(TOY, width=1.0))
     cast = layer.layer_time(KIND, SHAPE, cut, tokens, length, narrow, scores)
-    saved, again, _ = layer.products(KIND, cut, tokens, narrow)
+    saved, again, *_ = layer.products(KIND, cut, tokens, narrow)
     saved, again = saved - time, again - twice
     core8, back8 = layer.core_time(KIND, cut, tokens, length, narrow, scores)
     assert cast.forward - found.forward == pytest.approx(
@@ -122,6 +120,12 @@ def test_a_layer_is_its_kernels(tp, sequence, scores):
     fused = replace(RATES, fused=True)
     one = layer.layer_time(biased, SHAPE, cut, tokens, length, fused, scores)
     assert found.forward - one.forward == pytest.approx(experts / 2 * B / 13)
+    # what is of experts reaches a share of the memory's rate
+    loose = layer.layer_time(
+        KIND, SHAPE, cut, tokens, length, replace(RATES, scattered=0.5), scores
+    )
+    more = experts + 2 * share * (20 + 10)
+    assert loose.forward - found.forward == pytest.approx(more * B / 13)
 
 
 def test_a_host_that_starts_kernels_too_slowly_is_waited_for():
