@@ -80,7 +80,9 @@ def test_a_layout_may_be_spelt_in_many_ways(settings):
 
 
 def test_a_step_is_one_graph_where_its_row_or_its_release_says_so():
-    row = next(row for row in NEW if "26.06" in row.software and "mxfp8" in row.settings)
+    row = next(
+        row for row in NEW if "26.06" in row.software and "mxfp8" in row.settings
+    )
     assert training.graphed(row)
     assert training.graphed(replace(row, software="Megatron-Bridge 26.08"))
     older = replace(row, software="Megatron-Bridge 26.04")

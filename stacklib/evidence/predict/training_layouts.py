@@ -211,7 +211,9 @@ def _cuts(
         tp, pp, cp = (told.get(k, 1) for k in ("tp", "pp", "cp"))
         ep = told.get("ep", 1)
         if chips % (tp * pp * cp):
-            raise Refusal(f"'tp' {tp} x 'pp' {pp} x 'cp' {cp} do not fill {chips} chips")
+            raise Refusal(
+                f"'tp' {tp} x 'pp' {pp} x 'cp' {cp} do not fill {chips} chips"
+            )
         if ep > 1 and shape.experts % ep:
             raise Refusal(f"'ep' = {ep} does not divide {shape.experts} experts")
         group = max(1, chips // (tp * pp * cp))

@@ -142,7 +142,7 @@ def layer_time(
     cut = tokens / tp
     moved = (_FORWARD + extra) * kept + cut * 4.0 * kind.split
     back = (_BACKWARD + extra_back) * kept + cut * 4.0 * kind.split
-    # The activation; of experts, what is theirs: rows that lie where a router sent them.
+    # The activation; of experts, all that their rows, sent by a router, pass through.
     loose = cut * 2.0 * (kind.inner + kind.middle)
     loose_back = cut * (4.0 * kind.inner + 2.0 * kind.middle)
     host: Any = 0.0 * device.second
