@@ -110,6 +110,9 @@ class Layout:
             for at, many in enumerate(split):
                 whole(0, **{f"layers of part {at} of the split": many})
             object.__setattr__(self, "split", tuple(map(int, split)))
+        share = self.overlap
+        if isinstance(share, str) or not _all((share >= 0) & (share <= 1)):
+            raise ValueError(f"overlap = {share!r}: yes, no or a share from 0 to 1")
         zero = self.zero
         if not (zero in range(4) if isinstance(zero, int) else _all(zero < 4)):
             raise ValueError(f"zero = {zero!r}: 0, 1, 2 or 3")

@@ -117,3 +117,9 @@ def test_a_share_of_an_exchange_may_run_beside_products():
     apart, half, beside = seconds(False), seconds(0.5), seconds(True)
     assert beside < half < apart
     assert half == pytest.approx((apart + beside) / 2)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5, float("nan"), "half"])
+def test_a_share_is_one(share):
+    with pytest.raises(ValueError, match="overlap"):
+        Layout(overlap=share)
