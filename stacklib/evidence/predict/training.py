@@ -27,7 +27,15 @@ from stacklib.quantity import UnknownName
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
 from .registry import PREDICTORS, Forecast, Predict
-from .training_layouts import chips_of, chosen, dtype_of, layouts_of, length_of, ways_of
+from .training_layouts import (
+    chips_of,
+    chosen,
+    dtype_of,
+    graphed,
+    layouts_of,
+    length_of,
+    ways_of,
+)
 from .training_models import SIZE, model_of, words
 
 _SQUARE = ("palm", "deepspeed", "megatron")  # count masked pairs too
@@ -37,6 +45,8 @@ _TUNED = (
     "megatron-lm",
     "megatron-core",
     "megatron core",
+    "megatron-bridge",
+    "megatron bridge",
     "nemo",
     "transformer engine",
     "transformerengine",
@@ -181,7 +191,7 @@ def prepare(row: Measurement) -> Predict:
     except (UnknownSpec, UnknownName, ValueError) as unknown:
         raise Refusal(str(unknown)) from None
 
-    tuned = _tuned(row, device)
+    tuned, graph = _tuned(row, device), graphed(row)
 
     def forecast() -> Forecast:
         share = 1.0 if tuned else hardware.efficiency("training_share")
@@ -195,6 +205,7 @@ def prepare(row: Measurement) -> Predict:
             limit=False,
             share=share,
             tuned=tuned,
+            graph=graph,
         )
         return answer(step.time)
 

@@ -17,6 +17,7 @@ from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.interconnect.parallelism.rates import Device
 from stacklib.interconnect.parallelism.shape import Shape
 from stacklib.interconnect.parallelism.step import evaluate
+from stacklib.quantity import quoted
 
 from ..measurements import Measurement, Refusal
 from .training_models import first, key, words
@@ -91,6 +92,20 @@ def _recompute(row: Measurement) -> Any:
         return _AGAIN
     none = re.search(r"no (ac\b|recomp|remat|activation check)|baseline", text)
     return "none" if none else None
+
+
+_RELEASE = re.compile(r"bridge\D*(\d\d)\.(\d\d)")
+_GRAPHED = (26, 6)  # release since which a step of experts in MXFP8 is one graph
+
+
+def graphed(row: Measurement) -> bool:
+    """Whether the step is one recorded graph: nothing waits for the host."""
+    text = words(row)
+    if re.search(r"full[-_ ]iteration|cuda_graph=full", text):
+        return True
+    said = _RELEASE.search(text)
+    since = said is not None and (int(said[1]), int(said[2])) >= _GRAPHED
+    return since and "mxfp8" in text
 
 
 def dtype_of(row: Measurement, device: hardware.Accelerator) -> str:
@@ -200,6 +215,9 @@ def layouts_of(
     text, found = words(row), []
     if recompute is None and "fsdp" in text:  # as such frameworks do unless told
         again = [_AGAIN]
+    bridge = "bridge" in text  # whose recipes recompute modules, no whole layers
+    if recompute is None and bridge:
+        again = ["none", "selective"]
     old = "deepspeed" in text or (recompute == "full" and "megatron" in text)
     for tp, cp, ep, pp, group, zero in _cuts(row, shape, device, chips):
         options = [
@@ -222,13 +240,23 @@ def layouts_of(
                 interleave=v,
                 recompute=r,
                 sequence=tp > 1 and not old,
-                overlap=any(w in text for w in ("async", "dualpipe", "overlap"))
-                or not device.plain.tiled,
+                overlap=_overlap(row, shape, device),
             )
             found.append((layout, batch))
     if not found:
         raise Refusal(f"config does not give 'tp', 'pp' and 'dp' of {chips} chips")
     return found
+
+
+def _overlap(row: Measurement, shape: Shape, device: Device) -> Any:
+    """Share of the exchanges of tensor and expert parallelism beside products."""
+    text = words(row)
+    if any(word in text for word in ("async", "dualpipe")) or not device.plain.tiled:
+        return True
+    told = "overlap" in text
+    if shape.experts and not graphed(row):
+        return quoted("experts.hidden").si if told else False
+    return told or "bridge" in text
 
 
 _FIELDS = ("dp", "tp", "pp", "ep", "cp", "sequence", "zero", "micro", "interleave")

@@ -55,8 +55,9 @@ class Layout:
         What backward computes again: ``none``; ``selective``, what is large and cheap
         (scores where they are written; else norms, the activation, and heads that
         latents expand to); ``full``; or the share of the layers' forward.
-    overlap : bool
-        Whether exchanges of tensor and expert parallelism run beside products.
+    overlap : bool or float
+        Whether exchanges of tensor and expert parallelism run beside products, or
+        which share of them does.
 
     Raises
     ------

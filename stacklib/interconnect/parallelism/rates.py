@@ -43,6 +43,7 @@ TILE = (256, 128)  # the largest tile: products of training fill it
 _LATER = ("hopper", "blackwell")
 # Of attention at heads of 128: cycles of the softmax, and where warps multiply of their
 # loads, over those of the products, by ``kernels.schedule.rules`` on A100 and on H100.
+HEAD = 128
 _BESIDE = {False: (0.53125, 0.625), True: (0.78125,)}
 
 
@@ -90,6 +91,21 @@ class Rates:
     moving: Any  # bytes a second of kernels that read and write
     launch: Any  # seconds
     tiled: bool
+    beside: tuple[Any, ...] = ()  # as ``_BESIDE``
+    sharp: Any = 1.0
+    grouped: Any = 1.0  # of a product's rate, where many of them are one call's
+    host: Any = 0.0  # seconds that a host takes to start a kernel
+    taken: float = 0.0  # share of the units that an exchange beside products takes
+    fused: bool = False  # casts, biases and order of experts in other kernels
+
+    def at_heads(self, size: float) -> Any:
+        """``attention`` at heads of a size: a score's softmax takes what it takes."""
+        if size == HEAD or not self.beside:
+            return self.attention
+        softmax, *others = self.beside
+        wide = [softmax * (HEAD / size), *others]
+        sums = [1 + sum(b**self.sharp for b in parts) for parts in (self.beside, wide)]
+        return self.attention * (sums[0] / sums[1]) ** (1 / self.sharp)
 
 
 @lru_cache(maxsize=256)
@@ -166,12 +182,18 @@ def _read(
 
 
 def rates_of(
-    device: Device, traced: bool = False, share: Any = 1.0, tuned: bool = True
+    device: Device,
+    traced: bool = False,
+    share: Any = 1.0,
+    tuned: bool = True,
+    graph: bool = False,
 ) -> Rates:
     """The rates of a device with the factors in force.
 
     - ``share``: of the rates that the software keeps.
     - ``tuned``: whether attention uses asynchronous products where there are.
+    - ``graph``: whether a step of experts is recorded once, so that no kernel waits for
+      its host, and its kernels are fused.
     """
     factor: Any = hardware.efficiency_quantity if traced else hardware.efficiency
     chip, plain = device.chip, device.plain
@@ -200,6 +222,14 @@ def rates_of(
         chip.bandwidth * factor("dram_mixed") * share,
         factor("launch_kernel") * (1.0 if plain.tiled else 0.0),
         chip.tiled,
+        tuple(parts),
+        sharp,
+        factor("grouped_share") if plain.tiled else 1.0,
+        factor("expert_host") * (0.0 if graph or not plain.tiled else 1.0),
+        quoted("deepseek_ai.sms").si / float(getattr(chip.units, "si", chip.units))
+        if plain.tiled
+        else 0.0,
+        graph,
     )
 
 

@@ -51,6 +51,9 @@ class Kind:
     keys: float  # numbers a token of keys and values
     routed: int  # experts a token passes
     small: float  # parameters outside matrices
+    experts: int = 0  # of which a token passes ``routed``
+    biased: bool = False  # whether experts have biases
+    head: float = 128.0  # numbers of a head, queries' and values' on the mean
     latent: tuple[Mat, ...] = ()  # what expands latents to heads
 
 
@@ -146,10 +149,21 @@ def _kind(block: Block, count: int, hidden: int, length: int) -> Kind:
         keys,
         mlp.top_k if isinstance(mlp, Experts) else 0,
         block.vectors(hidden),
-        latent=tuple(
+        mlp.experts if isinstance(mlp, Experts) else 0,
+        isinstance(mlp, Experts) and mlp.bias,
+        _head(attention),
+        tuple(
             Mat(m.rows, m.columns, 1, 1, "columns") for m in own if m.name in _LATENT
         ),
     )
+
+
+def _head(attention: Any) -> float:
+    """Numbers of a head of scores and of one of values, their mean."""
+    scores = attention.head_dim or 128
+    names = ("v_head_dim", "value_dim")
+    values = next((v for n in names if (v := getattr(attention, n, None))), scores)
+    return (scores + values) / 2
 
 
 _known: dict[tuple[int, int, int], tuple[LanguageModel, Shape]] = {}

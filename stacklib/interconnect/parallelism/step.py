@@ -18,14 +18,14 @@ from stacklib.hardware.errors import ErrorBand
 from stacklib.interconnect.pipelines.closed import bubble as idle
 from stacklib.interconnect.pipelines.closed import paced
 from stacklib.models.language_model import LanguageModel
-from stacklib.quantity import maximum, quoted, resolve, where
+from stacklib.quantity import maximum, resolve, where
 from stacklib.quantity.bounds import whole
 
 from .exchange import Sent
 from .layer import ATTENTION, head_time
 from .layout import Layout, hold
 from .memory import Held, Memory, held, kept, memory_of
-from .rates import Device, Rates, device_of, rates_of, reached
+from .rates import Device, device_of, rates_of, reached
 from .shape import Numbers, Shape, shape_of
 from .split import Stage, splits
 from .waits import Layer, between_stages, data_waits, layers_of
@@ -162,15 +162,14 @@ def evaluate(
     limit: bool = True,
     share: Any = 1.0,
     tuned: bool = True,
+    graph: bool = False,
 ) -> Step:
     """``step_time`` once sizes and sheet are read and the layout divides.
 
     - ``limit``: whether what does not fit has no time.
-    - ``share``, ``tuned``: as ``rates_of`` takes them.
+    - ``share``, ``tuned``, ``graph``: as ``rates_of`` takes them.
     """
-    rates = rates_of(device, traced, share, tuned)
-    if layout.schedule == "dualpipe" and rates.tiled:
-        rates = _sent_by_units(rates)
+    rates = rates_of(device, traced, share, tuned, graph)
     tokens = layout.micro * length / layout.cp
     many = batch / (layout.dp * layout.micro)
     layers = layers_of(shape, device, rates, layout, tokens, length, scores)
@@ -348,14 +347,6 @@ def _pipelined(
         )
         moving = many * slow.time * (1 + filling)
     return moving, layout.pp * moving / (many * total) - 1
-
-
-def _sent_by_units(rates: Rates) -> Rates:
-    """Rates of products where some of a chip's units do nothing but send."""
-    left = 1 - quoted("deepseek_ai.sms").si / rates.units
-    return replace(
-        rates, product=rates.product * left, attention=rates.attention * left
-    )
 
 
 def _plain(value: Any) -> Any:

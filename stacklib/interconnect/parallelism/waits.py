@@ -44,12 +44,12 @@ def layers_of(
 ) -> list[Layer]:
     """A layer of each kind: seconds forward and backward, waits, and bytes sent."""
     tp, cp, ep = layout.tp, layout.cp, layout.ep
-    again = layout.again
+    again, beside = layout.again, 1.0 * layout.overlap
     array = exchange.tensor_layer(shape, layout, tokens)
     many = halves(layout)
     one = exchange.half_ring(device, 1, tp, array) * where(tp > 1, 1.0, 0.0)
     each = many * one
-    beside = layout.overlap if layout.schedule != "dualpipe" else True
+    paired = layout.schedule == "dualpipe"
     found = []
     for kind in shape.kinds:
         work = layer_time(kind, shape, layout, tokens, length, rates, scores)
@@ -63,7 +63,7 @@ def layers_of(
         products = work.forward + work.backward + redone
         # Beside its products, piece by piece, an exchange shows one piece of its tp.
         left = maximum(each - products, each / tp)
-        wait = where(layout.overlap, left, each)
+        wait = each + beside * (left - each)
         context: Any = 0.0
         expert: Any = 0.0
         if not (type(cp) is int and cp == 1):
@@ -74,16 +74,17 @@ def layers_of(
             context = passes * around
         if kind.routed and not (type(ep) is int and ep == 1):
             # Out and back, forward and backward; copies are cut by sequence.
-            moved = 2.0 * kind.routed * shape.hidden * tokens / tp
-            if (
-                layout.schedule == "dualpipe"
-            ):  # there in the products' format, back in 16
-                moved = moved * (2 + device.width) / 4
             passes = 4.0 + 2.0 * again
-            sending = passes * exchange.all_to_all(device, tp, ep, moved)
-            left = maximum(sending - products, sending / 16)
-            wait = wait + where(beside, left, sending)
-            expert = passes * moved * (ep - 1) / ep
+            copy = array / tp
+            if paired:  # there in the format of products, back in 16 bits
+                copy = copy * (2 + device.width) / 4
+            way, moved = exchange.all_to_all(device, kind, tp, ep, copy)
+            sending = passes * way
+            # What runs beside products takes units of theirs for as long as it runs.
+            left = maximum(sending - products, sending * rates.taken)
+            shown = left if paired else sending + beside * (left - sending)
+            wait = wait + shown
+            expert = passes * moved
         found.append(
             Layer(
                 work.forward,
