@@ -75,9 +75,7 @@ def predict(args: argparse.Namespace) -> Timed:
     from stacklib.quantity import resolve
 
     name = resolve(args.name, COLLECTIVES, "collective")
-    on = fabric(
-        hardware.get(args.on), args.ranks, nodes=args.nodes, port=port_of(args)
-    )
+    on = fabric(hardware.get(args.on), args.ranks, nodes=args.nodes, port=port_of(args))
     algorithm, protocol = args.algorithm, args.protocol
     return collective_time(
         name,

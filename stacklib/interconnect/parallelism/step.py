@@ -172,7 +172,7 @@ def evaluate(
     rates = rates_of(device, traced, share, tuned, graph)
     tokens = layout.micro * length / layout.cp
     many = batch / (layout.dp * layout.micro)
-    layers = layers_of(shape, device, rates, layout, tokens, length, scores)
+    layers = layers_of(shape, device, rates, layout, tokens, length, scores, many)
     adding = _ADDED * device.byte / rates.moving
     last = head_time(shape, layout, tokens, rates) * (1 + layout.later)
     table = shape.table / layout.tp * adding
@@ -337,9 +337,12 @@ def _pipelined(
         moving = paced(slow.time, total, many, layout.interleave)
     else:
         rest = slow.time - slow.forward - slow.weights
+        # In an array also of those that such a schedule cannot run: they are refused.
+        least = {"zb-h1": layout.pp, "zb-h2": 2 * layout.pp - 1}
+        paired = layout.schedule == "dualpipe"
         filling = idle(
-            layout.pp,
-            rounds,
+            layout.pp + layout.pp % 2 * paired,
+            maximum(rounds, least.get(layout.schedule, 2 * layout.pp)),
             layout.schedule,
             forward=slow.forward,
             inputs=rest,

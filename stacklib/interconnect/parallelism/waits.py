@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import maximum, where
+from stacklib.quantity import maximum, minimum, where
 
 from . import exchange
 from .layer import layer_time, product_time
@@ -41,15 +41,20 @@ def layers_of(
     tokens: Any,
     length: int,
     scores: bool,
+    rounds: Any,
 ) -> list[Layer]:
-    """A layer of each kind: seconds forward and backward, waits, and bytes sent."""
+    """A layer of each kind: seconds forward and backward, waits, and bytes sent.
+
+    - ``rounds``: microbatches of a step.
+    """
     tp, cp, ep = layout.tp, layout.cp, layout.ep
-    again, beside = layout.again, 1.0 * layout.overlap
+    again, overlap = layout.again, 1.0 * layout.overlap
     array = exchange.tensor_layer(shape, layout, tokens)
     many = halves(layout)
     one = exchange.half_ring(device, 1, tp, array) * where(tp > 1, 1.0, 0.0)
     each = many * one
     paired = layout.schedule == "dualpipe"
+    beside = 1 - alone(layout.pp, rounds) if paired else overlap
     found = []
     for kind in shape.kinds:
         work = layer_time(kind, shape, layout, tokens, length, rates, scores)
@@ -63,7 +68,7 @@ def layers_of(
         products = work.forward + work.backward + redone
         # Beside its products, piece by piece, an exchange shows one piece of its tp.
         left = maximum(each - products, each / tp)
-        wait = each + beside * (left - each)
+        wait = each + overlap * (left - each)
         context: Any = 0.0
         expert: Any = 0.0
         if not (type(cp) is int and cp == 1):
@@ -82,8 +87,7 @@ def layers_of(
             sending = passes * way
             # What runs beside products takes units of theirs for as long as it runs.
             left = maximum(sending - products, sending * rates.taken)
-            shown = left if paired else sending + beside * (left - sending)
-            wait = wait + shown
+            wait = wait + sending + beside * (left - sending)
             expert = passes * moved
         found.append(
             Layer(
@@ -97,6 +101,14 @@ def layers_of(
             )
         )
     return found
+
+
+def alone(stages: Any, rounds: Any) -> Any:
+    """Share of DualPipe's microbatches that pass a rank without a partner, the mean.
+
+    A rank n from the nearer end of p has 3 p / 2 - 1 - n, the middle two one more.
+    """
+    return minimum(1.0, (1.25 * stages - 0.5 + 2 / stages) / rounds)
 
 
 def halves(layout: Layout) -> Any:
