@@ -76,9 +76,7 @@ def _reading(words: str, lit: frozenset[int]) -> d.Node:
 def lanes() -> d.Drawing:
     """Forwards and backwards of a small step over time, a lane for each stage."""
     steps = [(words, _step(words)) for words in SCHEDULES]
-    title = (
-        "The faint cells are the bubble: a stage has nothing to do yet, or any more."
-    )
+    title = "The faint cells are the bubble: a stage waits for the others."
     return d.draw(steps, name="pipeline-lanes", title=title)
 
 
