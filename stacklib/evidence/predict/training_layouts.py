@@ -265,11 +265,11 @@ def layouts_of(
                 zero=zero,
                 micro=micro,
                 interleave=v,
-                schedule="dualpipe" if "dualpipe" in text and pp > 1 else "1f1b",
                 later=later_of(row),
                 recompute=r,
                 sequence=tp > 1 and not old,
                 overlap=_overlap(row, shape, device),
+                schedule=_schedule(row, pp, batch // (group * micro)),
             )
             found.append((layout, batch))
     if not found:
@@ -286,6 +286,12 @@ def _overlap(row: Measurement, shape: Shape, device: Device) -> Any:
     if shape.experts and not graphed(row):
         return quoted("experts.hidden").si if told else False
     return told or "bridge" in text
+
+
+def _schedule(row: Measurement, stages: int, rounds: int) -> str:
+    """A pipeline's order of work, where it is one that can run so."""
+    pairs = stages % 2 == 0 and rounds % 2 == 0 and rounds >= 2 * stages
+    return "dualpipe" if pairs and "dualpipe" in words(row) else "1f1b"
 
 
 _FIELDS = ("dp", "tp", "pp", "ep", "cp", "sequence", "zero", "micro", "interleave")
@@ -307,8 +313,13 @@ def chosen(
         raise Refusal("several layouts fit the row: trying them needs numpy") from None
 
     ranked: list[tuple[int, float, int]] = []
-    for again in dict.fromkeys(one.recompute for one, _ in options):
-        mine = [i for i, (one, _) in enumerate(options) if one.recompute == again]
+    orders = dict.fromkeys((one.recompute, one.schedule) for one, _ in options)
+    for again, schedule in orders:
+        mine = [
+            i
+            for i, (one, _) in enumerate(options)
+            if (one.recompute, one.schedule) == (again, schedule)
+        ]
         columns: dict[str, Any] = {
             name: numpy.array([float(getattr(options[i][0], name)) for i in mine])
             for name in _FIELDS
@@ -317,8 +328,8 @@ def chosen(
             if (columns[name] == 1).all():
                 columns[name] = 1
         batch = numpy.array([float(options[i][1]) for i in mine])
-        one = options[mine[0]][0]
-        same = {"overlap": one.overlap, "later": one.later, "schedule": one.schedule}
+        one = options[mine[0]][0]  # what the software's options have alike
+        same = {"overlap": one.overlap, "later": one.later, "schedule": schedule}
         many = Layout(**columns, recompute=again, **same)
         step = evaluate(shape, device, many, batch, length, scores, limit=False)
         kept = step.memory.weights + step.memory.activations

@@ -25,7 +25,7 @@ from .exchange import Sent
 from .layer import ATTENTION, head_time
 from .layout import Layout, hold
 from .memory import Held, Memory, held, kept, memory_of
-from .rates import Device, Rates, device_of, rates_of, reached
+from .rates import Device, device_of, rates_of, reached
 from .shape import Numbers, Shape, shape_of
 from .split import Stage, splits
 from .waits import Layer, between_stages, data_waits, layers_of
@@ -170,11 +170,9 @@ def evaluate(
     - ``share``, ``tuned``, ``graph``: as ``rates_of`` takes them.
     """
     rates = rates_of(device, traced, share, tuned, graph)
-    if layout.schedule == "dualpipe" and rates.tiled:
-        rates = _sent_by_units(rates)
     tokens = layout.micro * length / layout.cp
     many = batch / (layout.dp * layout.micro)
-    layers = layers_of(shape, device, rates, layout, tokens, length, scores)
+    layers = layers_of(shape, device, rates, layout, tokens, length, scores, many)
     adding = _ADDED * device.byte / rates.moving
     last = head_time(shape, layout, tokens, rates) * (1 + layout.later)
     table = shape.table / layout.tp * adding
@@ -339,9 +337,12 @@ def _pipelined(
         moving = paced(slow.time, total, many, layout.interleave)
     else:
         rest = slow.time - slow.forward - slow.weights
+        # In an array also of those that such a schedule cannot run: they are refused.
+        least = {"zb-h1": layout.pp, "zb-h2": 2 * layout.pp - 1}
+        paired = layout.schedule == "dualpipe"
         filling = idle(
-            layout.pp,
-            rounds,
+            layout.pp + layout.pp % 2 * paired,
+            maximum(rounds, least.get(layout.schedule, 2 * layout.pp)),
             layout.schedule,
             forward=slow.forward,
             inputs=rest,
@@ -349,14 +350,6 @@ def _pipelined(
         )
         moving = many * slow.time * (1 + filling)
     return moving, layout.pp * moving / (many * total) - 1
-
-
-def _sent_by_units(rates: Rates) -> Rates:
-    """Rates of products where some of a chip's units do nothing but send."""
-    left = 1 - rates.taken
-    return replace(
-        rates, product=rates.product * left, attention=rates.attention * left, taken=0.0
-    )
 
 
 def _plain(value: Any) -> Any:

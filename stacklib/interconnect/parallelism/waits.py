@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import maximum, where
+from stacklib.quantity import maximum, minimum, where
 
 from . import exchange
 from .layer import layer_time, product_time
@@ -41,15 +41,20 @@ def layers_of(
     tokens: Any,
     length: int,
     scores: bool,
+    rounds: Any,
 ) -> list[Layer]:
-    """A layer of each kind: seconds forward and backward, waits, and bytes sent."""
+    """A layer of each kind: seconds forward and backward, waits, and bytes sent.
+
+    - ``rounds``: microbatches of a step.
+    """
     tp, cp, ep = layout.tp, layout.cp, layout.ep
-    again, beside = layout.again, 1.0 * layout.overlap
+    again, overlap = layout.again, 1.0 * layout.overlap
     array = exchange.tensor_layer(shape, layout, tokens)
     many = halves(layout)
     one = exchange.half_ring(device, 1, tp, array) * where(tp > 1, 1.0, 0.0)
     each = many * one
-    paired = layout.schedule == "dualpipe"  # exchanges of experts run beside products
+    paired = layout.schedule == "dualpipe"
+    beside = 1 - alone(layout.pp, rounds) if paired else overlap
     found = []
     for kind in shape.kinds:
         work = layer_time(kind, shape, layout, tokens, length, rates, scores)
@@ -63,7 +68,7 @@ def layers_of(
         products = work.forward + work.backward + redone
         # Beside its products, piece by piece, an exchange shows one piece of its tp.
         left = maximum(each - products, each / tp)
-        wait = each + beside * (left - each)
+        wait = each + overlap * (left - each)
         context: Any = 0.0
         expert: Any = 0.0
         if not (type(cp) is int and cp == 1):
@@ -74,15 +79,15 @@ def layers_of(
             context = passes * around
         if kind.routed and not (type(ep) is int and ep == 1):
             # Out and back, forward and backward; copies are cut by sequence.
-            # In pairs of pipelines, there in the products' format, back in 16 bits.
-            format = (2 + device.width) / 4 if paired else 1.0
             passes = 4.0 + 2.0 * again
-            sent = array * format / tp
-            way, moved = exchange.all_to_all(device, kind, tp, ep, sent)
+            copy = array / tp
+            if paired:  # there in the format of products, back in 16 bits
+                copy = copy * (2 + device.width) / 4
+            way, moved = exchange.all_to_all(device, kind, tp, ep, copy)
             sending = passes * way
             # What runs beside products takes units of theirs for as long as it runs.
             left = maximum(sending - products, sending * rates.taken)
-            wait = wait + sending + maximum(beside, 1.0 * paired) * (left - sending)
+            wait = wait + sending + beside * (left - sending)
             expert = passes * moved
         found.append(
             Layer(
@@ -96,6 +101,14 @@ def layers_of(
             )
         )
     return found
+
+
+def alone(stages: Any, rounds: Any) -> Any:
+    """Share of DualPipe's microbatches that pass a rank without a partner, the mean.
+
+    A rank n from the nearer end of p has 3 p / 2 - 1 - n, the middle two one more.
+    """
+    return minimum(1.0, (1.25 * stages - 0.5 + 2 / stages) / rounds)
 
 
 def halves(layout: Layout) -> Any:

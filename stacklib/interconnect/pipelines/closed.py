@@ -93,7 +93,7 @@ def paced(slowest: Any, total: Any, microbatches: Any, interleave: Any = 1) -> A
       at most; pieces of different sizes wait for one another besides.
 
     >>> paced(3, 24, 32), round(32 * 3 * (1 + bubble(8, 32)), 9)
-    (117, 117.0)
+    (117.0, 117.0)
     """
     return microbatches * slowest + (total - slowest) / interleave
 

@@ -26,6 +26,8 @@ from stacklib.interconnect.parallelism.split import (
     write,
 )
 from stacklib.interconnect.parallelism.step import step_time
+from stacklib.interconnect.parallelism.waits import alone
+from stacklib.interconnect.pipelines.order import FORWARD, pipeline
 from stacklib.interconnect.selection.machine import fabric
 from stacklib.quantity import UnknownName
 from stacklib.roofline.work.fit import Infeasible
@@ -285,6 +287,14 @@ def test_the_search_finds_what_deepseek_ran():
     assert own.step.time < 1.05 * found[0].step.time
 
 
+@pytest.mark.parametrize(("p", "m"), [(2, 4), (4, 8), (8, 20), (16, 120)])
+def test_forwards_without_a_partner_are_those_of_the_order(p, m):
+    made = pipeline(p, m, "dualpipe")
+    orders = zip(made.orders, made.beside, strict=True)
+    lone = [sum(w.kind == FORWARD for w in order) - len(b) for order, b in orders]
+    assert alone(p, m) == pytest.approx(sum(lone) / p / m)
+
+
 def test_arrays_of_uneven_layouts_are_their_elements():
     ways = [
         (pp, v, ep)
@@ -338,7 +348,7 @@ def test_a_chip_without_links_is_refused_by_reason():
     alone = step_time("qwen3-0.6b", chips=1, layout=Layout(), **asked)
     assert alone.feasible
     two = {"chips": 2, "layout": Layout(dp=2)}
-    with pytest.raises(ValueError, match="neither a link to others .* --port in Gbit"):
+    with pytest.raises(ValueError, match=r"neither a link to others .* --port in Gbit"):
         step_time("qwen3-0.6b", **two, **asked)
     with pytest.raises(ValueError, match="neither a link"):
         plan("qwen3-0.6b", on="m4-max", chips=2, batch=8)
