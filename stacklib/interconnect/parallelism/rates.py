@@ -115,6 +115,7 @@ def _sheet(on: str, dtype: str, port: float | None, domain: int | None) -> Devic
 
 # Of a TPU, its share of its host's way out of the pod.
 PORT = {**NCCL_PORT, "tpu": quoted("port.tpu").si}
+_SENDING = quoted("deepseek_ai.sms").si  # units that an exchange beside products takes
 
 
 def device_of(
@@ -226,9 +227,7 @@ def rates_of(
         sharp,
         factor("grouped_share") if plain.tiled else 1.0,
         factor("expert_host") * (0.0 if graph or not plain.tiled else 1.0),
-        quoted("deepseek_ai.sms").si / float(getattr(chip.units, "si", chip.units))
-        if plain.tiled
-        else 0.0,
+        _SENDING / float(getattr(chip.units, "si", chip.units)) if plain.tiled else 0.0,
         graph,
     )
 
