@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.interconnect.pipelines.closed import in_flight
+from stacklib.interconnect.pipelines.closed import flying
 from stacklib.memory.tiers.checkpoint import ADAM
 from stacklib.quantity import maximum, where
 
@@ -122,7 +122,7 @@ def memory_of(
     found: Memory | None = None
     for stage in stages:
         layers = zip(stage.layers, each, strict=True)
-        flying = in_flight(
+        held_at_once = flying(
             layout.pp, many, layout.schedule, layout.interleave, stage.place
         )
         keeps: Any = 0.0
@@ -131,10 +131,13 @@ def memory_of(
             keeps = keeps + count * (bytes_ * (1 - again) + again * input_)
             one = maximum(one, where(count > 0, 1.0, 0.0) * bytes_)
         mine = held(shape, layout, stage)
-        states = zip((3, 2, 1), (WEIGHTS, gradients, OPTIMIZER), strict=True)
-        sizes = [size * kept(mine, layout, level) for level, size in states]
-        activations = tokens * (flying * keeps + again * one + stage.head * logits)
-        now = Memory(*sizes, activations, stage.place)
+        now = Memory(
+            WEIGHTS * kept(mine, layout, 3),
+            gradients * kept(mine, layout, 2),
+            OPTIMIZER * kept(mine, layout, 1),
+            tokens * (held_at_once * keeps + again * one + stage.head * logits),
+            stage.place,
+        )
         found = now if found is None else _fuller(found, now)
     assert found is not None
     return found

@@ -301,10 +301,10 @@ def _of_arrays(
     for column in columns:
         key = key * (int(column.max()) + 1) + column
     _, first, inverse = numpy.unique(key, return_index=True, return_inverse=True)
-    columns = numpy.broadcast_arrays(*columns)
+    wide = numpy.broadcast_arrays(*columns)
     listed = []
     for at in first:
-        pp, v, *steps = (int(column.flat[at]) for column in columns)
+        pp, v, *steps = (int(column.flat[at]) for column in wide)
         pair = paired and pp % 2 == 0
         split = spread(pattern, pp, v, tuple(steps[:-2]), *steps[-2:], pair)
         listed.append(grouped(pattern, len(costs), split, pp, pair))

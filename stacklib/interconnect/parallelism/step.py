@@ -292,19 +292,15 @@ def _pace(
     """
     half = 0.5 if layout.schedule == "dualpipe" else 1.0
     mine = held(shape, layout, stage)
-    sums: list[Any] = [half * stage.head * last / 3, half * stage.head * last * 2 / 3]
-    sums += [half * stage.head * last / 3, passing, 0.0, 0.0, 0.0]
-    names = ("forward", "backward", "weights", "wait", "tensor", "context", "expert")
+    head = half * stage.head * last / 3  # forward has one product, backward two
+    sums = Layer(head, 2 * head, head, passing, 0.0, 0.0, 0.0)
     number: Any = 0.0
     for count, layer in zip(stage.layers, layers, strict=True):
         number = number + count
-        for at, name in enumerate(names):
-            sums[at] = sums[at] + half * count * getattr(layer, name)
-    forward, backward, weights, wait, *sent = sums
-    time = forward + backward + wait + half * mine.total * adding
-    return Pace(
-        time, forward, backward, weights, wait, *sent, number, mine, stage.place
-    )
+        share = half * count
+        sums = Layer(*(s + share * x for s, x in zip(sums, layer, strict=True)))
+    time = sums.forward + sums.backward + sums.wait + half * mine.total * adding
+    return Pace(time, *sums, number, mine, stage.place)
 
 
 def _cost(layer: Layer, own: Numbers, layout: Layout, adding: Any) -> Any:

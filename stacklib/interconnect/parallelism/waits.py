@@ -7,8 +7,7 @@ do not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from stacklib.quantity import maximum, minimum, where
 
@@ -20,8 +19,7 @@ from .rates import Device, Rates
 from .shape import Shape
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(NamedTuple):
     """What a chip spends on a layer of one kind and a microbatch."""
 
     forward: Any  # seconds

@@ -113,6 +113,13 @@ def in_flight(
     """
     schedule = resolve(schedule, SCHEDULES, "pipeline schedule")
     at_least(1, stages=stages, microbatches=microbatches, interleave=interleave)
+    return flying(stages, microbatches, schedule, interleave, stage)
+
+
+def flying(
+    stages: Any, microbatches: Any, schedule: str, interleave: Any, stage: Any
+) -> Any:
+    """``in_flight`` of what has been looked at before."""
     if schedule == "gpipe":
         return microbatches
     pieces = 2 * (stages - 1 - stage) + 1 + (interleave - 1) * stages

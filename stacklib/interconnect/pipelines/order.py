@@ -17,7 +17,7 @@ chunk c of stage s is the (c p + s)-th part of the model. Each piece of work is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from stacklib.quantity import resolve
@@ -96,7 +96,6 @@ def pipeline(
             f"microbatches = {microbatches}: interleaved, a multiple of the "
             f"stages = {stages} is needed"
         )
-    orders: list[list[Work]]
     if schedule == "dualpipe":
         if stages % 2 or microbatches % 2 or microbatches < 2 * stages:
             raise ValueError(
@@ -105,9 +104,9 @@ def pipeline(
             )
         half = microbatches // 2
         both = [_both_ways(stages, half, s) for s in range(stages)]
-        orders, pairs = ([rank[i] for rank in both] for i in (0, 1))
-        made = Pipeline(tuple(map(tuple, orders)), half, 2, schedule, True)
-        return replace(made, beside=tuple(map(frozenset, pairs)))
+        made = tuple(tuple(order) for order, _ in both)
+        pairs = tuple(frozenset(places) for _, places in both)
+        return Pipeline(made, half, 2, schedule, mirrored=True, beside=pairs)
     if depth:
         orders = [_apart(stages, microbatches, depth, s) for s in range(stages)]
     else:
