@@ -21,16 +21,13 @@ from functools import cache
 
 from stacklib.quantity import Quantity, chosen, quoted
 from stacklib.quantity.bounds import above_zero, whole
+from stacklib.roofline.work.fit import Infeasible
 
 from .devices import FAMILIES, Fpga, device, per_place
 from .fixed import Layer, Network
 
 FILL = quoted("fpga.fill").si  # of the look-up tables
 CLEAR = 1  # cycle between two tiles
-
-
-class DoesNotFit(ValueError):
-    """A network that a device cannot hold; says by how much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +206,7 @@ def fpga(
 
     Raises
     ------
-    DoesNotFit
+    Infeasible
         Where weights do not fit its block memory, or not one place a layer; with the
         sum.
     UnknownName
@@ -231,13 +228,13 @@ def fpga(
         above_zero(clock=clock)
     needed, there = memory_bits(network), of.memory.to("bit").value
     if needed > there:
-        raise DoesNotFit(
+        raise Infeasible(
             f"{network.name}: {needed:,} bits of weights and frames; {of.name} has "
             f"{there:,.0f} bits of block memory"
         )
     layers, most = engines(network), room(of)
     if len(layers) > most:
-        raise DoesNotFit(
+        raise Infeasible(
             f"{network.name}: {len(layers)} layers need a place each; {of.name} holds "
             f"{most}"
         )
