@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from stacklib.cost.spans import Span, span
-from stacklib.quantity import Quantity, quoted, resolve
+from stacklib.quantity import Quantity, one_of, quoted, resolve
 
 # Of each family the multipliers of eight bits that a block holds.
 FAMILIES = {
@@ -57,9 +57,13 @@ class Fpga:
 
     @property
     def ceiling(self) -> Quantity:
-        """Products a second if every multiplier of a block worked in every cycle."""
+        """Operations a second if every multiplier of a block worked in every cycle.
+
+        A product and its sum are two, as data sheets count.
+        """
         count = self.dsps * FAMILIES[self.family]
-        return (count * self.clock).named(f"{self.name}, multipliers x clock")
+        rate = 2 * count * one_of("OP/cycle dense per_chip") * self.clock
+        return rate.to("TOP/s").named(f"{self.name}, multipliers x clock")
 
 
 @cache
