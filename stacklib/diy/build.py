@@ -129,7 +129,7 @@ class Build:
                 raise ValueError(f"bridges: {bridge.name} is no bridge")
 
     def with_(self, **changes: Any) -> Build:
-        """The same build with other parts or choices."""
+        """The same build with ``changes``: other parts or choices, by field."""
         return replace(self, **changes)
 
     def parts(self) -> tuple[Part, ...]:

@@ -84,7 +84,7 @@ def _offers(field: str, culprit: Part, build: Build) -> Iterator[Mend]:
         )
         new = after if field in MANY else after[0]
         slots = () if field == "board" else build.slots
-        built = replace(build, **{field: new, "slots": slots})
+        built = build.with_(**{field: new, "slots": slots})
         yield Mend(field, f"{field}: {names}", dollars, built)
 
 

@@ -119,7 +119,8 @@ def _place(
 
 
 def _slot(row: Any) -> Slot:
-    return Slot(*(None if value == UNKNOWN else value for value in row))
+    told: list[Any] = [None if value == UNKNOWN else value for value in row]
+    return Slot(*told)
 
 
 def _left(
