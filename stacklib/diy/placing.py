@@ -45,18 +45,6 @@ class Seat(NamedTuple):
             raise UnknownSpec(f"slot {self.slot.name}: its {field} is unknown")
         return value
 
-    @property
-    def generation(self) -> int:
-        """Of the link: the least of card, slot and riser."""
-        riser = self.riser["generation"] if self.riser else 9
-        return int(min(self.card["generation"], self.told("generation"), riser))
-
-    @property
-    def link(self) -> int:
-        """Lanes of the link: the least of card, slot and riser."""
-        riser = self.riser["lanes"] if self.riser else 16
-        return int(min(self.card["lanes"], self.told("lanes"), riser))
-
 
 class Placed(NamedTuple):
     """A build's cards and drives on its board."""
