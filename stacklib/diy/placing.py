@@ -42,7 +42,8 @@ class Seat(NamedTuple):
         """A fact of the slot; raises where no source tells it."""
         value = self.lanes if field == "lanes" else getattr(self.slot, field)
         if value is None:
-            raise UnknownSpec(f"slot {self.slot.name}: its {field} is unknown")
+            words = "place on the board" if field == "at" else field
+            raise UnknownSpec(f"slot {self.slot.name}: its {words} is unknown")
         return value
 
 
