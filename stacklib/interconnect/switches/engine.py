@@ -185,7 +185,7 @@ class _Fabric:
             if self.rules.routing == "spray":  # round robin over its paths
                 path = one.of.paths[one.sent % len(one.of.paths)]
             frame = Frame(one, one.todo.popleft(), path)
-            one.send(self.now, frame.size)
+            one.send(self.now, frame)
             self.queues[port].append(frame)
             self.waiting[port] += frame.size
             return
@@ -258,8 +258,7 @@ class _Fabric:
 
     def _lose(self, frame: Frame) -> None:
         self.dropped += 1
-        about = (frame.flow, frame.seq)
-        self._at(self.now + self.rules.timeout, self._overdue, about)
+        self._at(self.now + self.rules.timeout, self._overdue, frame)
 
     # -- flows -------------------------------------------------------------------------
 
@@ -277,14 +276,17 @@ class _Fabric:
         if self.rules.order != "in order":
             one.taken.add(seq)
             if self.rules.order == "selective" and seq > one.newest + 1:
-                gap = one, range(one.newest + 1, seq), self._back(frame)
+                gap = frame, range(one.newest + 1, seq)
                 self._at(self.now + self.rules.patience, self._ask, gap)
             one.newest = max(one.newest, seq)
         elif seq == one.expected:
             one.expected += 1
-        elif one.asked != one.expected:
-            one.asked = one.expected
-            self._at(self.now + self._back(frame), self._resend, one)
+        else:  # thrown away
+            if one.asked != one.expected:
+                one.asked = one.expected
+                self._at(self.now + self._back(frame), self._resend, one)
+            if seq == one.frames - 1:  # nobody comes after it to tell of a gap
+                self._at(self.now + self.rules.timeout, self._overdue, frame)
         if one.ended is None and one.expected + len(one.taken) == one.frames:
             one.ended = self.now
 
@@ -294,17 +296,19 @@ class _Fabric:
         wires = sum(self.wires[port].delay for port in ports)
         return wires + (len(frame.path) - 2) * self.rules.latency
 
-    def _ask(self, about: tuple[Sending, range, float]) -> None:
+    def _ask(self, about: tuple[Frame, range]) -> None:
         """A gap has lasted long enough: what still misses of it is asked for."""
-        one, gap, back = about
-        missing = [seq for seq in gap if not one.has(seq)]
+        frame, gap = about
+        missing = [seq for seq in gap if not frame.flow.has(seq)]
         if missing:
-            self._at(self.now + back, self._repeat, (one, missing))
+            self._at(self.now + self._back(frame), self._repeat, (frame, missing))
 
-    def _repeat(self, about: tuple[Sending, list[int]]) -> None:
-        """Send what is missing before all that is new."""
-        one, missing = about
-        one.todo.extendleft(reversed(missing))
+    def _repeat(self, about: tuple[Frame, list[int]]) -> None:
+        """Send what went before a frame that came, and did not come, before all new."""
+        frame, missing = about
+        one = frame.flow
+        lost = [seq for seq in missing if one.latest[seq] < frame.serial]
+        one.todo.extendleft(reversed([seq for seq in lost if seq not in one.todo]))
         self._begin(one)
 
     def _resend(self, one: Sending) -> None:
@@ -319,16 +323,17 @@ class _Fabric:
             self.hosts[port].append(one)
         self._try(port)
 
-    def _overdue(self, about: tuple[Sending, int]) -> None:
-        one, seq = about
+    def _overdue(self, frame: Frame) -> None:
+        """A lost frame's time is over: send it again, if nobody has asked for it."""
+        one, seq = frame.flow, frame.seq
         if one.has(seq):
             return
         if self.rules.order != "in order":  # the others are on their way
-            if seq not in one.todo:
+            if one.latest[seq] == frame.serial and seq not in one.todo:
                 one.todo.append(seq)
-            self._begin(one)
+                self._begin(one)
         elif one.todo:
-            self._at(self.now + self.rules.timeout, self._overdue, about)
+            self._at(self.now + self.rules.timeout, self._overdue, frame)
         else:
             one.asked = -1
             self._resend(one)

@@ -25,7 +25,7 @@ class Still(NamedTuple):
     target: float  # B/s of each sender, above its share of the port
 
 
-class Flow(NamedTuple):
+class Course(NamedTuple):
     """A run of the equations, a sample an entry."""
 
     times: tuple[float, ...]  # s
@@ -80,7 +80,7 @@ def run_fluid(
     delay: float = 4e-6,
     until: float = 20e-3,
     step: float = 2e-6,
-) -> Flow:
+) -> Course:
     """The delay equations by Euler's steps, from an empty queue.
 
     - ``starts``: B/s that each sender has at first, at most ``rate``.
@@ -120,7 +120,7 @@ def run_fluid(
             now[i] = min(max(now[i] + step * up, min(floor, full)), full)
             alpha[i] += step * of.gain / of.decay * (told - alpha[i])
         queue = max(0.0, queue + step * (arrived - full) * frame)
-    return Flow(tuple(times), tuple(queues), tuple(rates))
+    return Course(tuple(times), tuple(queues), tuple(rates))
 
 
 def _terms(

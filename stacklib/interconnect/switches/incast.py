@@ -45,6 +45,7 @@ class Incast:
     """What happened: ends, and every few microseconds the queue and each sender."""
 
     ended: tuple[float | None, ...]  # s when its last bit had left the port
+    every: float  # s between samples
     times: tuple[float, ...]  # s of the samples
     queue: tuple[float, ...]  # bytes that waited
     rates: tuple[tuple[float, ...], ...]  # B/s that each sender had, a row a sample
@@ -56,23 +57,24 @@ class Incast:
 
     def goodput(self, since: float, until: float) -> tuple[float, ...]:
         """B/s of each sender through the port, between two samples."""
-        a, b = self._at(since), self._at(until)
+        a, b = self._between(since, until)
         took = self.times[b] - self.times[a]
         both = zip(self.sent[a], self.sent[b], strict=True)
         return tuple((more - less) / took for less, more in both)
 
     def mean_queue(self, since: float, until: float) -> float:
         """Mean bytes that waited, between two samples."""
-        found = self.queue[self._at(since) : self._at(until)]
-        return sum(found) / len(found)
+        a, b = self._between(since, until)
+        return sum(self.queue[a:b]) / (b - a)
 
-    def _at(self, time: float) -> int:
-        every = self.times[1] - self.times[0]
-        place = round(time / every)
-        if not 0 <= place < len(self.times):
-            last = self.times[-1]
-            raise ValueError(f"time = {time!r}: samples are from 0 to {last:.3g} s")
-        return place
+    def _between(self, since: float, until: float) -> tuple[int, int]:
+        a, b = round(since / self.every), round(until / self.every)
+        if not 0 <= a < b < len(self.times):
+            last = (len(self.times) - 1) * self.every
+            raise ValueError(
+                f"from {since!r} to {until!r} s: samples are from 0 to {last:.3g} s"
+            )
+        return a, b
 
 
 def jain(rates: Sequence[float]) -> float:
@@ -156,13 +158,11 @@ def _run(
                 sent.append(tuple(begun))
             waiting -= size
             begun[j] += size
-            end = begin + size / rate
-            if begun[j] >= senders[j].size:
-                ended[j] = end
             if not of or waiting <= of.kmin:
                 continue
             if waiting > of.kmax or chance() < of.marks(waiting):
                 marked += 1
+                end = begin + size / rate
                 if end - notified[j] >= of.notice:
                     notified[j] = end
                     notices += 1
@@ -206,9 +206,11 @@ def _run(
         if left[i]:
             heapreplace(heap, (at + size / pace, i))
         else:
+            ended[i] = free if free <= until else None
             heappop(heap)
     return Incast(
         tuple(ended),
+        every,
         tuple(times),
         tuple(queues),
         tuple(rates),
