@@ -136,7 +136,7 @@ def senders(many, rate=BASE, *, size=ENDLESS, there=(1e-6,), apart=0.0):
     ]
 
 
-WORK = 80e-3  # s that a port takes for all of it
+WORK = 60e-3  # s that a port takes for all of it
 
 
 @cache
@@ -149,7 +149,7 @@ def long_run(many):
 def test_an_incast_fills_its_port_and_shares_it(many):
     run = long_run(many)
     assert WORK / max(run.ended) > 0.95  # from the first byte to the last flow's end
-    assert sum(run.goodput(10e-3, 60e-3)) > 0.95 * BASE
+    assert sum(run.goodput(10e-3, 45e-3)) > 0.95 * BASE
     assert jain(run.goodput(5e-3, 15e-3)) > 0.95
     assert run.longest < (many + 1) * 640e3 + many * 50e3  # what pauses let wait
 
@@ -157,7 +157,7 @@ def test_an_incast_fills_its_port_and_shares_it(many):
 @pytest.mark.rows("many", FANS)
 def test_the_queue_is_the_fluids_and_the_fixed_points(many):
     queue, point = (
-        long_run(many).mean_queue(20e-3, 60e-3),
+        long_run(many).mean_queue(15e-3, 45e-3),
         fluid.still(OURS, BASE, many),
     )
     flow = fluid.run_fluid(OURS, BASE, [BASE] * many, until=30e-3, step=4e-6)
@@ -295,11 +295,7 @@ def test_the_fixed_point_and_its_cube_root():
 
 def victim(of):
     """A flow for a free port, behind the pauses of another port's incast."""
-    wire, ends = Wire(BASE, 1e-6), [("v", "s"), ("a", "s"), ("t", "b"), ("t", "w")]
-    wires = shapes.both_ways([*ends, *((f"c{k}", "t") for k in range(3))], wire)
-    wires |= shapes.both_ways([("s", "t")], Wire(2 * BASE, 1e-6))
-    ways = [("v", "s", "t", "w"), ("a", "s", "t", "b")]
-    ways += [(f"c{k}", "t", "b") for k in range(3)]
+    wires, ways = shapes.behind(4, Wire(BASE, 1e-6))
     rules = Rules(control="pause", buffer=640e3, dcqcn=of, latency=5e-7)
     run = run_fabric(wires, [Flow((way,), 2 << 20, frame=8192) for way in ways], rules)
     assert run.faults() == []
@@ -344,7 +340,7 @@ test_bad_input_is_refused = refusals(
     (lambda: Sender(1e6, math.nan), "rate = nan"),
     (lambda: Sender(1e6, BASE, start=-1), "start = -1"),
     (lambda: jain([0, 0]), "at least one above zero"),
-    (lambda: long_run(2).goodput(0, 1.0), "samples are from 0 to 0.08"),
+    (lambda: long_run(2).goodput(0, 1.0), "samples are from 0 to 0.06"),
     (lambda: long_run(2).mean_queue(1e-3, 1e-3), "from 0.001 to 0.001 s"),
     (lambda: fluid.still(OURS, BASE, 0), "flows = 0"),
     (lambda: fluid.near_mark(OURS, -1.0, 2), "rate = -1.0"),

@@ -173,7 +173,7 @@ def test_a_pause_stops_those_who_did_nothing():
 
 
 def meeting(order):
-    """A long flow, and halfway through it a burst of a faster host for the same port."""
+    """A long flow, and halfway through it a burst of a faster host."""
     wires = shapes.both_ways([("a", "s"), ("s", "b")], WIRE)
     wires |= shapes.both_ways([("c", "s")], WIRE._replace(rate=2 * RATE))
     long = Flow((("a", "s", "b"),), 1 << 19)
