@@ -9,10 +9,11 @@ from stacklib.interconnect.switches import fluid
 from stacklib.interconnect.switches.dcqcn import BASE, PAPER, Dcqcn
 from stacklib.interconnect.switches.incast import Incast, Sender, jain, run_incast
 from stacklib.pages.interconnect import lossless as page
-from stacklib.plots.marks import Spec, axis, chart, line, rule
+from stacklib.plots.marks import Mark, Spec, axis, chart, line, rule
 from stacklib.quantity import Quantity, chosen, counting, quoted
 
 FANS, SHOWN, EVERY = (2, 4, 8, 16, 32), 8, 50e-6
+STEP = 4e-6  # s of the fluid
 TOGETHER, END = 8.0, 15.0  # ms: the port's time for what all send at once; of a run
 SETTLED = (3e-3, 7e-3)  # s between which a run is judged: all send, rates have met
 PAUSE = 2.0  # MB of a sender that wait when it is paused
@@ -80,7 +81,7 @@ def stands(many: int) -> float:
 @cache
 def _fluid(many: int) -> fluid.Course:
     port = page.rate().si
-    given: dict[str, Any] = {"frame": page.FRAME, "until": 20e-3, "step": 4e-6}
+    given: dict[str, Any] = {"frame": page.FRAME, "until": 20e-3, "step": STEP}
     return fluid.run_fluid(of(), port, [port] * many, **given)
 
 
@@ -141,44 +142,40 @@ def step(whose: str) -> Quantity:
 
 
 def over_time() -> Spec:
-    """Rates of the one that stays, and the queue, in per cent."""
-    made, old, queue = run(SHOWN), run(SHOWN, "2015"), _fluid(SHOWN)
-    port, full = page.rate().si, of().kmax
-    ms = [1e3 * time for time in made.times]
-    few = slice(0, round(TOGETHER * 1e-3 / 4e-6), 25)
+    """Rates of the one that stays, and the queue."""
+    made, old, course = run(SHOWN), run(SHOWN, "2015"), _fluid(SHOWN)
+    few = slice(0, None, 2)
+    shown = slice(0, round(TOGETHER * 1e-3 / STEP), 25)
+
+    def rate(of: Incast, name: str) -> Mark:
+        gb = [rates[0] / 1e9 for rates in of.rates[few]]
+        return line(_ms(of.times[few]), gb, name, "simulated", at="key")
+
     return chart(
-        "Marks hold the queue short, and the third stage brings the rate back.",
+        "Marks keep the queue short, and the third stage brings the rate back.",
         x=axis("Time (ms)", limits=[0, END]),
-        y=axis("Share (%)", limits=[0, 130]),
+        y=axis("Rate (GB/s), queue (MB)", limits=[0, 1.04 * page.rate().value]),
         marks=[
+            rate(made, "rate of the one that stays"),
+            rate(old, "its rate with the paper's steps"),
             line(
-                ms,
-                [100 * rates[0] / port for rates in made.rates],
-                "rate of the one that stays, of the port",
+                _ms(made.times[few]),
+                [wait / 1e6 for wait in made.queue[few]],
+                "queue",
                 "simulated",
                 at="key",
             ),
             line(
-                [1e3 * time for time in old.times],
-                [100 * rates[0] / port for rates in old.rates],
-                "its rate with the steps of 2015",
-                "simulated",
-                at="key",
-            ),
-            line(
-                ms,
-                [min(100 * wait / full, 130) for wait in made.queue],
-                "queue, of the length from which all is marked",
-                "simulated",
-                at="key",
-            ),
-            line(
-                [1e3 * time for time in queue.times[few]],
-                [min(100 * wait / full, 130) for wait in queue.queue[few]],
-                "queue of the fluid",
+                _ms(course.times[shown]),
+                [wait / 1e6 for wait in course.queue[shown]],
+                "queue of a fluid",
                 "predicted",
                 at="key",
             ),
             rule("the others leave", "simulated", x=1e3 * gone(SHOWN)),
         ],
     )
+
+
+def _ms(times: tuple[float, ...]) -> list[float]:
+    return [1e3 * time for time in times]
