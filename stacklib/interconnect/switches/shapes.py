@@ -109,7 +109,8 @@ def behind(many: int, wire: Wire) -> tuple[Wires, list[tuple[str, ...]]]:
     cable has room for both.
     """
     whole(many=many)
-    ways = [("here", "s", "t", "there"), ("a0", "s", "t", "crowded")]
+    ways: list[tuple[str, ...]] = [("here", "s", "t", "there")]
+    ways.append(("a0", "s", "t", "crowded"))
     ways += [(f"a{k}", "t", "crowded") for k in range(1, many)]
     ends = [port for way in ways for port in pairwise(way) if port != ("s", "t")]
     wires = both_ways(ends, wire)
