@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from stacklib.quantity.bounds import above_zero, at_least, share, whole
 
 BASE = 5e9  # B/s of the ports that the constants below are for
+ABOVE = ("notice", "decay", "timer", "counter", "additive", "floor", "pmax", "gain")
 GROW = ("kmin", "kmax", "counter", "additive", "hyper", "floor")
 
 
@@ -40,9 +41,9 @@ class Dcqcn:
     floor: float = 12.5e6  # B/s that a sender keeps
 
     def __post_init__(self) -> None:
-        for name in ("decay", "timer", "counter", "additive", "floor", "pmax", "gain"):
+        for name in ABOVE:
             above_zero(**{name: getattr(self, name)})
-        at_least(0, kmin=self.kmin, hyper=self.hyper, notice=self.notice)
+        at_least(0, kmin=self.kmin, hyper=self.hyper)
         at_least(self.kmin, kmax=self.kmax)
         share(pmax=self.pmax, gain=self.gain)
         whole(0, fast=self.fast)
@@ -102,9 +103,10 @@ class Pace:
 
     def upto(self, now: float) -> None:
         """Let its timers run until then."""
-        while self.decays <= now:
-            self.alpha *= 1 - self.of.gain
-            self.decays += self.of.decay
+        if self.decays <= now:
+            periods = 1 + (now - self.decays) // self.of.decay
+            self.alpha *= (1 - self.of.gain) ** periods
+            self.decays += periods * self.of.decay
         while self.ticks <= now:
             self.ticks += self.of.timer
             self.times += 1

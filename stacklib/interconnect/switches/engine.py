@@ -24,7 +24,7 @@ from .circles import find_circle
 from .fabric import FabricRun, Flow, Port, Rules, Wire, check
 from .frames import Frame, Sending
 
-EVENTS = 3_000_000  # more than any fabric here needs; beyond, nobody gets anywhere
+EVENTS = 3_000_000  # and a hundred a frame: beyond, nobody gets anywhere
 
 
 def run_fabric(
@@ -108,9 +108,10 @@ class _Fabric:
 
     def run(self) -> FabricRun:
         """Event by event."""
+        most = EVENTS + 100 * sum(one.frames for one in self.sending)
         while self.events:
-            if self.number > EVENTS:
-                raise RuntimeError(f"{EVENTS} events and no end: frames are resent")
+            if self.number > most:
+                raise RuntimeError(f"{most} events and no end: frames are resent")
             self.now, _, what, about = heappop(self.events)
             what(about)
         for port, since in self.stopped.items():

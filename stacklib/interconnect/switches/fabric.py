@@ -57,6 +57,8 @@ class Rules:
         at_least(0, patience=self.patience, jitter=self.jitter)
         whole(0, header=self.header)
         above_zero(timeout=self.timeout)
+        if not isinstance(self.dcqcn, Dcqcn | None):
+            raise ValueError(f"dcqcn = {self.dcqcn!r}: a Dcqcn, or None, is needed")
         for name in ("buffer", "headroom"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} = {getattr(self, name)!r}: bytes from 0 on")

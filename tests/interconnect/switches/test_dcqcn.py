@@ -216,6 +216,20 @@ def test_one_sender_alone_is_not_slowed():
     assert run.ended[0] == pytest.approx(10e6 / BASE + 1e-6)
 
 
+def test_odd_frames_wires_and_pauses_still_end():
+    of, thirds = OURS, senders(3, size=1e6 / 3)
+    assert None not in run_incast(thirds, BASE, of).ended
+    tight = run_incast(thirds, BASE, of, xoff=100)
+    assert tight.pauses and tight.longest <= 3 * 2 * 4096
+    whole = run_incast(thirds, BASE, of, frame=1_000_000)
+    assert whole.longest == pytest.approx(2e6 / 3)
+    slow = [*senders(2, 4 * BASE, size=1e6), *senders(1, BASE / 10, size=1e6)]
+    assert max(run_incast(slow, BASE, of).ended) == pytest.approx(1e7 / BASE, rel=0.3)
+    assert run_incast(thirds, BASE, of, until=1e-9).ended == (None,) * 3
+    instant = replace(of, decay=1e-12)  # a period of alpha takes no time to count
+    assert None not in run_incast(thirds, BASE, instant).ended
+
+
 def test_senders_that_nobody_slows_keep_every_byte_waiting():
     run = run_incast(senders(4, size=1e6), BASE)
     assert max(run.ended) == pytest.approx(4e6 / BASE, rel=1e-2)
@@ -327,6 +341,8 @@ test_bad_input_is_refused = refusals(
     (lambda: Dcqcn(gain=2), "gain = 2"),
     (lambda: Dcqcn(gain=math.nan), "gain = nan"),
     (lambda: Dcqcn(timer=0), "timer = 0"),
+    (lambda: Dcqcn(notice=0), "notice = 0"),
+    (lambda: Rules(dcqcn=50e3), "dcqcn = 50000.0"),
     (lambda: Dcqcn(kmin=True), "kmin = True"),
     (lambda: Dcqcn(fast=2.5), "fast = 2.5"),
     (lambda: Dcqcn(floor=0), "floor = 0"),
