@@ -270,6 +270,7 @@ def layouts_of(
                 sequence=tp > 1 and not old,
                 overlap=_overlap(row, shape, device),
                 schedule=_schedule(row, pp, batch // (group * micro)),
+                etp=1 if group * cp % ep else first(row, "etp"),
             )
             found.append((layout, batch))
     if not found:

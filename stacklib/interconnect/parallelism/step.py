@@ -305,7 +305,7 @@ def _pace(
 
 def _cost(layer: Layer, own: Numbers, layout: Layout, adding: Any) -> Any:
     """Seconds of a layer, by which layers are spread over stages."""
-    held = own.dense / layout.tp + own.whole + own.routed / (layout.tp * layout.ep)
+    held = own.dense / layout.tp + own.whole + own.routed / (layout.inner * layout.ep)
     return layer.forward + layer.backward + layer.wait + held * adding
 
 

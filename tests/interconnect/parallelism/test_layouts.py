@@ -153,6 +153,7 @@ test_what_does_not_divide_is_named = refusals(
         {"recompute": "some"},
         {"schedule": "fastest"},
         {"later": -1},
+        {"etp": 0},
         {"split": (1, 2.5)},
         {"split": (1, True)},
         {"split": (2, -1)},

@@ -287,6 +287,30 @@ def test_the_search_finds_what_deepseek_ran():
     assert own.step.time < 1.05 * found[0].step.time
 
 
+def test_experts_may_be_cut_by_other_ways_than_matrices():
+    """Megatron-LM's --expert-tensor-parallel-size 1: EP among chips of TP, too."""
+    asked = {"on": "h100-sxm", "chips": 256, "batch": 2048}
+    base = "tp 2, pp 8, vp 4, ep 32, zero 1, recompute full"
+    with pytest.raises(ValueError, match="ep = 32 x etp = 2 does not divide tp = 2"):
+        step_time("qwen3-235b-a22b", layout=read_layout(base, 256), **asked)
+    own = read_layout(base + ", etp 1", 256)
+    found = step_time("qwen3-235b-a22b", layout=own, **asked)
+    assert found.feasible and "etp 1" in own.text()
+    with pytest.raises(ValueError, match="etp = 4 does not divide tp = 2"):
+        step_time("qwen3-235b-a22b", layout=read_layout(base + ", etp 4", 256), **asked)
+    # As many experts a chip: whole ones of fewer ranks, or halves of more.
+    shape, one = shape_of("mixtral-8x7b-v0.1", 4096), {"tp": 2, "dp": 4, "zero": 1}
+    whole, half = Layout(ep=8, etp=1, **one), Layout(ep=4, **one)
+    stage = grouped(shape.pattern, 1, (32,), 1, False)[0]
+    assert held(shape, whole, stage) == held(shape, half, stage)
+    same = {"on": "h100-sxm", "chips": 8, "batch": 64}
+    told = [
+        step_time("mixtral-8x7b-v0.1", layout=x, **same)
+        for x in (half, Layout(ep=4, etp=2, **one))
+    ]
+    assert told[0].memory == told[1].memory and told[0].sent == told[1].sent
+
+
 @pytest.mark.parametrize(("p", "m"), [(2, 4), (4, 8), (8, 20), (16, 120)])
 def test_forwards_without_a_partner_are_those_of_the_order(p, m):
     made = pipeline(p, m, "dualpipe")
