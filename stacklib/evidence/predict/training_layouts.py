@@ -330,7 +330,7 @@ def chosen(
                 columns[name] = 1
         batch = numpy.array([float(options[i][1]) for i in mine])
         one = options[mine[0]][0]  # what the software's options have alike
-        same = {"overlap": one.overlap, "later": one.later, "schedule": schedule}
+        same = {n: getattr(one, n) for n in ("overlap", "later", "schedule", "etp")}
         many = Layout(**columns, recompute=again, **same)
         step = evaluate(shape, device, many, batch, length, scores, limit=False)
         kept = step.memory.weights + step.memory.activations

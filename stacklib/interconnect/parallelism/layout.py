@@ -98,8 +98,12 @@ class Layout:
             if type(value) is not int or value < 1:
                 if getattr(value, "shape", ()) == ():
                     whole(**{name: value})
+                    value = int(value)
                 elif not (value >= 1).all():
                     raise ValueError(f"{name} has counts below one")
+                else:
+                    value = value * 1.0  # so that no product of counts runs over
+                object.__setattr__(self, name, value)
         if isinstance(self.recompute, str) and self.recompute not in RECOMPUTE:
             told = resolve(self.recompute, RECOMPUTE, "recomputation")
             object.__setattr__(self, "recompute", told)
@@ -110,13 +114,24 @@ class Layout:
         if isinstance(self.split, str):
             object.__setattr__(self, "split", read(self.split))
         elif self.split is not None:
-            split = tuple(self.split)
+            try:
+                split = tuple(self.split)
+            except TypeError:
+                raise ValueError(
+                    f"split = {self.split!r}: layers of each part, or a text, is needed"
+                ) from None
             for at, many in enumerate(split):
                 whole(0, **{f"layers of part {at} of the split": many})
             object.__setattr__(self, "split", tuple(map(int, split)))
         share = self.overlap
         if isinstance(share, str) or not _all((share >= 0) & (share <= 1)):
             raise ValueError(f"overlap = {share!r}: yes, no or a share from 0 to 1")
+        if self.split is not None and any(
+            getattr(one, "shape", ()) for one in (self.pp, self.interleave)
+        ):
+            raise ValueError(
+                "a split is one layout's, and pp or interleave is an array"
+            )
         zero = self.zero
         if not (zero in range(4) if isinstance(zero, int) else _all(zero < 4)):
             raise ValueError(f"zero = {zero!r}: 0, 1, 2 or 3")

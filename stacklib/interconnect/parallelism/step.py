@@ -135,6 +135,9 @@ def step_time(
     shape = shape_of(model, length, layout.later)
     if type(batch) is not int and getattr(batch, "shape", ()) == ():
         whole(batch=batch)
+        batch = int(batch)
+    elif type(batch) is not int:
+        batch = batch * 1.0  # so that no count of sequences runs over
     bad = hold(layout, shape, chips, batch, length)
     device = device_of(on, dtype, port, domain, traced)
     reached(device, chips)
