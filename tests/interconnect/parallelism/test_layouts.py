@@ -214,7 +214,7 @@ def test_arrays_are_their_elements():
 
 @pytest.mark.parametrize(
     ("model", "chips", "batch"),
-    [("llama-3-8b", 8, 64), ("mixtral-8x7b-v0.1", 16, 16)],
+    [("llama-3-8b", 8, 64), ("qwen3-30b-a3b", 12, 48)],
 )
 def test_a_plan_is_the_exhaustive_search(model, chips, batch):
     shape, best = shape_of(model, 4096), None
