@@ -17,8 +17,8 @@ have their times here too: bytes over the rate, on a base of NCCL's or of a kern
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import inf, sqrt
+from dataclasses import dataclass, replace
+from math import inf, log2, sqrt
 
 from stacklib import hardware
 from stacklib.quantity import quoted, resolve
@@ -27,7 +27,7 @@ from stacklib.quantity.bounds import at_least
 from ..networks.price import family as half
 from . import constants as c
 from .machine import Fabric
-from .model import GB, US
+from .model import GB, US, latency
 from .select import Choice, select
 
 SENDS = ("all_to_all", "send_recv", "gather", "scatter")
@@ -39,6 +39,11 @@ GATHERS = ("all_gather", "reduce_scatter", "all_to_all")
 DIRECT_MOST, PAIR_MOST = 1 << 20, 16_000_000
 # Null kernels back to back through the driver, as section 4.1 has them; its low end.
 KERNEL = quoted("launch_driver.low").si
+FEWEST = int(quoted("nvls.fewest").value)
+JOINED = quoted("nvls.tree").value
+PIECE = quoted("nvls.piece").si
+HOPS, ROUNDS = quoted("network.hops").value, quoted("network.rounds").value
+RING_HOPS, FLAGGED = quoted("network.ring").value, quoted("network.flagged").si
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +147,17 @@ def _timed(
 ) -> Timed:
     """A time from its parts, on this generation's links."""
     fill = 0.0
-    if protocol == "simple" and on.link != "pcie":
+    if on.nodes > 1:
+        fill = _fill(collective, size, on, algorithm, protocol, beta)
+    elif protocol == "simple" and on.link != "pcie":
         fill = 2 * sqrt(hardware.efficiency("collective_fill") * size * beta)
-    elif on.link == "nvlink" and on.architecture != "hopper":
-        alpha *= hardware.efficiency("collective_flags")
+    flags = on.link == "nvlink" and protocol != "simple"
+    if flags and on.architecture != "hopper":
+        ports = 0.0  # what they add is of no generation's links
+        if choice and on.latency:
+            plain = replace(choice.machine, network_latency=0.0)
+            ports = alpha - latency(collective, algorithm, protocol, plain)
+        alpha = ports + (alpha - ports) * hardware.efficiency("collective_flags")
     alpha += call
     if collective in GATHERS and on.ranks > 1:  # its own part is copied
         beta += 2 / on.ranks / on.memory
@@ -156,6 +168,32 @@ def _timed(
     )
 
 
+def _fill(
+    collective: str, size: float, on: Fabric, algorithm: str, protocol: str, beta: float
+) -> float:
+    """Seconds until pieces follow each other over a network.
+
+    Pieces have one size there, so that from some size on the time does not grow: steps
+    of the network, and of switches with a tree between a few rounds in which each head
+    sends a piece of each thread block. Of smaller arrays pieces are cut smaller.
+    """
+    hops = c.HOP["network"].get(algorithm)
+    if hops is None:
+        return 0.0  # plain sends
+    hop = US * hops[c.PROTOCOLS.index(protocol)]
+    if protocol != "simple":
+        deep = log2(on.nodes) if algorithm == "tree" else 0.0
+        return HOPS * hop * deep * min(1.0, sqrt(size / FLAGGED))
+    hop += 2 * on.latency
+    if not algorithm.endswith("tree"):  # NCCL's constant of a sum's ring has it
+        return 0.0 if collective == "all_reduce" else RING_HOPS * hop
+    heads = on.heads if algorithm == "nvls_tree" else 1
+    blocks = c.NVLS_BLOCKS.get(on.architecture, (16, 16))[1]
+    together = PIECE * blocks * heads
+    ramp = min(1.0, sqrt(size / (4 * together)))
+    return ramp * (HOPS * hop + ROUNDS * together * beta)
+
+
 def _chosen(
     collective: str,
     size: float,
@@ -164,7 +202,11 @@ def _chosen(
     protocol: str | None,
     call: float,
 ) -> Timed:
-    choice = select(collective, size, **on.select())
+    if (algorithm or "").startswith("nvls") and on.ranks < FEWEST:
+        algorithm = "ring"  # what NCCL runs then
+    machine = on.select()
+    machine["ll128"] |= protocol == "ll128"  # set by a user, it is not asked for
+    choice = select(collective, size, **machine)
     rows = [
         (row.time, i)
         for i, row in enumerate(choice.table)
@@ -185,6 +227,13 @@ def _chosen(
     row = choice.table[at]
     alpha = row.latency or 0.0
     beta = max(0.0, least - alpha) / size
+    if collective == "all_reduce" and row.algorithm == "nvls":
+        beta = 1 / on.switch_rate
+    elif on.nodes > 1 and row.bandwidth and row.protocol == "simple":
+        rate = row.bandwidth  # without a tree's share: what fills it is counted here
+        if row.algorithm == "nvls_tree":
+            rate = min(rate, on.switch_rate * JOINED, on.tree_rate)
+        beta = 1 / rate
     way = row.algorithm, row.protocol
     return _timed(collective, size, on, *way, alpha, beta, call, choice)
 
@@ -228,7 +277,7 @@ def _sends(collective: str, size: float, on: Fabric) -> tuple[str, str, float, f
         rate = on.rate * share
         if protocol == "ll":
             rate = min(rate, c.LL_MOST[on.architecture][0] * GB)
-        beta = max(near / rate, far / (on.port * share))
+        beta = max(near / rate, far / (on.port * on.sends * share))
         rows.append((US * wait + size * beta, protocol, US * wait, beta))
     _, protocol, alpha, beta = min(rows)
     return "sends", protocol, alpha, beta
