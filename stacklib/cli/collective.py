@@ -51,6 +51,15 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--port", type=float, metavar="GBIT", help="Gbit/s of each chip's network port"
     )
+    parser.add_argument(
+        "--fabric", help="network between nodes: ib (taken), roce, efa, tcpx, tcpxo"
+    )
+    parser.add_argument(
+        "--latency",
+        type=float,
+        metavar="US",
+        help="microseconds that a port adds to each step (as published of the fabric)",
+    )
     parser.add_argument("--algorithm", help="taken instead of NCCL's choice: ring, ...")
     parser.add_argument("--protocol", help="taken instead: ll, ll128, simple")
     parser.add_argument(
@@ -69,8 +78,14 @@ def predict(args: argparse.Namespace) -> Timed:
     from stacklib.quantity import resolve
 
     name = resolve(args.name, COLLECTIVES, "collective")
-    port = None if args.port is None else args.port * 1e9 / 8
-    on = fabric(hardware.get(args.on), args.ranks, nodes=args.nodes, port=port)
+    on = fabric(
+        hardware.get(args.on),
+        args.ranks,
+        nodes=args.nodes,
+        port=None if args.port is None else args.port * 1e9 / 8,
+        network=args.fabric,
+        latency=None if args.latency is None else args.latency * 1e-6,
+    )
     algorithm, protocol = args.algorithm, args.protocol
     return collective_time(
         name,
@@ -94,6 +109,7 @@ def as_json(found: Timed) -> dict[str, Any]:
         "device": found.fabric.device,
         "ranks": found.fabric.ranks,
         "nodes": found.fabric.nodes,
+        "fabric": found.fabric.network if found.fabric.nodes > 1 else None,
         "size_bytes": found.size,
         "time_s": found.time,
         "algorithm": found.algorithm,
@@ -136,7 +152,9 @@ def run(args: argparse.Namespace) -> int:
         ("error bar", band_text(family(found.size, on))),
     ]
     if not as_table(args):
-        boxes = "one node" if on.nodes == 1 else f"{on.nodes} nodes"
+        boxes = "one node"
+        if on.nodes > 1:
+            boxes = f"{on.nodes} nodes, {on.network} {on.port / 1e9:.4g} GB/s a port"
         print(
             f"{found.collective} of {found.size:,.0f} B, {on.ranks} ranks of "
             f"{on.device}, {boxes}, {on.link} {on.rate / 1e9:.4g} GB/s per direction"

@@ -6,6 +6,8 @@ A pipeline of pieces, each of which costs something and the first of which goes 
 way alone, is best cut so that both extra times are equal: together twice the root of
 their product (``fill``; the protocol simple, whose pieces wait for one another; over
 PCI Express, slower than a kernel copies, pieces of other channels fill the waits).
+Pieces of sums in switches, and of trees over a network, have one size: what fills them
+is some rounds and steps, and does not grow. Switches and ports give rates of their own.
 ``call`` is what a host takes to start it from Python; zero in graphs and in C++. The
 protocols whose receivers watch for flags have NCCL's latencies on Hopper's NVLinks, and
 a multiple of them on those of other generations.
@@ -41,7 +43,7 @@ DIRECT_MOST, PAIR_MOST = 1 << 20, 16_000_000
 KERNEL = quoted("launch_driver.low").si
 FEWEST = int(quoted("nvls.fewest").value)
 JOINED = quoted("nvls.tree").value
-PIECE = quoted("nvls.piece").si
+PIECE, FULL = quoted("nvls.piece").si, quoted("nvls.full").value
 HOPS, ROUNDS = quoted("network.hops").value, quoted("network.rounds").value
 RING_HOPS, FLAGGED = quoted("network.ring").value, quoted("network.flagged").si
 
@@ -148,7 +150,9 @@ def _timed(
     """A time from its parts, on this generation's links."""
     fill = 0.0
     if on.nodes > 1:
-        fill = _fill(collective, size, on, algorithm, protocol, beta)
+        fill = _far_fill(collective, size, on, algorithm, protocol, beta)
+    elif algorithm == "nvls":
+        fill = _rounds(size, on, on.heads, beta)
     elif protocol == "simple" and on.link != "pcie":
         fill = 2 * sqrt(hardware.efficiency("collective_fill") * size * beta)
     flags = on.link == "nvlink" and protocol != "simple"
@@ -168,15 +172,22 @@ def _timed(
     )
 
 
-def _fill(
+def _rounds(size: float, on: Fabric, heads: int, beta: float, wait: float = 0) -> float:
+    """Seconds until pieces follow each other, where pieces have one size.
+
+    A few rounds in which each head sends a piece of each thread block, and a ``wait``:
+    both do not grow with the array. Of one of few rounds pieces are cut smaller.
+    """
+    blocks = c.NVLS_BLOCKS.get(on.architecture, (16, 16))[on.nodes > 1]
+    together = PIECE * blocks * heads
+    whole = wait + ROUNDS * together * beta
+    return whole * min(1.0, sqrt(size / (FULL * together)))
+
+
+def _far_fill(
     collective: str, size: float, on: Fabric, algorithm: str, protocol: str, beta: float
 ) -> float:
-    """Seconds until pieces follow each other over a network.
-
-    Pieces have one size there, so that from some size on the time does not grow: steps
-    of the network, and of switches with a tree between a few rounds in which each head
-    sends a piece of each thread block. Of smaller arrays pieces are cut smaller.
-    """
+    """Seconds until pieces follow each other over a network: some of its steps."""
     hops = c.HOP["network"].get(algorithm)
     if hops is None:
         return 0.0  # plain sends
@@ -185,13 +196,11 @@ def _fill(
         deep = log2(on.nodes) if algorithm == "tree" else 0.0
         return HOPS * hop * deep * min(1.0, sqrt(size / FLAGGED))
     hop += 2 * on.latency
-    if not algorithm.endswith("tree"):  # NCCL's constant of a sum's ring has it
-        return 0.0 if collective == "all_reduce" else RING_HOPS * hop
-    heads = on.heads if algorithm == "nvls_tree" else 1
-    blocks = c.NVLS_BLOCKS.get(on.architecture, (16, 16))[1]
-    together = PIECE * blocks * heads
-    ramp = min(1.0, sqrt(size / (4 * together)))
-    return ramp * (HOPS * hop + ROUNDS * together * beta)
+    if algorithm.endswith("tree"):
+        heads = on.heads if algorithm == "nvls_tree" else 1
+        return _rounds(size, on, heads, beta, HOPS * hop)
+    # Of a sum's ring NCCL's constant has it.
+    return 0.0 if collective == "all_reduce" else RING_HOPS * hop
 
 
 def _chosen(
