@@ -149,7 +149,7 @@ def _timed(
 ) -> Timed:
     """A time from its parts, on this generation's links."""
     fill = 0.0
-    if on.nodes > 1:
+    if on.nodes > 1 and algorithm in c.HOP["network"]:
         fill = _far_fill(collective, size, on, algorithm, protocol, beta)
     elif algorithm == "nvls":
         fill = _rounds(size, on, on.heads, beta)
@@ -188,10 +188,7 @@ def _far_fill(
     collective: str, size: float, on: Fabric, algorithm: str, protocol: str, beta: float
 ) -> float:
     """Seconds until pieces follow each other over a network: some of its steps."""
-    hops = c.HOP["network"].get(algorithm)
-    if hops is None:
-        return 0.0  # plain sends
-    hop = US * hops[c.PROTOCOLS.index(protocol)]
+    hop = US * c.HOP["network"][algorithm][c.PROTOCOLS.index(protocol)]
     if protocol != "simple":
         deep = log2(on.nodes) if algorithm == "tree" else 0.0
         return HOPS * hop * deep * min(1.0, sqrt(size / FLAGGED))

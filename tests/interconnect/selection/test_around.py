@@ -74,9 +74,7 @@ def test_traffic_of_switches_counted(ranks):
     assert set(out) == set(back) == {ranks + 1}
     on = replace(fabric("h100_sxm", 8), ranks=ranks, local=ranks)
     carried = c.NVLS_SHARE["hopper"] * on.rate
-    assert on.switch_rate == pytest.approx(
-        min(carried * ranks / out[0], 16 * 18.75e9)
-    )
+    assert on.switch_rate == pytest.approx(min(carried * ranks / out[0], 16 * 18.75e9))
 
 
 @pytest.mark.rows(("device", "ranks"), [("h100_sxm", n) for n in range(2, 9)])
