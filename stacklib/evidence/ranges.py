@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import re
 
-NUMBER = r"(\d[\d,]*(?:\.\d+)?(?:e-?\d+)?)"
+SPELLED = "one two three four five six seven eight nine ten".split()
+NUMBER = rf"(\d[\d,]*(?:\.\d+)?(?:e-?\d+)?|\b(?:{'|'.join(SPELLED)})\b)"
 PAIR = re.compile(rf"(?<![\d.,/-]){NUMBER}\s*(?:-|–|to)\s*{NUMBER}(?![\d/])")
 BRACKETS = re.compile(r"\([^()]*\)")
 STEP = re.compile(r"\bfrom\s+$", re.IGNORECASE)
+
+
+def number(text: str) -> float:
+    """A number as a sentence writes it: in digits, or in a word up to ten."""
+    word = text.lower()
+    return float(SPELLED.index(word) + 1 if word in SPELLED else text.replace(",", ""))
 
 
 def stated(text: str, value: float) -> tuple[float, float] | None:
     """The two ends that a text gives, of which a value is one; None where none is."""
     text = BRACKETS.sub("", text)
     pairs = [
-        (float(found[1].replace(",", "")), float(found[2].replace(",", "")))
+        (number(found[1]), number(found[2]))
         for found in PAIR.finditer(text)
         if not STEP.search(text[: found.start()])
     ]

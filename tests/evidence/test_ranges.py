@@ -16,6 +16,7 @@ from stacklib.evidence import ranges
         ("0.08–0.15 dollars", 0.15, (0.08, 0.15)),
         ("GPU 30-40, CPU 60-70 percent", 60, (60, 70)),
         ("cuts 29 to 69% at batch 8 to 64", 29, (29, 69)),
+        ("two to three times the ports", 2, (2, 3)),
         ("grows from 50 to 126 MB", 50, None),  # a step, not a range
         ("Rises 32x (29 to 931 MB)", 32, None),
         ("in 2026-27", 2, None),

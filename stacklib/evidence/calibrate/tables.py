@@ -144,6 +144,7 @@ def factor_rows() -> list[Row]:
             "rows": row.get("rows"),
             "sources": row.get("sources"),
             "devices": row.get("devices"),
+            "left out with": "–" if row.get("fixed") else ", ".join(BY),
         }
         for name, row in efficiency_table().items()
     ]

@@ -146,7 +146,7 @@ def test_each_level_of_json_takes_twice_the_states():
 
 
 WORDS = {
-    "session-decode-token": "right if",
+    "session-decode-token": "wrong",
     "session-tool-time": "conflict",
     "agent-cpu-util": "right if",
     "agent-gpu-util": "right if",

@@ -10,8 +10,10 @@ LAYERS, HEADS, KV_HEADS, SIZE, WIDE, MLP = 80, 64, 8, 128, 8192, 28_672
 
 
 def in_unit(id):
-    """What a check computes, in the unit of its claim."""
+    """What a check computes, in the unit of its claim; in SI where that has none."""
     row = pages.judge(id)
+    if not row.claim.is_number:
+        return row.computed.si
     return row.computed.to(row.claim.quantity().unit or "1").value
 
 
@@ -20,7 +22,7 @@ BY_HAND = {
     "kv-500-sessions": 500 * 2 * LAYERS * KV_HEADS * SIZE * 131_072 / 1e12,
     "kv-128k-tens-gb": 61 * (512 + 64) * 2 * 131_072 / 1e9,
     "mla-4-8x": 2 * 128 * 128 / (512 + 64),
-    "decode-mlp-us": 3 * WIDE * MLP * 2 / 3.35e12 * 1e6,
+    "decode-mlp-us": 3 * WIDE * MLP * 2 / 3.35e12,
     "prefill-threshold-512": 989.4 / 3.35,
     "decode-5-10-util": 100 * 3.35 / 989.4,
 }

@@ -93,17 +93,15 @@ def _shares() -> list[Quantity]:
     return found
 
 
-@claim("alt-silicon-parity", right_if="Trainium3 is left out")
+@claim("alt-silicon-parity")
 def parity() -> Finding:
-    """The least and the most of both, over a B200."""
-    every = sorted(_shares(), key=lambda q: q.si)
-    without = sorted(_shares()[:-2], key=lambda q: q.si)
-    return Finding(
-        every[0],
-        to=every[-1],
-        then=without[0],
-        then_to=without[-1],
-        why="A Trainium3 has about half of a B200's arithmetic, the others as much.",
+    """The least of both over a B200, of all three and of two."""
+    every, two = (min(of, key=lambda q: q.si) for of in (_shares(), _shares()[:-2]))
+    return Finding.depends(
+        "Trainium3 is left out",
+        why="It has about half of a B200's arithmetic. The others have at least "
+        f"{two:.2 %} of its arithmetic and of its bandwidth.",
+        computed=every,
     )
 
 

@@ -3,6 +3,7 @@
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.pages.accelerators import sram as page
+from stacklib.quantity import Quantity
 
 RACK, OTHER = "groq3_lp30", page.GPU
 
@@ -36,14 +37,18 @@ def wafer_over() -> Finding:
 
 
 @claim("groq1-sram")
-@claim("groq-chips-for-70b")
-def chip_memory() -> Finding:
+def chip_memory() -> Quantity:
     """Of the first generation."""
-    found = page.plan()
-    return Finding(
-        hardware.get(page.FIRST).memory_capacity,
-        why=f"The third generation has 500 MB. Llama-3-70B takes {found.chips} chips "
-        f"of the first in INT8, {page.plan(page.NEW).chips} of the third in FP8.",
+    return hardware.get(page.FIRST).memory_capacity
+
+
+@claim("groq-chips-for-70b")
+def chips_of_a_model() -> Finding:
+    """Memory of a chip of the first generation, and how many hold the model."""
+    return Finding.true(
+        f"Llama-3-70B takes {page.plan().chips} of them in INT8. The third generation "
+        f"has 500 MB and takes {page.plan(page.NEW).chips} in FP8.",
+        computed=hardware.get(page.FIRST).memory_capacity,
     )
 
 

@@ -57,11 +57,12 @@ def rubin() -> Finding:
     planned = _planned("2026")
     side = _area(planned).si ** 0.5
     told = cost.fact("capacity", "rubin_a_wafer").low
-    return Finding.open(
-        f"NVIDIA prints none. TSMC's CoWoS-L carries {planned.si:.2g} fields in 2026, "
-        f"and a square of that size fits {cost.grid_dies(side, side)} times on a "
-        f"wafer; {told.text()} Rubin packages a wafer is what a bank reports. To "
-        "settle it: a measured package, or NVIDIA's drawing."
+    return Finding.cited(
+        "Source: TrendForce, 2026, quoted by copperroad.news, Silicon interposers: "
+        "about four. NVIDIA prints none. TSMC's CoWoS-L carries "
+        f"{planned.si:.2g} fields in 2026, and a square of that size fits "
+        f"{cost.grid_dies(side, side)} times on a wafer; {told.text()} "
+        "Rubin packages a wafer is what a bank reports."
     )
 
 

@@ -76,10 +76,10 @@ def network() -> Quantity:
 def dearer() -> Finding:
     """A GPU's part of the network over the GPU's price."""
     share = (network() / page.chip()).named("network over GPUs alone")
-    return Finding(
-        share,
-        why="Three levels at full bisection, by the prices of a spreadsheet of whole "
+    return Finding.false(
+        "Three levels at full bisection, by the prices of a spreadsheet of whole "
         f"clusters. All of them would have to be {share.si**-1:.1f} times as high.",
+        computed=share,
     )
 
 

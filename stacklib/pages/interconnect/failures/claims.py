@@ -27,11 +27,11 @@ def hours() -> Finding:
     here = page.between()
     fewer = page.gpus() / page.gpus(page.LARGE)
     there = (here * fewer).named("time between failures, as many GPUs as claimed")
-    return Finding(
-        there,
-        why=f"{here:h} between interruptions on {page.gpus()} GPUs are {there:min} on "
+    return Finding.false(
+        f"{here:h} between interruptions on {page.gpus()} GPUs are {there:min} on "
         f"{page.gpus(page.LARGE)}, at the same rate for each. Hours is what the "
         "smaller cluster had.",
+        computed=there,
     )
 
 

@@ -134,10 +134,12 @@ def upgrades() -> Finding:
 def availability() -> Finding:
     """Cited; the mechanism is computed on the page."""
     drawn, fixed = page.running(True), page.running(False)
-    return Finding.open(
-        f"Of a service, not of a network. With hosts well {100 * page.HOST:g} % of the "
-        f"time, {drawn:%} of the cubes are in jobs with mirrors and {fixed:%} without. "
-        "To settle it: the fleet's log of downtime."
+    return Finding.cited(
+        "Source: Zu and others, Resiliency at scale, NSDI 2024, abstract: 99.98 % of "
+        "TPU v4. The 50 times are of another network: Vahdat, Jupiter evolving, 2022, "
+        "of Google's data centres over the best known alternatives. With hosts well "
+        f"{100 * page.HOST:g} % of the time, {drawn:%} of a pod's cubes are in jobs "
+        f"with mirrors and {fixed:%} without."
     )
 
 

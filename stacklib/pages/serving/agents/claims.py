@@ -14,7 +14,6 @@ from stacklib.serving.agentic.session import told
 from stacklib.serving.agentic.shares import CPU, GPU
 from stacklib.serving.estimates.room import room
 
-FULL = "as many sessions share the machine as its memory holds"
 SLOW = "its tools take the most of its own table, and its tokens the least"
 ONE_CORE = (
     "one core runs the tools of 23 to 26 sessions, on a machine with room for 110 to "
@@ -46,13 +45,13 @@ def room_for() -> Quantity:
     return room(page.MODEL, page.DEVICE, **asked).conversations
 
 
-@claim("session-decode-token", right_if=FULL)
+@claim("session-decode-token")
 def decoded() -> Finding:
-    """A token of the running case with the context of the first turn."""
+    """A token with the context of the first turn: alone, and with all that fit."""
     most = room_for()
     return Finding(
         page.step_in(),
-        then=page.step_in(int(most.si)),
+        to=page.step_in(int(most.si)),
         why="Llama-3-70B on eight H100s, alone. Every session brings a cache of its "
         f"own to be read, and {most.text()} of them fit. In another section the same "
         "document has a third of its time for as many tokens.",

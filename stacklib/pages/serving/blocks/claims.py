@@ -8,10 +8,10 @@ from stacklib.pages.serving import blocks as page
 def full() -> Finding:
     """Share of the slots of owned blocks that hold a token, mean of 512 tokens."""
     closed, moments, run = page.ways(page.BLOCK)
-    return Finding(
-        moments,
-        why=f"Blocks of {page.BLOCK} tokens, and {page.MEAN} tokens in a sequence on "
+    return Finding.true(
+        f"Blocks of {page.BLOCK} tokens, and {page.MEAN} tokens in a sequence on "
         f"average, every moment counted; {closed:.4 %} in closed form, {run:.4 %} in "
         "the allocator. Nothing is left between blocks; what is left is half a block "
         "behind each last token.",
+        computed=moments,
     )

@@ -184,10 +184,10 @@ def weight_only() -> Finding:
         account(dtype=d, prompt=CONTEXT).total() for d in ("bf16", "int4_g128")
     )
     both = account(dtype="fp8", prompt=CONTEXT).total()
-    return Finding(
-        (wide / short).named("bf16 over int4"),
-        why="Codes are widened to bf16 before they are multiplied. Where inputs are in "
+    return Finding.true(
+        "Codes are widened to bf16 before they are multiplied. Where inputs are in "
         f"FP8, too, a prompt is {wide / both:.3} times as fast.",
+        computed=(wide / short).named("bf16 over int4"),
     )
 
 
@@ -195,11 +195,11 @@ def weight_only() -> Finding:
 def mlp_intensity() -> Finding:
     """Operations for each byte of the MLP's weights at a small batch."""
     batch = chosen(SMALL_BATCH, label="sequences of a small batch")
-    return Finding(
-        (intensity("bf16") * batch).named("intensity of the MLP"),
-        why=f"As many as sequences, {SMALL_BATCH} here; the ridge of an H100 is at "
+    return Finding.false(
+        f"As many as sequences, {SMALL_BATCH} here; the ridge of an H100 is at "
         f"{roofline.ridge(DEVICE, 'bf16')}. The memory is busy, not idle: it reads "
         "the MLP.",
+        computed=(intensity("bf16") * batch).named("intensity of the MLP"),
     )
 
 
@@ -210,9 +210,9 @@ def mlp_time() -> Finding:
     matrices = 3 * model.size("hidden", "hidden size")
     held = matrices * model.size("intermediate", "MLP size") * bytes_per_element("bf16")
     time = held / hardware.get(DEVICE).memory_bandwidth
-    return Finding(
-        time.named("reading the MLP"),
-        why=f"A layer of {model.name} in bf16; over {TP} chips {time / TP:.2 µs}.",
+    return Finding.true(
+        f"A layer of {model.name} in bf16; over {TP} chips {time / TP:.2 µs}.",
+        computed=time.named("reading the MLP"),
     )
 
 

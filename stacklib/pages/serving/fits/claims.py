@@ -33,10 +33,10 @@ def long_cache() -> Finding:
 def beside_one_gpu() -> Finding:
     """The same cache beside the memory that it is said to exceed."""
     have, weights = hardware.get(page.DEVICE).memory_capacity, models.get(MODEL)
-    return Finding(
-        page.grouped(LONG),
-        why=f"Alone it lies in the {have:.3 GB} of one H100. Beside weights of "
+    return Finding.false(
+        f"Alone it lies in the {have:.3 GB} of one H100. Beside weights of "
         f"{weights.weight_bytes('bf16'):.4 GB} nothing does.",
+        computed=page.grouped(LONG),
     )
 
 
@@ -81,16 +81,25 @@ def token() -> Finding:
 
 
 @claim("kv-128k-session", right_if=OWN)
-@claim("kv-exceeds-h200", right_if=OWN)
 def session() -> Finding:
     """A long conversation in FP8, grouped as the model is."""
-    have = hardware.get(H200).memory_capacity
     return Finding(
         page.grouped(LONG, "fp8"),
         then=page.own(LONG),
-        why=f"With the heads that the model has it lies in the {have:.3 GB} of an H200 "
-        f"several times. The {page.grouped(LONG):.3 GB} of another document are the "
-        "same model in 16 bits.",
+        why=f"The {page.grouped(LONG):.3 GB} of another document are the same model in "
+        "16 bits.",
+    )
+
+
+@claim("kv-exceeds-h200")
+def beside_another() -> Finding:
+    """The same conversation beside the memory of one H200."""
+    have = hardware.get(H200).memory_capacity
+    return Finding.depends(
+        OWN,
+        why=f"Then it has {page.own(LONG):.3 GB}. With the heads that the model has it "
+        f"lies in the {have:.3 GB} of an H200 several times.",
+        computed=page.grouped(LONG, "fp8"),
     )
 
 
@@ -140,10 +149,10 @@ def law() -> Finding:
 def weights() -> Finding:
     """Weights of the 70B model in bf16."""
     small, have = models.get("llama-2-7b"), hardware.get(page.DEVICE).memory_capacity
-    return Finding(
-        models.get(MODEL).weight_bytes("bf16"),
-        why=f"A 7B model has {small.weight_bytes('bf16'):.3 GB} of the {have:.3 GB} of "
-        "an H100.",
+    return Finding.true(
+        f"A 7B model has {small.weight_bytes('bf16'):.3 GB} of the {have:.3 GB} of "
+        "an H100, in bf16.",
+        computed=models.get(MODEL).weight_bytes("bf16"),
     )
 
 
@@ -182,11 +191,11 @@ def million() -> Finding:
     """A million tokens of the running case."""
     latent = models.get(page.LATENT)
     own = page.own_heads(page.LATENT) * page.bytes_per_element("bf16") * page.MILLION
-    return Finding(
-        page.grouped(page.MILLION),
-        why="Grouped heads. A latent keeps "
+    return Finding.true(
+        "Grouped heads. A latent keeps "
         f"{latent.kv_bytes(page.MILLION, 'bf16'):.3 GB}; own heads of that size would "
         f"keep {own:.3 TB}.",
+        computed=page.grouped(page.MILLION),
     )
 
 

@@ -30,6 +30,17 @@ def gpus() -> Finding:
     )
 
 
+@claim("decode-prefill-ratio")
+def of_nodes() -> Finding:
+    """Nodes of both pools, as LMSYS name them."""
+    read, write = page.lmsys_nodes()
+    return Finding.cited(
+        "Source: LMSYS, DeepSeek on 96 H100 GPUs, 5 May 2025: "
+        f"{write.text()} nodes write and {read.text()} read, of one run with prompts "
+        "of one length. It is no rule for others."
+    )
+
+
 @claim("disagg-5-10us")
 def crossing() -> Finding:
     """Activations of half a micro-batch and of a whole one over a chip's NVLink."""
@@ -44,12 +55,12 @@ def crossing() -> Finding:
 @claim("disagg-activation-bytes")
 def crossings() -> Finding:
     """Twice in each of the layers."""
+    per_token, slow = 2 * page.layers() / one_of("token"), page.crossed(CROSSINGS[1])
     return Finding(
-        (2 * page.layers() * page.activations(MANY // 2) / one_of("token")).to(
-            "ms/token"
-        ),
-        why=f"With crossings of {MANY // 2} tokens over NVLink, as computed above; at "
-        f"ten microseconds each it is {page.crossed(CROSSINGS[1]).text()}. It can be "
+        (per_token * page.activations(TOKENS // 2)).to("ms/token"),
+        to=(per_token * page.activations()).to("ms/token"),
+        why=f"With crossings of {TOKENS // 2} and of {TOKENS} tokens over NVLink, as "
+        f"computed above; at ten microseconds each it is {slow.text()}. It can be "
         "hidden behind a second micro-batch, which takes the batch apart.",
     )
 

@@ -21,10 +21,10 @@ def fifth() -> Quantity:
 def again() -> Finding:
     """Share of a turn that the one before has left, the least of the four."""
     each = sorted(page.reused(), key=lambda q: q.si)
-    return Finding(
-        each[0],
-        why=f"The least of its own turns; the most is {each[-1]:.3 %}. 'Over' holds; "
-        "what is left to compute is little more than half of what it allows.",
+    return Finding.true(
+        f"The least of its own turns; the most is {each[-1]:.3 %}. What is left to "
+        "compute is little more than half of what the sentence allows.",
+        computed=each[0],
     )
 
 
