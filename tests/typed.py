@@ -103,6 +103,10 @@ LINES = [
     ),
     *tables("topo topo.txt"),
     Typed("topo topo.txt --on a40"),
+    Typed(
+        "topo topo.txt --on rtx-4090 --link 4x16,4x16,4x8,3x4 --no-p2p "
+        "--p2p-level SYS --cpu skylake"
+    ),
     *tables(
         "array --m 512 --n 512 --k 512 --rows 32 --cols 64 --dataflow ws --overlap",
         forms="json",

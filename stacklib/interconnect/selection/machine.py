@@ -16,6 +16,7 @@ from stacklib.hardware import Accelerator
 from stacklib.quantity import quoted, resolve
 from stacklib.quantity.bounds import above_zero, at_least, whole
 
+from ..networks import pcie
 from . import constants as c
 from .between import NETWORKS
 from .model import GB
@@ -23,18 +24,15 @@ from .model import GB
 # 24 channels of 15 GB/s on links of 450: NCCL's search, and its maintainer's "370 of
 # 450, protocol overhead about 20 %" (NVIDIA/nccl-tests, issue 212).
 PAYLOAD = 0.8
-# NCCL counts PCIe 3.0 x16 (15.75 GB/s) as 12: PCI_BW in src/graph/topo.h.
-PCIE = 12 / 15.75
-# Boards without links of their own. NCCL lets the two of a pair write to each other
-# over PCI Express; of more boards no path crosses a host bridge (``p2pLevel`` in
-# src/graph/paths.cc), so bytes are written to the host's memory and read from there.
-PAIR, STAGED = quoted("pcie.pair").si, quoted("pcie.staged").si
+# Of PCI Express. NCCL lets the two boards of a pair write to each other where their
+# driver does; of more boards no path crosses a host bridge (``p2pLevel`` in
+# src/graph/paths.cc), so bytes are written to the host's memory and read from there,
+# across its sockets where nothing is told of the tree (``networks.topo_tree``).
+PCIE, PAIR, STAGED = pcie.COUNTED, pcie.ROOT, pcie.HOST * pcie.ACROSS
 # All that such boards exchange, where the host is of PCIe 4 or older. Those of PCIe 5
 # have shown no such limit with eight boards.
 SHARED, SHARED_UP_TO = quoted("pcie.shared").si, 32e9
 # Bytes a second of one chip's port, one way, as machines of the generation are sold.
-# GeForce boards, whose driver keeps each out of the others' memory.
-CONSUMER = "GeForce RTX"
 NETWORK, SENDS = NETWORKS["ib"].payload, quoted("network.sends").value
 BLOCK = quoted("nvls.block").si  # bytes a second that a thread block copies for NVLS
 PORT = {
@@ -217,7 +215,7 @@ def fabric(
     else:
         host, link = chip.host_link.si, "pcie"
         bridged = chip.fields["link"] is not None  # made to reach one another
-        reach = CONSUMER not in chip.name if peers is None else peers
+        reach = pcie.reaches(chip) if peers is None else peers
         rate = host * PCIE if bridged else board_rate(host, local, reach)
     adds = chip.vendor == "NVIDIA" and c.NVLS_SHARE[kind] > 0
     switch = linked and adds and joined >= BOX
