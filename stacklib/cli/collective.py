@@ -76,8 +76,11 @@ def predict(args: argparse.Namespace) -> Timed:
     from stacklib.interconnect.selection.machine import fabric
     from stacklib.interconnect.selection.timed import COLLECTIVES, collective_time
     from stacklib.quantity import resolve
+    from stacklib.quantity.bounds import at_least
 
     name = resolve(args.name, COLLECTIVES, "collective")
+    if args.latency is not None:
+        at_least(0, latency=args.latency)
     on = fabric(
         hardware.get(args.on),
         args.ranks,
