@@ -149,6 +149,13 @@ def architecture_of(device: Accelerator) -> str:
     raise ValueError(f"no model of collectives for {device.name}: NCCL's and RCCL's")
 
 
+def sold_with(device: Accelerator) -> str:
+    """The generation, of those in ``PORT``, with whose machines' ports a device is."""
+    name = LIKE.get(device.architecture, device.architecture)
+    board = device.vendor in ("NVIDIA", "AMD") and device.kind == "gpu"
+    return name if name in PORT else "ampere" if board else "hopper"
+
+
 def board_rate(host: float, boards: int, peers: bool = True) -> float:
     """Bytes a second that one of some boards without links sends through the host.
 
@@ -205,7 +212,7 @@ def fabric(
         raise ValueError(f"ranks = {ranks} do not fill nodes of {local}")
     linked = local <= joined and chip.fields["link"] is not None
     between = NETWORKS[resolve(network or "ib", NETWORKS, "fabric")]
-    usual = between.ports.get(kind, PORT.get(chip.architecture, PORT[kind]))
+    usual = between.ports.get(kind, PORT[sold_with(chip)])
     far = (usual if port is None else port) * between.payload
     above_zero(port=far)
     late = between.latency_of(kind) if latency is None else latency
