@@ -67,7 +67,7 @@ class Slow:
             self.rc = self.line
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     st.lists(st.sampled_from([0, 0, 0, 0, 0, 1]), min_size=5, max_size=60),
     st.sampled_from([50, 130, 700]),
@@ -191,7 +191,7 @@ def test_the_rate_is_back_after_the_others_have_left(many):
         (3.125e9, 8, 4096, (1e-6,), 0.0),
         (12.5e9, 4, 4096, (1e-6,), 0.0),
         (100e9, 16, 65_536, (1e-6,), 0.0),
-        (BASE, 8, 1024, (1e-6,), 0.0),
+        (2.5e9, 8, 1024, (1e-6,), 0.0),
         (BASE, 16, 9000, (0.2e-6,), 0.0),
         (BASE, 8, 4096, (1e-6, 10e-6), 0.0),  # a far sender beside each near one
         (BASE, 16, 4096, (1e-6,), 0.2e-3),  # a late one finds others at work
@@ -274,9 +274,9 @@ def test_runs_repeat_and_threads_share_nothing():
 # -- a fluid ---------------------------------------------------------------------------
 
 
-def swing(many, delay):
+def swing(many, delay, until=0.08):
     run = fluid.run_fluid(
-        PAPER, BASE, [BASE] * many, frame=1000, delay=delay, until=0.08, step=2e-6
+        PAPER, BASE, [BASE] * many, frame=1000, delay=delay, until=until, step=2e-6
     )
     late = run.queue[len(run.queue) // 2 :]
     return (max(late) - min(late)) / fluid.still(PAPER, BASE, many, 1000).queue
@@ -286,7 +286,7 @@ def test_the_fluid_is_unstable_where_the_paper_found_it():
     """ECN or Delay, section 3: ten flows swing at 85 us, two do not, and none at 4."""
     assert swing(10, 85e-6) > 1.5
     assert swing(2, 85e-6) < 0.7
-    assert swing(10, 4e-6) < 0.1
+    assert swing(10, 4e-6, 0.06) < 0.1
 
 
 def test_the_fixed_point_and_its_cube_root():
