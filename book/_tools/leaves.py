@@ -16,7 +16,7 @@ from typing import Any
 import stacklib
 from _tools.said import Cell
 from stacklib import hardware, models
-from stacklib.cost import data, making
+from stacklib.cost import catalogue, data, making
 from stacklib.evidence import ledger
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import constants
@@ -44,7 +44,7 @@ from stacklib.tinylm import model as tinylm
 SAME = 1e-9
 OWN = "tinylm-"  # how keys of the book's own models begin
 AGAIN = "run make numbers, then make execute"
-MEASURED = re.compile(r"[A-K]-\d{4}")  # ids of published measurements
+MEASURED = re.compile(r"[A-K]-(?:\d{4}|F\d+)")  # ids of published measurements
 RECORDED = ("spec", "config")  # kinds of leaf that name a record
 
 
@@ -146,6 +146,7 @@ def _records() -> dict[str, float]:
         map(parts.constant, parts.constant_names()),
         cell_facts().values(),
         data.recorded(),
+        catalogue.recorded(),
         *(
             [q.value for q in making.fact(table, key).quotes]
             for table in making.tables()

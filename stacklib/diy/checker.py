@@ -13,7 +13,7 @@ from stacklib.quantity.bounds import above_zero, share
 from . import rules_fit, rules_lanes, rules_power  # they enter their rules
 from .build import Build
 from .findings import Finding
-from .mending import mend
+from .mending import Mender
 from .rules import RULES, Case
 
 ROOMS = (rules_fit, rules_lanes, rules_power)
@@ -54,7 +54,10 @@ def verify(
     ...     memory="renegade_pro_128", psu="straight_power_12_1500",
     ...     storage="990_pro_4tb", case="enthoo_pro_2_server", cooling="xe360_tr5")
     >>> for found in verify(rig):
-    ...     print(found.rule, "|", found.sum)
+    ...     print(found.rule, "-", found.mend.says)
+    series - board: Gigabyte TRX50 AERO D
+    supply - limit: each card to 500 W
+    circuit - mains: an outlet of 240 V, if the supply takes it
     """
     above_zero(mains=mains)
     share(continuous=continuous)
@@ -77,6 +80,7 @@ def verify(
             kept.add(rule.id)
         else:
             broken.append((rule, found))
+    mender = Mender(case, kept)
     return [
         Finding(
             rule.id,
@@ -85,7 +89,7 @@ def verify(
             found.sum(),
             found.part.name,
             found.sources(),
-            mend(rule, found.part, case, kept),
+            mender.mend(rule, found.part),
             found.need,
             found.have,
         )
