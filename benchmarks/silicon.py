@@ -43,8 +43,16 @@ SYNTHESES = {
 }
 # Look-up tables in a cell whose name says none.
 TABLES = {"CCU2C": 2, "MISTRAL_ALUT_ARITH": 1}
-TILES = ((1, 8, 20), (1, 8, 32), (2, 2, 8), (2, 4, 12), (2, 4, 16), (2, 6, 16),
-         (2, 8, 20), (2, 8, 32))
+TILES = (
+    (1, 8, 20),
+    (1, 8, 32),
+    (2, 2, 8),
+    (2, 4, 12),
+    (2, 4, 16),
+    (2, 6, 16),
+    (2, 8, 20),
+    (2, 8, 32),
+)
 KEPT = (1, 8, 20)
 PRODUCTS, DEPTH = 60, 4
 
@@ -71,7 +79,7 @@ def run_places() -> list[dict[str, Any]]:
 
 
 def run_up5k() -> list[dict[str, Any]]:
-    """The 2 x 2 array behind its shell on an iCE40 UP5K, multipliers in blocks or not."""
+    """The 2 x 2 array behind its shell on an iCE40 UP5K, with blocks and without."""
     rows = []
     for kind, script in (("block", "synth_ice40 -dsp"), ("tables", "synth_ice40")):
         with TemporaryDirectory() as name:
@@ -154,8 +162,13 @@ def through_pins(
     """How many products are right: in gates, Amaranth's simulator and Icarus."""
     scripts = [pins.script(a, b, bits, accumulator) for a, b in pairs]
     right = [
-        [[sum(x * y for x, y in zip(r, c, strict=True)) for c in zip(*b, strict=True)]
-         for r in a]
+        [
+            [
+                sum(x * y for x, y in zip(r, c, strict=True))
+                for c in zip(*b, strict=True)
+            ]
+            for r in a
+        ]
         for a, b in pairs
     ]
     tile = Tile(size, size, bits, accumulator)
@@ -167,8 +180,9 @@ def through_pins(
             )
             for s in scripts
         ],
-        "icarus": by_icarus(tools.to_verilog(tile_amaranth.rtlil(tile)),
-                            [s.ui_in for s in scripts]),
+        "icarus": by_icarus(
+            tools.to_verilog(tile_amaranth.rtlil(tile)), [s.ui_in for s in scripts]
+        ),
     }
     return {
         name: sum(

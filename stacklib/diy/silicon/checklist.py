@@ -206,9 +206,8 @@ def _driven(handed: Submission) -> Iterator[str]:
 def _way(handed: Submission) -> Iterator[str]:
     if handed.top is None:
         return
-    turned, shown = (handed.top.assigned(name) for name in ("uio_oe", "uio_out"))
-    said = handed.top.driven("uio_out")
-    if zero(turned) and said and not zero(shown):
+    turned, shown = (handed.top.values(name) for name in ("uio_oe", "uio_out"))
+    if turned and all(map(zero, turned)) and not all(map(zero, shown)):
         yield "uio_out is driven while uio_oe is 0: nothing comes out; set uio_oe"
 
 
@@ -226,9 +225,8 @@ def _reset(handed: Submission) -> Iterator[str]:
     for port in re.findall(r"\.(\w+)\s*\(\s*rst_n\s*\)", body):
         if re.fullmatch(r"(i_)?(a|s)?(rst|reset)(_i)?", port):
             yield f".{port}(rst_n) resets where rst_n is high; pass ~rst_n"
-    # What no line of its text names, declarations of ports apart, is not in use.
-    uses = sum("rst_n" in line for line in handed.top.statements())
-    if not uses and any(m.edges() for m in handed.sources.values()):
+    registers = any(module.edges() for module in handed.sources.values())
+    if registers and not handed.top.uses("rst_n"):
         yield "nothing uses rst_n, and there are registers; reset them"
 
 

@@ -92,7 +92,7 @@ class Layer:
         return shape[1] - rows + 1, shape[2] - cols + 1
 
     def output(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
-        """Channels, rows and columns after pooling; what does not fill a square goes."""
+        """Channels, rows and columns after pooling; rests of a square go."""
         rows, cols = self.sums(shape)
         if rows < self.pool or cols < self.pool:
             raise ValueError(f"pool = {self.pool}: sums have {rows} x {cols} places")
@@ -180,8 +180,11 @@ def finish(layer: Layer, sums: Image) -> list[list[list[int]]]:
     return [
         [
             [
-                max(plane[y * side + i][x * side + j] for i in range(side)
-                    for j in range(side))
+                max(
+                    plane[y * side + i][x * side + j]
+                    for i in range(side)
+                    for j in range(side)
+                )
                 for x in range(len(plane[0]) // side)
             ]
             for y in range(len(plane) // side)

@@ -45,17 +45,12 @@ def on_arrays(
     given, counted = [], []
     for layer, engine in zip(network.layers, engines, strict=True):
         rows, cols = layer.sums((len(here), len(here[0]), len(here[0][0])))
-        sums = [
-            [[bias] * cols for _ in range(rows)] for bias in layer.bias
-        ]
+        sums = [[[bias] * cols for _ in range(rows)] for bias in layer.bias]
         cycles = 0
         for top, left, a, b in tiles(engine, *products_of(layer, here)):
-            last = None
-            for last in by(a, b):
-                cycles += 1
-            assert last is not None
-            cycles += CLEAR
-            for r, row in enumerate(last.sums[: engine.places - top]):
+            told = list(by(a, b))
+            cycles += len(told) + CLEAR
+            for r, row in enumerate(told[-1].sums[: engine.places - top]):
                 for c, value in enumerate(row[: engine.kernels - left]):
                     sums[left + c][(top + r) // cols][(top + r) % cols] += value
         here = finish(layer, sums)

@@ -70,9 +70,9 @@ def script(a: Matrix, b: Matrix, bits: int = 8, accumulator: int = 20) -> Script
     return Script(tuple(lines), reads, rows, cols, accumulator)
 
 
-def cycles(rows: int, depth: int, cols: int, bits: int = 8, accumulator: int = 20) -> (
-    int
-):
+def cycles(
+    rows: int, depth: int, cols: int, bits: int = 8, accumulator: int = 20
+) -> int:
     """Cycles of a product through the pins, in closed form."""
     whole(rows=rows, depth=depth, cols=cols, bits=bits, accumulator=accumulator)
     steps = rows + cols + depth - 2
@@ -85,6 +85,7 @@ def by_gates(tile: Netlist, ui_in: tuple[int, ...]) -> list[int]:
     low.pop("clk")
     feeds = [low, *(low | {"ui_in": bits_of(v, 8), "rst_n": [1]} for v in ui_in)]
     shown = tile.outputs["uo_out"]
-    told = [sum(now[bit] << n for n, bit in enumerate(shown))
-            for now in run(tile, feeds)]
+    told = [
+        sum(now[bit] << n for n, bit in enumerate(shown)) for now in run(tile, feeds)
+    ]
     return told[1:]

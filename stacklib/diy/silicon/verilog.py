@@ -15,7 +15,7 @@ MODULE = re.compile(
 )
 DECLARED = re.compile(
     r"\b(input|output|inout)\b((?:\s+(?:wire|reg|logic|signed|var))*)\s*"
-    r"(\[[^\]]*\])?\s*([^;)]*)"
+    r"(\[[^\]]*\])?\s*((?:(?!\b(?:input|output|inout)\b)[^;)])*)"
 )
 ASSIGNED = r"(?:<=|=(?!=))"
 
@@ -51,10 +51,15 @@ class Module:
         declared = r"(input|output|inout|reg|wire|logic|integer|parameter|localparam)\b"
         return [p for p in parts if p and not re.match(declared, p)]
 
-    def assigned(self, port: str) -> str | None:
-        """What the whole of a port is assigned once and for all, as it is written."""
-        found = re.search(rf"\bassign\s+{port}\s*=\s*([^;]+);", self.body)
-        return found[1].strip() if found else None
+    def values(self, port: str) -> list[str]:
+        """What a port or bits of it are given, as it is written."""
+        given = rf"\b{port}\s*(?:\[[^\]]*\])?\s*{ASSIGNED}\s*([^;]+)"
+        return [value.strip() for value in re.findall(given, self.body)]
+
+    def uses(self, port: str) -> bool:
+        """Whether its text names a port other than to declare it."""
+        said = re.sub(r"\b(?:input|output|inout)\b[^;]*;", " ", self.body)
+        return bool(re.search(rf"\b{port}\b", said))
 
     def edges(self) -> list[tuple[str, str]]:
         """Edges that something waits for: which, and of what."""
@@ -72,22 +77,24 @@ def modules(text: str) -> dict[str, Module]:
     return found
 
 
-def zero(value: str | None) -> bool:
+def zero(value: str) -> bool:
     """Whether what is assigned is zero in every bit."""
-    if value is None:
-        return False
     return bool(re.fullmatch(r"(?:\d*'s?[hHbBdDoO])?\s*[0_]+|'0", value))
 
 
 def targets(statement: str) -> list[str]:
     """What a statement drives: left sides, and what is tied to an instance's ports."""
-    plain = re.sub(r"\b(?:if|while|case|casez|for)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)",
-                   " ", statement)
+    plain = re.sub(
+        r"\b(?:if|while|case|casez|for)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)",
+        " ",
+        statement,
+    )
     left = re.findall(rf"(\{{[^}}]*\}}|[\w$]+(?:\s*\[[^\]]*\])*)\s*{ASSIGNED}", plain)
     if left:
         return left
-    made = re.match(r"\\?[\w$.]+\s+(?:#\s*\(.*?\)\s*)?\\?[\w$.\[\]]+\s*\((.*)\)\s*$",
-                    plain, re.S)
+    made = re.match(
+        r"\\?[\w$.]+\s+(?:#\s*\(.*?\)\s*)?\\?[\w$.\[\]]+\s*\((.*)\)\s*$", plain, re.S
+    )
     return [made[1]] if made else []
 
 
@@ -96,8 +103,6 @@ def _ports(text: str) -> dict[str, Port]:
     for way, _, bits, names in DECLARED.findall(text):
         for name in names.split(","):
             word = name.split("=")[0].strip()
-            if re.match(r"(input|output|inout)\b", word):
-                break  # of a header: the next declaration is found by itself
             if re.fullmatch(r"\\?[\w$]+", word):
                 found[word.lstrip("\\")] = Port(way, _width(bits))
     return found
