@@ -111,7 +111,7 @@ def tapeout(cells: Mapping[str, Any], process: str = "sky130") -> Tapeout:
     --------
     >>> made = tapeout({"nand2_1": 1200, "dfxtp_1": 60})
     >>> made.tiles, made.used.text()
-    ('1x1', '36 %')
+    ('1x1', '35.8 %')
     """
     resolve(process, PROCESSES, "process")
     area = total(cells)
