@@ -249,6 +249,11 @@ def test_the_other_rules_have_their_faults():
             "clk) slow <= !slow; always @(posedge slow) total[0] <= 1;",
         ),
         ("way", "assign uio_out = 8'b0;", "assign uio_out = {7'b0, reset};"),
+        (
+            "reset",
+            "wire reset = !rst_n;",
+            "wire reset; late l(.reset(rst_n), .q(reset));",
+        ),
         ("clock_hz", "10000000", "true"),
         ("tiles", 'tiles: "1x1"', "tiles: 1"),
         ("top_module", '"tt_um_reader_mac"', '"tt_um_reader-mac"'),
@@ -276,6 +281,25 @@ def test_more_of_the_same_kind(rule, old, new):
             "assign {uo_out, uio_out} = {1'b0, total, 8'h00};",
         ),
         ("assign uio_oe  = 0;", "assign uio_oe = 8'h00;"),
+        (
+            "assign uio_out = 8'b0;\n  assign uio_oe  = 0;",
+            "assign uio_out = 0, uio_oe = 0;",
+        ),
+        ("assign uio_out = 8'b0;", "assign uio_out = {{4{1'b0}}, 4'h0};"),
+        ("tt_um_reader_mac (", "tt_um_reader_mac #(parameter W = $clog2(8)) ("),
+        (
+            "input  wire [7:0] ui_in,",
+            "\n`ifdef USE_POWER_PINS\n inout VPWR,\n`endif\n input wire [7:0] ui_in,",
+        ),
+        (
+            "assign uo_out[6:0] = total;",
+            "genvar i; generate for (i = 0; i < 7; i = i + 1) begin : bit "
+            "assign uo_out[i] = total[i]; end endgenerate",
+        ),
+        (
+            "assign uio_oe  = 0;",
+            "assign uio_oe = ena ? 8'b1000_0000 : 8'b0;",
+        ),
         ("posedge clk)", "posedge clk or negedge rst_n)"),
         ("if (reset) total <= 0;", "if (!rst_n) total <= 0;"),
         ("output wire [7:0] uo_out", "output reg [7:0] uo_out"),

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\(\*(?!\)).*?\*\)", re.S)
+# Pins of power, which the layout adds.
+POWER = re.compile(r"`ifdef\s+USE_POWER_PINS\b.*?`endif", re.S)
 MODULE = re.compile(
     r"\bmodule\s+(\\?\S+?)\s*(#\s*\(.*?\))?\s*\((.*?)\)\s*;(.*?)\bendmodule\b", re.S
 )
@@ -54,7 +56,9 @@ class Module:
     def values(self, port: str) -> list[str]:
         """What a port or bits of it are given, as it is written."""
         given = rf"\b{port}\s*(?:\[[^\]]*\])?\s*{ASSIGNED}\s*([^;]+)"
-        return [value.strip() for value in re.findall(given, self.body)]
+        # Of several in one assign, what stands before the next.
+        more = r",\s*[\w$]+\s*(?:\[[^\]]*\])?\s*=(?!=)"
+        return [re.split(more, v)[0].strip() for v in re.findall(given, self.body)]
 
     def uses(self, port: str) -> bool:
         """Whether its text names a port other than to declare it."""
@@ -68,7 +72,7 @@ class Module:
 
 def modules(text: str) -> dict[str, Module]:
     """Every module of a text by its name."""
-    plain = COMMENT.sub(" ", text)
+    plain = POWER.sub(" ", COMMENT.sub(" ", text))
     found = {}
     for name, _, header, body in MODULE.findall(plain):
         found[name.lstrip("\\")] = Module(
@@ -78,8 +82,11 @@ def modules(text: str) -> dict[str, Module]:
 
 
 def zero(value: str) -> bool:
-    """Whether what is assigned is zero in every bit."""
-    return bool(re.fullmatch(r"(?:\d*'s?[hHbBdDoO])?\s*[0_]+|'0", value))
+    """Whether what is assigned is zero in every bit, repeated or joined ones too."""
+    parts = re.sub(r"\d+\s*(?=\{)", " ", value).replace("{", " ").replace("}", " ")
+    number = r"(?:\d*\s*'s?[hHbBdDoO])?[0_]+|'0"
+    found = [part.strip() for part in parts.split(",")]
+    return all(re.fullmatch(number, part) for part in found)
 
 
 def targets(statement: str) -> list[str]:
