@@ -4,7 +4,7 @@ import pytest
 
 from stacklib import cost, diy
 from stacklib.cost.spans import span
-from stacklib.diy.silicon.realism import share_of, two_cards
+from stacklib.diy.silicon.realism import two_cards
 from stacklib.diy.silicon.timeline import guide_months, nearest, own_chip
 from stacklib.quantity import UnknownName, chosen, quoted
 
@@ -20,7 +20,6 @@ def test_seven_kinds_each_with_money_weeks_and_what_is_learnt():
     assert weeks == sorted(weeks)
     (tile,) = diy.realism("tile")
     assert tile.money.high == quoted("tinytapeout.price_high")
-    assert share_of(tile, chosen(600, "USD")).text() == "50 %"
     with pytest.raises(UnknownName, match="edge"):
         diy.realism("edgy")
 

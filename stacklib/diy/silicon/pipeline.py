@@ -16,11 +16,13 @@ arrays is faster. Left out: how frames come in, and the time of control.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import astuple, dataclass
+from functools import cache, reduce
+from operator import add
 
-from stacklib.quantity import Quantity, chosen, quoted
+from stacklib.quantity import Quantity, chosen, maximum, quoted
 from stacklib.quantity.bounds import above_zero, whole
+from stacklib.quantity.counting import counted
 from stacklib.roofline.work.fit import Infeasible
 
 from .devices import FAMILIES, Fpga, device, per_place
@@ -41,14 +43,9 @@ class Engine:
     cols: int
 
     @property
-    def tiles(self) -> int:
-        """How often the array is filled anew."""
-        return -(-self.places // self.rows) * -(-self.kernels // self.cols)
-
-    @property
     def cycles(self) -> int:
         """Of one frame."""
-        return self.tiles * tile_cycles(self.depth, self.rows, self.cols)
+        return layer_cycles(*astuple(self))
 
     @property
     def macs(self) -> int:
@@ -106,20 +103,39 @@ class Design:
         clock = self.device.clock
         if clock.si != self.clock:
             clock = chosen(self.clock / 1e6, "MHz", "clock")
-        counted = {
-            "interval": chosen(self.interval, "", "cycles from a frame to the next"),
-            "latency": chosen(self.latency, "", "cycles of one frame"),
-        }
+        each = [
+            counted(
+                layer_cycles,
+                *astuple(engine),
+                unit="cycle",
+                label=f"cycles of layer {n}",
+            )
+            for n, engine in enumerate(self.engines, 1)
+        ]
+        interval = maximum(*each).named("cycles from a frame to the next")
+        latency = reduce(add, each).named("cycles of one frame")
         return {
-            **counted,
-            "frames": (clock / counted["interval"]).named("frames a second"),
-            "time": (counted["latency"] / clock).named("time of one frame"),
+            "interval": interval,
+            "latency": latency,
+            "frames": (1 / (interval / clock).to("s")).named("frames a second"),
+            "time": (latency / clock).to("µs").named("time of one frame"),
         }
 
 
 def tile_cycles(depth: int, rows: int, cols: int) -> int:
     """Cycles of one tile, clearing among them."""
     return depth + rows + cols - 2 + CLEAR
+
+
+def layer_cycles(places: int, kernels: int, depth: int, rows: int, cols: int) -> int:
+    """Cycles of a layer on its array, tile by tile.
+
+    - ``places``, ``kernels``: sums that each kernel gives, and kernels
+    - ``depth``: products of a sum
+    - ``rows``, ``cols``: of the array
+    """
+    tiles = -(-places // rows) * -(-kernels // cols)
+    return tiles * tile_cycles(depth, rows, cols)
 
 
 def engines(network: Network) -> list[tuple[int, int, int]]:

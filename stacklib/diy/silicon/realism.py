@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from stacklib.cost.catalogue import part
 from stacklib.cost.data import Range, prices
 from stacklib.cost.spans import Span, span
-from stacklib.quantity import Quantity, maximum, minimum, quoted, resolve
+from stacklib.quantity import maximum, minimum, quoted, resolve
 
 from .devices import device
 
@@ -170,8 +170,3 @@ def realism(kind: str | None = None) -> list[Project]:
         weeks = quoted_span(f"realism_{key}.weeks")
         made.append(Project(key, name, money().named(name), weeks, teaches, needs))
     return sorted(made, key=lambda one: (one.weeks.high.si, one.weeks.low.si))
-
-
-def share_of(project: Project, budget: Quantity) -> Quantity:
-    """What a project takes of a budget, at the most."""
-    return (project.money.high / budget).to("%").named("share of the budget")
