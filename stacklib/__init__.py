@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         accelerators,
         cli,
         cost,
+        diy,
         evidence,
         gpu,
         grading,

@@ -42,6 +42,8 @@ SYMBOLS: dict[str, tuple[dict[str, int], float, bool]] = {
     "J": ({"J": 1}, 1.0, True),
     "W": ({"J": 1, "s": -1}, 1.0, True),
     "Wh": ({"J": 1}, 3600.0, True),
+    "A": ({"A": 1}, 1.0, True),
+    "V": ({"J": 1, "s": -1, "A": -1}, 1.0, True),
     "USD": ({"USD": 1}, 1.0, True),
     "m": ({"m": 1}, 1.0, True),
     "cm": ({"m": 1}, 0.01, False),  # defect densities are read per cm2
@@ -288,7 +290,7 @@ def _read_tags(tags: list[str], dims: Dims, text: str) -> frozenset[str]:
 
 HERTZ: Dims = (("cycle", 1), ("s", -1))
 _NAMED = {(("J", 1), ("s", -1)): "W", (("cycle", 1), ("s", -1)): "Hz"}
-_ORDER = ["FLOP", "MAC", "OP", "J", "USD", "B", "bit", "token", "cycle", "m", "K", "s"]
+_ORDER = "FLOP MAC OP J USD B bit token cycle m K s A".split()
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,93 @@
+"""``verify``: every rule of a build, each broken one with its sum and its mend.
+
+A rule whose field nobody told is *undecided*: that is a finding, too, and no pass. The
+rules stand in ``rules_fit``, ``rules_lanes`` and ``rules_power``; each is asked of the
+same build, and what it says is independent of the others.
+"""
+
+from __future__ import annotations
+
+from stacklib.hardware.accelerator import UnknownSpec
+from stacklib.quantity.bounds import above_zero, share
+
+from . import rules_fit, rules_lanes, rules_power  # they enter their rules
+from .build import Build
+from .findings import Finding
+from .mending import mend
+from .rules import RULES, Case
+
+ROOMS = (rules_fit, rules_lanes, rules_power)
+MAINS = (90, 277)  # V: what a supply of a household can hang on
+
+
+def verify(
+    build: Build, *, mains: float = 120, continuous: float = 0.8
+) -> list[Finding]:
+    """What is wrong with a build, the broken rules first.
+
+    Parameters
+    ----------
+    build : Build
+        The machine.
+    mains : float
+        Voltage of the outlet; below 200 V the circuit has 15 A, else 16 A.
+    continuous : float
+        Share of a breaker that may be drawn for hours.
+
+    Returns
+    -------
+    list of Finding
+        Empty where every rule holds. Each broken rule has the sum, the part that breaks
+        it and the cheapest change that mends it; a rule that needs an unknown field is
+        undecided, and does not pass.
+
+    Raises
+    ------
+    ValueError
+        For a voltage that no outlet has, or a share above 1.
+    UnknownName
+        For a slot that the board does not have.
+
+    Examples
+    --------
+    >>> rig = Build(gpus="2 x rtx_5090", cpu="7960x", board="wrx90e_sage_se",
+    ...     memory="renegade_pro_128", psu="straight_power_12_1500",
+    ...     storage="990_pro_4tb", case="enthoo_pro_2_server", cooling="xe360_tr5")
+    >>> for found in verify(rig):
+    ...     print(found.rule, "|", found.sum)
+    """
+    above_zero(mains=mains)
+    share(continuous=continuous)
+    if not MAINS[0] <= mains <= MAINS[1]:
+        raise ValueError(f"mains = {mains!r}: {MAINS[0]} to {MAINS[1]} V are outlets'")
+    case = Case(build, mains, continuous)
+    kept, broken, undecided = set(), [], []
+    for rule in RULES.values():
+        try:
+            found = rule.check(case)
+        except UnknownSpec as wrong:
+            told = f"{rule.title} It cannot be decided."
+            undecided.append(
+                Finding(
+                    rule.id, "undecided", told, str(wrong), str(wrong).split(":")[0], ()
+                )
+            )
+            continue
+        if found is None:
+            kept.add(rule.id)
+        else:
+            broken.append((rule, found))
+    return [
+        Finding(
+            rule.id,
+            "broken",
+            found.says,
+            found.sum(),
+            found.part.name,
+            found.sources(),
+            mend(rule, found.part, case, kept),
+            found.need,
+            found.have,
+        )
+        for rule, found in broken
+    ] + undecided

@@ -1,0 +1,159 @@
+"""The cheapest change of one field that mends a finding and breaks nothing else.
+
+All parts of the catalogue are tried, the cheapest first; each change is checked by the
+rules, before it is proposed. Nothing is proposed that is not bought with a known price.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stacklib.cost.catalogue import Part, parts
+from stacklib.hardware.accelerator import UnknownSpec
+
+from .build import KIND_OF, MANY, Build
+from .findings import Mend, number
+from .rules import RULES, Case, Rule
+
+STEP = 5  # W: power limits are tried in such steps
+
+
+def holds(rule: Rule, case: Case) -> bool | None:
+    """Whether a build keeps a rule; None where that cannot be decided."""
+    try:
+        return rule.check(case) is None
+    except UnknownSpec:
+        return None
+
+
+def mend(rule: Rule, culprit: Part, case: Case, kept: set[str]) -> Mend | None:
+    """The cheapest change by which the rule holds, and all still do that did.
+
+    ``culprit``: the part that breaks it. ``kept``: the rules that the build keeps now.
+    """
+    best: Mend | None = None
+    for field in rule.mends:
+        for offer in _offers(field, culprit, case.build):
+            if best is not None and offer.dollars >= best.dollars:
+                break
+            after = Case(offer.build, case.mains, case.continuous)
+            if _mends(rule, after, kept):
+                best = offer
+                break
+    return best
+
+
+def _mends(rule: Rule, after: Case, kept: set[str]) -> bool:
+    try:
+        if not holds(rule, after):
+            return False
+        return all(holds(RULES[id], after) for id in kept)
+    except ValueError:  # slots that the other board does not have
+        return False
+
+
+def _offers(field: str, culprit: Part, build: Build) -> Iterator[Mend]:
+    """Builds that differ in one field, the cheapest first."""
+    if field in CHOICES:
+        yield from CHOICES[field](build)
+        return
+    old = getattr(build, field)
+    before = old if field in MANY else (old,)
+    offers = []
+    for part in parts(KIND_OF[field]):
+        try:
+            after = _instead(field, part, before, culprit, build)
+            if after == before or not after:
+                continue
+            dollars = _cost(after) - _cost(before)
+        except UnknownSpec:
+            continue
+        offers.append((dollars, part.key, after))
+    for dollars, _, after in sorted(offers, key=lambda offer: offer[:2]):
+        names = ", ".join(
+            part.name
+            if after.count(part) == 1
+            else f"{after.count(part)} x {part.name}"
+            for part in dict.fromkeys(after)
+        )
+        new = after if field in MANY else after[0]
+        slots = () if field == "board" else build.slots
+        built = replace(build, **{field: new, "slots": slots})
+        yield Mend(field, f"{field}: {names}", dollars, built)
+
+
+def _cost(parts: tuple[Part, ...]) -> float:
+    return sum(part.dollars for part in parts)
+
+
+def _instead(
+    field: str, part: Part, before: tuple[Part, ...], culprit: Part, build: Build
+) -> tuple[Part, ...]:
+    """What stands in a field once a part is in it; nothing where it is no use there."""
+    if field == "memory":
+        return _memory(part, before, build)
+    if field == "gpus":  # a card that holds less is no change but another machine
+        swapped = before.count(culprit) and part["memory"] >= culprit["memory"]
+        return (
+            tuple(part if old is culprit else old for old in before) if swapped else ()
+        )
+    if field == "storage":  # one drive of as much room
+        place = before.index(culprit) if culprit in before else 0
+        if not before or part["capacity"] < before[place]["capacity"]:
+            return ()
+        return (*before[:place], part, *before[place + 1 :])
+    if field == "bridges":
+        return (part,) * len(before) if "bridge" in part.values else ()
+    if field == "cables":
+        return (part,) if "watts" in part.values else ()
+    if field == "risers":
+        return (part,) * max(1, len(before))
+    return (part,) * len(before)
+
+
+def _memory(part: Part, before: tuple[Part, ...], build: Build) -> tuple[Part, ...]:
+    """As many kits as fill the channels and hold what was there, so far as it fits."""
+    held = sum(kit["modules"] * kit["capacity"] for kit in before)
+    most = min(build.board["max_memory"], build.cpu["max_memory"])
+    lanes = min(build.board["channels"], build.cpu["channels"])
+    each = part["modules"] * part["capacity"]
+    room = build.board["dimms"] // part["modules"]
+    many = max(math.ceil(min(held, most) / each), math.ceil(lanes / part["modules"]))
+    return (part,) * int(min(many, room))
+
+
+def _limits(build: Build) -> Iterator[Mend]:
+    """Lower power limits, the highest first."""
+    try:
+        top = max(card["power"] for card in build.gpus)
+        least = max(card["least"] for card in build.gpus)
+    except UnknownSpec:
+        return
+    start = max(min(top, build.limit or top), least + STEP)
+    for step in range(1, math.ceil((start - least) / STEP) + 1):
+        limit = max(least, STEP * math.ceil(start / STEP - step))
+        says = f"limit: each card to {number(limit)} W"
+        yield Mend("limit", says, 0.0, replace(build, limit=limit))
+
+
+def _circuits(build: Build) -> Iterator[Mend]:
+    for many in range(build.circuits + 1, len(build.psu) + 1):
+        says = f"circuits: the supplies on {many} circuits"
+        yield Mend("circuits", says, 0.0, replace(build, circuits=many))
+
+
+def _slots(build: Build) -> Iterator[Mend]:
+    if build.slots:
+        says = "slots: the cards as this checker places them"
+        yield Mend("slots", says, 0.0, replace(build, slots=()))
+
+
+def _peer(build: Build) -> Iterator[Mend]:
+    if build.peer:
+        says = "peer: copies over host memory, split by layers"
+        yield Mend("peer", says, 0.0, replace(build, peer=False))
+
+
+CHOICES = {"limit": _limits, "circuits": _circuits, "slots": _slots, "peer": _peer}
