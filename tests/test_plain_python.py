@@ -49,7 +49,7 @@ assert len(plateaus(at, [1e9 if s < 2**20 else 1e8 for s in at])) == 2""",
     "cost": """
 from stacklib import cost
 assert cost.wafer_price("n5").low and cost.defect_density("n5").high
-assert cost.memory_price("hbm3e").low and cost.packaging_price("cowos_s").high
+assert cost.memory_price("hbm3e").low and cost.parts("board")
 assert cost.prices("h100-sxm") and cost.bill("h100-sxm").total
 from stacklib.quantity import Quantity
 assert cost.die(Quantity(814, "mm2"), node="n5").cost.low
@@ -179,7 +179,12 @@ from stacklib.serving.speculation.cost import gain
 from stacklib.serving.speculation.formula import tokens_per_pass
 fast = gain("llama-3-70b", "llama-3.2-1b", "h100", acceptance=0.8, tp=8)
 assert 2 < fast.si < tokens_per_pass(0.8, 4)""",
-    "diy": "from stacklib import diy\ndiy.plan, diy.verify",
+    "diy": """
+from stacklib import diy
+parts = dict(gpus="2 x rtx_3090", cpu="epyc_7302", board="romed8_2t", storage=())
+parts |= dict(memory="8 x ksm32r_32", psu="evga_1600_p2", cooling="nh_u14s_tr4")
+assert diy.verify(diy.Build(case="enthoo_pro_2_server", **parts)) == []
+assert diy.read_build and diy.verify(diy.Build(case="nr200", **parts))[0].mend""",
 }
 
 

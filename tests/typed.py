@@ -20,6 +20,8 @@ FILES = (
     "topo.txt",
     "vllm.log",
     "trace.csv",
+    "build.toml",
+    "card.json",
 )  # in the folder where it is typed
 STEP = "h100-sxm --model llama-3-70b --tp 2"
 TOKEN = (
@@ -38,10 +40,29 @@ HOUSES = (
     "--draft 0.7,2 --replicas 1 --router prefix-aware"
 )
 NEW = "new device my-gpu --name 'My GPU' --vendor Acme --year 2025 --kind gpu"
+PART = "new part gpu my-card --name 'My card' --device rtx_3080 --opendb card.json"
 CLAIM = (
     "new claim two-readers-slower --chapter 1 --page roofline/decode --document 001 "
     "--text 'Two take twice as long' --value 2 --unit ratio --rule quantity"
 )
+
+BUILD = """
+gpus = "2 x rtx_3090"
+cpu = "epyc_7302"
+board = "romed8_2t"
+memory = "8 x ksm32r_32"
+psu = "evga_1600_p2"
+storage = "990_pro_2tb"
+case = "enthoo_pro_2_server"
+cooling = "nh_u14s_tr4"
+"""
+CARD = {
+    "metadata": {"name": "A card"},
+    "chipset_manufacturer": "NVIDIA",
+    "length": 285,
+    "total_slot_width": 2,
+    "power_connectors": {"pcie_8_pin": 2},
+}
 
 
 @dataclass(frozen=True)
@@ -99,10 +120,19 @@ LINES = [
     ),
     *tables("topo topo.txt"),
     Typed("topo topo.txt --on a40"),
+    Typed(
+        "topo topo.txt --on rtx-4090 --link 4x16,4x16,4x8,3x4 --no-p2p "
+        "--p2p-level SYS --cpu skylake"
+    ),
     *tables(
         "array --m 512 --n 512 --k 512 --rows 32 --cols 64 --dataflow ws --overlap",
         forms="json",
     ),
+    *(
+        Typed(f"plan --verify build.toml --mains 240 --continuous 0.8 {form}".strip())
+        for form in ("", *flags("json csv markdown"))
+    ),
+    Typed("plan --verify build.toml --continuous 0.5", 1),
     Typed("fit llama-3-70b --on h100-sxm --dtype bf16", 1),
     *tables(
         "fit llama-3-70b --on h100-sxm --dtype bf16 --kv-dtype fp8 --tp 2 --batch 1 "
@@ -171,6 +201,7 @@ LINES = [
     Typed("measure --json", 0, NUMPY, slow=True),
     Typed("measure --full --dry-run", 0, NUMPY, slow=True),
     Typed(f"{NEW} --root . --json", 0, CHECKOUT),
+    Typed(f"{PART} --root . --json", 0, CHECKOUT),
     Typed(f"{CLAIM} --root . --json", 0, CHECKOUT),
     Typed("new section 10.3 'Who rounds last?' --covers 10.01 --root .", 0, CHECKOUT),
     Typed("new number 3.4 other_share 'Share of it' --root .", 0, EXERCISES),
@@ -209,6 +240,8 @@ def written(folder: Path) -> Path:
     rows = MEASURED.read_text("utf-8").splitlines(keepends=True)[:6]
     (folder / "rows.csv").write_text("".join(rows), "utf-8")
     (folder / "topo.txt").write_text(topo_sample("four_cards"), "utf-8")
+    (folder / "build.toml").write_text(BUILD, "utf-8")
+    (folder / "card.json").write_text(json.dumps(CARD), "utf-8")
     trace = "arrival,prompt,new\n0,40,3\n1000000000,16,2\n"  # ns: no overload
     (folder / "trace.csv").write_text(trace, "utf-8")
     (folder / "vllm.log").write_text(log_sample("vllm"), "utf-8")

@@ -3,7 +3,7 @@
 from fact_html import Cell, Column, Row, Sheet, escape, sift, table
 
 from stacklib import cost, hardware
-from stacklib.cost.data import Quote, Range
+from stacklib.cost.data import Quote, Range, packaging_price
 
 COLUMNS = (
     Column("device", "Device"),
@@ -50,7 +50,7 @@ def cost_tables(sheet: Sheet) -> str:
         ("wafer", "Wafers", "A processed wafer, by node", cost.wafer_price),
         ("defects", "Defects", "Defects that kill, by area", cost.defect_density),
         ("memory", "Memory", "A gigabyte of memory", cost.memory_price),
-        ("packaging", "Packaging", "Putting dies together", cost.packaging_price),
+        ("packaging", "Packaging", "Putting dies together", packaging_price),
     )
     parts = []
     for what, head, caption, find in shelves:

@@ -16,7 +16,7 @@ from typing import Any
 import stacklib
 from _tools.said import Cell
 from stacklib import hardware, models
-from stacklib.cost import data, making
+from stacklib.cost import catalogue, data, making
 from stacklib.evidence import ledger
 from stacklib.hardware import stacks
 from stacklib.hardware.microarchitectures import constants
@@ -146,6 +146,7 @@ def _records() -> dict[str, float]:
         map(parts.constant, parts.constant_names()),
         cell_facts().values(),
         data.recorded(),
+        catalogue.recorded(),
         *(
             [q.value for q in making.fact(table, key).quotes]
             for table in making.tables()

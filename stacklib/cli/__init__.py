@@ -29,6 +29,7 @@ COMMANDS = {
     "layout": "the fastest ways to lay a training step out over chips, and why",
     "topo": "the output of nvidia-smi topo -m: classes of pairs, islands, choices",
     "array": "what a product takes on an array of multipliers: cycles, use, reads",
+    "plan": "does a list of parts hold together? what breaks it and what mends it",
     "fit": "does a model fit the memory of some chips?",
     "estimate": "what a token takes on some chips, part by part, with its band",
     "search": "the best layout of a model on some chips within limits of time",
@@ -46,7 +47,7 @@ COMMANDS = {
     "start": "your own copies of the exercises, in my/",
     "check": "grade exercises",
     "doctor": "what is installed here and what it is for",
-    "new": "write the stub of a device, claim, section, number or exercise",
+    "new": "write the stub of a device, part, claim, section, number or exercise",
     "completion": "a script that completes these words in bash or zsh",
 }
 

@@ -1,4 +1,4 @@
-"""``stacklib new KIND``: write a device, claim, section, number or exercise.
+"""``stacklib new KIND``: write a device, part, claim, section, number or exercise.
 
 The tree stays green: what is written loads, runs and is listed where it must be, a
 device of which nothing is known, a claim that is open, a section with one number, an
@@ -23,12 +23,13 @@ from stacklib.hardware.load import KINDS, words
 from stacklib.pages.chapters import CHAPTERS
 
 from .arguments import add_json, emit, whole
-from .drafts import numbers, sections, stubs
+from .drafts import numbers, parts, sections, stubs
 
 KEY = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 PAGE = re.compile(r"[a-z]+/[a-z0-9]+(_[a-z0-9]+)*")
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+OR = ", "
 NUMBER = re.compile(r"([1-9]|10)\.([1-9]\d?)")
 
 
@@ -49,6 +50,14 @@ def add_parser(subparsers: Any) -> None:
     device.add_argument("--vendor", required=True, help="its maker")
     device.add_argument("--year", type=whole, required=True, help="year of release")
     device.add_argument("--kind", dest="of", choices=KINDS, default="gpu", help="(gpu)")
+    part = kinds.add_parser("part", help="a row of the catalogue of parts")
+    part.add_argument(
+        "sort", choices=parts.KINDS, metavar="SORT", help=OR.join(parts.KINDS)
+    )
+    part.add_argument("key", help="its key, such as trx50_aero_d")
+    part.add_argument("--name", default="", help="as its maker prints it (the key)")
+    part.add_argument("--device", default="", help="of a card: its device (the key)")
+    part.add_argument("--opendb", default="", metavar="FILE", help="a record of OpenDB")
     claim = kinds.add_parser("claim", help="a ledger row and the check of a claim")
     claim.add_argument("id", help="its id, such as decode-wait-share")
     claim.add_argument("--chapter", type=whole, required=True, help="1 to 10")
@@ -79,7 +88,7 @@ def add_parser(subparsers: Any) -> None:
     exercise.add_argument(
         "--level", choices=grading.LEVELS, default="derive", help="(derive)"
     )
-    for kind in (device, claim, section, number, exercise):
+    for kind in (device, part, claim, section, number, exercise):
         kind.add_argument("--root", type=Path, help="the checkout (found from here)")
         add_json(kind)
     parser.set_defaults(func=run)
@@ -110,6 +119,17 @@ def new_device(root: Path, args: argparse.Namespace) -> list[Path]:
     folder = existing(root / "stacklib" / "hardware" / "data" / "accelerators")
     text = stubs.device(key, name, args.vendor, args.year, args.of)
     return write_all({folder / f"{key}.toml": text.encode()})
+
+
+def new_part(root: Path, args: argparse.Namespace) -> list[Path]:
+    """A row of the catalogue: what a record tells, and the rest unknown."""
+    well_formed(args.key, KEY, "key", "trx50_aero_d")
+    key = args.key.replace("-", "_")
+    folder = existing(root / "stacklib" / "cost" / "data" / "parts")
+    path = folder / f"{args.sort}.toml"
+    text = path.read_text("utf-8")
+    text = parts.part(text, args.sort, key, args.name, args.device, args.opendb)
+    return write_all({}, {path: text.encode()})
 
 
 def new_claim(root: Path, args: argparse.Namespace) -> list[Path]:
@@ -287,6 +307,7 @@ def new_exercise(root: Path, args: argparse.Namespace) -> list[Path]:
 
 MAKERS = {
     "device": new_device,
+    "part": new_part,
     "claim": new_claim,
     "section": new_section,
     "number": new_number,

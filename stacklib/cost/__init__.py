@@ -1,7 +1,7 @@
 """What things cost: dated quotes with their sources, and what is computed from them.
 
-``wafer_price("n5")``, ``defect_density("n5")``, ``memory_price("hbm3e")`` and
-``packaging_price("cowos_s")`` give a ``Range``; ``prices("h100")`` a list of quotes;
+``wafer_price("n5")``, ``defect_density("n5")`` and ``memory_price("hbm3e")`` give a
+``Range``; ``prices("h100")`` a list of quotes; ``parts("board")`` what is built from;
 ``names("wafer")`` lists the keys of a shelf; ``fact("cell", "n5")`` is what is known of
 making memory. A price is a snapshot: its date is part of it.
 
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
+    from .catalogue import parts
     from .chiplets import pieces
     from .data import (
         bill,
         defect_density,
         memory_price,
         names,
-        packaging_price,
         prices,
         wafer_price,
     )

@@ -1,13 +1,13 @@
-"""Parts of a machine that one builds: what decides whether they fit, each with its source.
+"""Parts of a machine that one builds: what decides whether they fit, with sources.
 
-``parts("board")`` lists a kind, ``part("7960X")`` finds one. A field that no source tells
-is *unknown*: asking for it raises, and what needs it cannot be decided. A card refers to
-its device in ``hardware``, which gives power, memory, link and prices; a card of
-``hardware`` that nobody measured here is a part all the same, of unknown size.
+``parts("board")`` lists a kind, ``part("7960X")`` finds one. A field that no source
+tells is *unknown*: asking for it raises, and what needs it cannot be decided. A card
+refers to its device in ``hardware``, which gives power, memory, link and prices; a card
+of ``hardware`` that nobody measured here is a part all the same, of unknown size.
 
-``part["watts"]`` is a plain number in the unit of ``FIELDS``, ``part.quantity("watts")``
-the same with its source. Left out: noise (few makers say it), what firmware forbids, and
-prices outside the United States.
+``part["watts"]`` is a plain number in the unit of ``FIELDS``, and
+``part.quantity("watts")`` the same with its source. Left out: what firmware forbids,
+and prices outside the United States.
 """
 
 from __future__ import annotations
@@ -208,7 +208,8 @@ def read_parts(raw: Mapping[str, Any], kind: str) -> dict[str, Part]:
     """The parts of one table: by key.
 
     ``raw``: ``sources``, and by key ``name``, ``price`` (rows of dollars, date, kind of
-    price, source), ``from.SOURCE.field``, and ``slots.SOURCE``, ``m2.SOURCE`` of boards.
+    price, source), ``from.SOURCE.field``, and ``slots.SOURCE``, ``m2.SOURCE`` of a
+    board.
     """
     resolve(kind, FIELDS, "kind of part", exact=True)
     sources = dict(raw.get("sources", {}))
@@ -276,14 +277,13 @@ def _checked(
     else:
         fine = isinstance(value, sort)
     if not fine:
-        raise hardware.SpecError(
-            f"{place}: {value!r} is no {'number from 0' if sort is None else sort.__name__}"
-        )
-    return (
-        tuple(tuple(v) if isinstance(v, list) else v for v in value)
-        if sort is list
-        else value
-    )
+        wanted = "number from 0" if sort is None else sort.__name__
+        raise hardware.SpecError(f"{place}: {value!r} is no {wanted}")
+    return _frozen(value)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _quote(row: Any, sources: dict[str, Any], key: str, place: str) -> Quote:

@@ -54,7 +54,10 @@ def verify(
     ...     memory="renegade_pro_128", psu="straight_power_12_1500",
     ...     storage="990_pro_4tb", case="enthoo_pro_2_server", cooling="xe360_tr5")
     >>> for found in verify(rig):
-    ...     print(found.rule, "|", found.sum)
+    ...     print(found.rule, "-", found.mend.says)
+    series - board: Gigabyte TRX50 AERO D
+    supply - limit: each card to 500 W
+    circuit - mains: an outlet of 240 V, if the supply takes it
     """
     above_zero(mains=mains)
     share(continuous=continuous)

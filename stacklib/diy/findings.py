@@ -1,8 +1,8 @@
 """What a checker says: a broken rule with its sum, or one that cannot be decided.
 
-An ``Amount`` is a sum of products of numbers, each with its unit and where it is from. It
-is compared as a float, printed as it stands (``2 x 575 W + 350 W = 1,500 W``) and turned
-into a ``Quantity`` with its derivation where a page says it.
+An ``Amount`` is a sum of products of numbers, each with its unit and where it is from.
+It is compared as a float, printed as it stands (``2 x 575 W + 350 W = 1,500 W``) and
+turned into a ``Quantity`` with its derivation where a page says it.
 """
 
 from __future__ import annotations
@@ -109,10 +109,11 @@ def _product(count: float, leaves: tuple[Leaf, ...]) -> str:
 class Mend:
     """The cheapest change of one field that mends a finding and breaks nothing else."""
 
-    field: str  # of the build
+    field: str  # of the build, or ``mains``
     says: str  # the change in words
     dollars: float  # more than before; below 0 it saves
     build: Build  # as it is after the change
+    mains: float | None = None  # the outlet's voltage after it, where that changes
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The cheapest change of one field that mends a finding and breaks nothing else.
 
-All parts of the catalogue are tried, the cheapest first; each change is checked by the
-rules, before it is proposed. Nothing is proposed that is not bought with a known price.
+What costs nothing comes first: another slot, a lower power limit, a second circuit.
+Then every part of the catalogue, the cheapest first. Each change is checked by the
+rules before it is proposed, and nothing is proposed whose price is unknown.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .build import KIND_OF, MANY, Build
 from .findings import Mend, number
 from .rules import RULES, Case, Rule
 
+HIGH = 240  # V
 STEP = 5  # W: power limits are tried in such steps
 
 
@@ -34,12 +36,14 @@ def mend(rule: Rule, culprit: Part, case: Case, kept: set[str]) -> Mend | None:
     ``culprit``: the part that breaks it. ``kept``: the rules that the build keeps now.
     """
     best: Mend | None = None
-    for field in rule.mends:
+    for field in sorted(rule.mends, key=lambda name: name not in CHOICES):
+        if best is not None and field not in CHOICES and best.field in CHOICES:
+            break
         for offer in _offers(field, culprit, case.build):
             if best is not None and offer.dollars >= best.dollars:
                 break
-            after = Case(offer.build, case.mains, case.continuous)
-            if _mends(rule, after, kept):
+            mains = case.mains if offer.mains is None else offer.mains
+            if _mends(rule, Case(offer.build, mains, case.continuous), kept):
                 best = offer
                 break
     return best
@@ -95,7 +99,7 @@ def _instead(
     if field == "memory":
         return _memory(part, before, build)
     if field == "gpus":  # a card that holds less is no change but another machine
-        swapped = before.count(culprit) and part["memory"] >= culprit["memory"]
+        swapped = culprit in before and part["memory"] >= culprit["memory"]
         return (
             tuple(part if old is culprit else old for old in before) if swapped else ()
         )
@@ -156,4 +160,15 @@ def _peer(build: Build) -> Iterator[Mend]:
         yield Mend("peer", says, 0.0, replace(build, peer=False))
 
 
-CHOICES = {"limit": _limits, "circuits": _circuits, "slots": _slots, "peer": _peer}
+def _mains(build: Build) -> Iterator[Mend]:
+    says = f"mains: an outlet of {HIGH} V, if the supply takes it"
+    yield Mend("mains", says, 0.0, build, HIGH)
+
+
+CHOICES = {
+    "mains": _mains,
+    "limit": _limits,
+    "circuits": _circuits,
+    "slots": _slots,
+    "peer": _peer,
+}

@@ -1,8 +1,8 @@
 """Which card stands in which slot, which drive in which socket, and the lanes left.
 
-A board wires lanes to slots; a second card or a drive takes some of them away. Where the
-build names no slots, that choice is taken which leaves the most: nothing unknown, no
-card over another, no chipset between, then lanes. At most 35 ways to choose of seven.
+A board wires lanes to slots; a second card or a drive takes some of them away. Where
+the build names no slots, that choice is taken which leaves the most: nothing unknown,
+no card over another, no chipset between, then lanes. Seven slots give 35 choices.
 """
 
 from __future__ import annotations

@@ -160,7 +160,7 @@ def _rate(many: int, gen: int, words: str, *factors: Leaf) -> Amount:
     return Amount(((float(many), (lane, *factors)),), "GB/s", words)
 
 
-@rule("spacing", "slots", "board", "gpus", "risers")
+@rule("spacing", "slots", "board")
 def spacing(case: Case) -> Broken | None:
     """No card covers the slot of the next."""
     standing = [seat for seat in case.placed.seats if not seat.riser]

@@ -59,7 +59,7 @@ def supply(case: Case) -> Broken | None:
     return Broken(case.build.psu[0], "the supply is too small", need, have)
 
 
-@rule("mains", "psu")
+@rule("mains", "psu", "mains")
 def mains(case: Case) -> Broken | None:
     """The supply gives that at this voltage, too."""
     build = case.build
@@ -195,7 +195,7 @@ def _circuit(case: Case) -> tuple[float, tuple[Leaf, ...]]:
     return float(case.build.circuits), (given(case.mains, "V", "mains"), amps)
 
 
-@rule("circuit", "limit", "circuits")
+@rule("circuit", "limit", "circuits", "mains")
 def circuit(case: Case) -> Broken | None:
     """The circuits carry that for hours: 80 % of the breaker."""
     build = case.build
@@ -210,7 +210,7 @@ def circuit(case: Case) -> Broken | None:
     return Broken(build.gpus[0], "the breaker goes", need, have)
 
 
-@rule("supplies", "circuits", "psu")
+@rule("supplies", "circuits", "mains", "psu")
 def supplies(case: Case) -> Broken | None:
     """Two supplies on one circuit add plugs, and no watts behind the breaker."""
     build = case.build

@@ -77,6 +77,40 @@ def test_topo_says_what_joins_what(run, tmp_path):
     assert status == 0 and out.startswith("what,value")
 
 
+def test_topo_follows_the_tree_and_who_reaches_whom(run, tmp_path):
+    file = tmp_path / "topo.txt"
+
+    def rate(word, *more):
+        rows = [
+            "\t".join([f"GPU{a}", *(" X " if a == b else word for b in range(8))])
+            for a in range(8)
+        ]
+        head = "\t" + "\t".join(f"GPU{i}" for i in range(8))
+        file.write_text("\n".join([head, *rows]))
+        status, out, _ = run("topo", str(file), "--json", *more)
+        assert status == 0
+        return json.loads(out)["choices"][-1]["bus_B_per_s"] / 1e9
+
+    pro = {w: rate(w, "--on", "rtx-pro-6000-server") for w in ("PIX", "PHB", "SYS")}
+    assert pro["PIX"] > 1.4 * pro["PHB"] > 1.4 * pro["SYS"]
+    # Boards of eight without access: a few GB/s under one switch, never 47.
+    assert rate("PIX", "--on", "rtx-4090") < 4
+    assert rate("SYS", "--on", "rtx-4090") == pytest.approx(12, rel=0.05)
+    patched = rate("PHB", "--on", "rtx-4090", "--p2p", "--p2p-level", "SYS")
+    assert patched == pytest.approx(20, rel=0.05)
+    narrow = rate("PHB", "--on", "rtx-4090", "--link", "3x8")
+    assert narrow == pytest.approx(rate("PHB", "--on", "rtx-4090") / 4, rel=0.02)
+    for more, says in (
+        (("--link", "4"), "4x16"),
+        (("--link", "9x16"), "generations"),
+        (("--link", "4x16,4x8"), "2 slots for 8 GPUs"),
+        (("--p2p-level", "NV"), "PIX"),
+        (("--cpu", "pentium"), "skylake"),
+    ):
+        status, _, err = run("topo", str(file), *more)
+        assert status == 2 and says in err and "Traceback" not in err
+
+
 def test_topo_refuses_what_is_no_matrix(run, tmp_path):
     assert run("topo", str(tmp_path / "no"))[0] == 2
     file = tmp_path / "t.txt"

@@ -5,6 +5,7 @@ That what it writes is sound is told by ``tests/book/test_how_to_add.py``.
 
 import json
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from stacklib import grading, hardware
 from stacklib.cli import main, new
 from stacklib.cli.drafts import stubs
+from stacklib.cost.catalogue import read_parts
 from stacklib.evidence import ledger, pins
 from stacklib.hardware.accelerator import FIELDS
 from stacklib.hardware.load import read
@@ -19,6 +21,7 @@ from stacklib.quantity import Quantity
 
 BOOK = Path(__file__).parents[2]
 HELD = (
+    "stacklib/cost/data/parts/psu.toml",
     "exercises/01-roofline/04_count_a_block.py",
     "stacklib/hardware/data/accelerators/h100_sxm.toml",
     "stacklib/evidence/data/claims.csv",
@@ -257,3 +260,24 @@ def test_a_new_exercise_can_be_begun(root, capsys):
     assert (e.slug, e.text().level) == ("two_chips", "build")
     assert main(["check", "1.40", "--root", str(root)]) == 1
     assert "write megabytes" in capsys.readouterr().out
+
+
+def test_a_part_is_added_with_what_a_record_tells(root, tmp_path, run):
+    path = root / "stacklib/cost/data/parts/psu.toml"
+    before = read_parts(tomllib.loads(path.read_text("utf-8")), "psu")
+    record = tmp_path / "record.json"
+    told = {"metadata": {"name": "A supply"}, "wattage": 850, "connectors": {}}
+    record.write_text(json.dumps(told))
+    line = ("new", "part", "psu", "a-supply", "--root", str(root))
+    assert run(*line, "--opendb", str(record))[0] == 0
+    after = read_parts(tomllib.loads(path.read_text("utf-8")), "psu")
+    assert {**before, "a_supply": 0}.keys() == after.keys()
+    added = after["a_supply"]
+    assert (added.name, added["watts"]) == ("A supply", 850)
+    assert "plugs_8" in added.unknown
+    status, _, err = run(*line)
+    assert status == 2 and "a_supply is there" in err
+    record.write_text("no json")
+    other = ("new", "part", "psu", "b", "--root", str(root), "--opendb", str(record))
+    assert run(*other)[0] == 2
+    assert after.keys() == read_parts(tomllib.loads(path.read_text()), "psu").keys()

@@ -8,6 +8,7 @@ import pytest
 
 from stacklib import cost, hardware
 from stacklib.cost import data
+from stacklib.cost.data import packaging_price
 from stacklib.hardware import SpecError
 from stacklib.quantity import UnknownName
 
@@ -15,7 +16,7 @@ SHELVES = {
     "wafer.toml": ("wafer price", "USD", cost.wafer_price),
     "defects.toml": ("defect density", "1/cm2", cost.defect_density),
     "memory.toml": ("price a gigabyte", "USD/GB", cost.memory_price),
-    "packaging.toml": ("packaging", "USD", cost.packaging_price),
+    "packaging.toml": ("packaging", "USD", packaging_price),
 }
 RANGES = [
     (file, key)

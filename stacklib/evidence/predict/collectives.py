@@ -23,6 +23,7 @@ from stacklib.interconnect.selection.timed import (
     cell,
     collective_time,
 )
+from stacklib.interconnect.selection.topo import pcie_fabric
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal
@@ -165,12 +166,26 @@ def _port(row: Measurement) -> float | None:
     return float(said[1]) * 1e9 / 8 if said else None
 
 
+def _boards(row: Measurement, key: str, ranks: int) -> Fabric:
+    """Boards of one machine whose tree the row tells."""
+    given: dict[str, Any] = {"path": row.text("path")}
+    if "under" in row.config:
+        given["under"] = row.integer("under")
+    if "peers" in row.config:
+        given["peer"] = row.text("peers").lower() == "yes"
+    if "p2p_level" in row.config:
+        given["level"] = row.text("p2p_level")
+    return pcie_fabric(key, ranks, **given)
+
+
 def fabric_of(row: Measurement) -> Fabric:
     """The machine that a row was measured on."""
     key, many = _device(row)
     ranks = _first(row, _RANKS) or many
     if ranks < 2:
         raise Refusal("config does not give 'ngpus': a collective needs two ranks")
+    if "path" in row.config:
+        return _boards(row, key, ranks)
     nodes = _first(row, _NODES)
     if nodes is None:
         said = re.search(r"\b(\d+) ?x? ?nodes?\b", row.system.lower())

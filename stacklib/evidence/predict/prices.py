@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 
 from stacklib import cost, hardware
-from stacklib.cost.data import Quote
+from stacklib.cost.data import Quote, packaging_price
 from stacklib.cost.dies import die
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.memory.tiers.parts import constant
@@ -102,7 +102,7 @@ def _part(row: Measurement) -> Forecast:
         return Forecast(_memory_price(kind, row) * size, "USD", "quotes")
     if "pack" in text:
         way = "cowos_s_soic" if device.vendor == "AMD" else "cowos_s"
-        quotes = cost.packaging_price(way).quotes
+        quotes = packaging_price(way).quotes
         return Forecast(_middle(row, f"packaging by {way}", quotes), "USD", "quotes")
     if "die" in text:
         return Forecast(_logic(device), "USD", "wafer")

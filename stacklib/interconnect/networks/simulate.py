@@ -1,34 +1,38 @@
-"""A schedule run over a network, link by link.
+"""A schedule run over a network, link by link, in steps or as its messages can go.
 
-The messages of a step start together when the step before has ended for all. Messages
-of one step share links fairly (max-min, see ``fluid``); those of one pair of nodes go
-as one. A message is there after the latency of its way and the time its bytes need,
-passed on as they come (cut-through, not stored at each node). Each is spread over all
-shortest paths alike, or takes one. Without contention that is alpha + bytes / bandwidth
-for each step, as in the closed forms; with it, the simulator says by how much these are
-short.
+In steps the messages of each start together when the step before has ended for all;
+without a barrier each goes as soon as what it needs has come (see ``unstepped``).
+Messages share links fairly (max-min, see ``fluid``); those of a step between one pair
+of nodes go as one. A message is there after the latency of its way and the time its
+bytes need, passed on as they come (cut-through, not stored at each node). Each is
+spread over all shortest paths alike, or takes one. Without contention a step is
+alpha + bytes / bandwidth, as in the closed forms.
 
-Left out: the sum's arithmetic, protocols, packets and their headers, ranks that go on
-before the others.
+The three agree within a tenth where all messages of a step are alike and as far, and
+each waits for one that came in the step before: rings, halving and doubling, all at
+once, on switches, meshes, rings and fat trees. Without a barrier a run is shorter where
+ways differ, because only those who need a late message wait for it, and where pieces
+follow one another, because these hide latency; it is longer where steps keep messages
+out of each other's way that now meet.
+
+Left out: the sum's arithmetic, protocols, packets and their headers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from stacklib.interconnect.schedules.schedule import Schedule
-from stacklib.quantity import resolve
 from stacklib.quantity.bounds import at_least
 
 from .fluid import Flow, passed
 from .links import number
-from .paths import Pair, Routes
+from .paths import Pair
 from .topology import Topology
-
-ROUTINGS = ("spread", "single")
+from .unstepped import Free
+from .ways import Ways, fitting, messages_of
 
 
 class Step(NamedTuple):
@@ -45,7 +49,9 @@ class Run:
     """A schedule's time on a network, and the bytes on its links."""
 
     time: float  # s
-    steps: tuple[Step, ...]
+    latency: float  # s of it that no bandwidth would save
+    steps: tuple[Step, ...]  # empty without a barrier
+    done: tuple[float, ...]  # s after which each node has sent and got its last
     bytes: Mapping[Pair, float]  # on each link that was used
     busy: Mapping[Pair, float]  # s in which it would carry them at its full rate
 
@@ -59,11 +65,6 @@ class Run:
         """Seconds of each step."""
         return tuple(step.time for step in self.steps)
 
-    @property
-    def latency(self) -> float:
-        """Seconds that no bandwidth would save."""
-        return sum(step.latency for step in self.steps)
-
 
 def simulate(
     schedule: Schedule,
@@ -72,8 +73,9 @@ def simulate(
     *,
     routing: str = "spread",
     overhead: float = 0.0,
+    barrier: bool = True,
 ) -> Run:
-    """Run a schedule over a network, step by step and link by link.
+    """Run a schedule over a network, link by link.
 
     Parameters
     ----------
@@ -87,13 +89,17 @@ def simulate(
     routing : str
         ``spread``: over all shortest paths alike; ``single``: the one of ``routes``.
     overhead : float
-        Seconds that every step costs besides.
+        Seconds that every step costs besides; without a barrier every message.
+    barrier : bool
+        Whether a step begins for all when the one before has ended for all. If not, a
+        message begins when what it needs has come and the one before it on the same
+        pair's connection has left.
 
     Raises
     ------
     ValueError
         For another number of ranks than the network has chips, more switches than it
-        has, and sizes that are no number.
+        has, sizes that are no number, and a barrier that is neither true nor false.
 
     Examples
     --------
@@ -105,99 +111,76 @@ def simulate(
     2e-06
     """
     at_least(0, size=size, overhead=overhead)
-    routing = resolve(routing, ROUTINGS, "routing")
-    if schedule.ranks != topology.ranks:
-        raise ValueError(
-            f"a schedule of {schedule.ranks} ranks on {topology.name}, which has "
-            f"{topology.ranks} chips: make one for as many"
-        )
-    if schedule.switches > topology.switches:
-        raise ValueError(
-            f"the schedule reduces in {schedule.switches} switches, {topology.name} "
-            f"has {topology.switches}"
-        )
-    return _Ways(topology, routing).run(schedule, number(size), number(overhead))
+    ways = Ways(topology, routing)
+    if not isinstance(barrier, bool):
+        raise ValueError(f"barrier = {barrier!r}: True for steps, or False")
+    fitting(schedule, topology)
+    size, overhead = number(size), number(overhead)
+    if barrier:
+        return _Stepped(ways).run(schedule, size, overhead)
+    return _free(schedule, ways, size / schedule.chunks, overhead)
 
 
-class _Ways:
-    """Routes found so far, and steps that were the same as one before."""
+def _free(schedule: Schedule, ways: Ways, chunk: float, overhead: float) -> Run:
+    """Without a barrier."""
+    ran = Free(schedule, ways, chunk, overhead).run()
+    total, busy = _used(ways, messages_of(schedule.sends), chunk)
+    return Run(ran.time, ran.latency, (), ran.done, total, busy)
 
-    def __init__(self, topology: Topology, routing: str) -> None:
-        self.on, self.routing = topology, routing
-        self.known: dict[Pair, tuple[Mapping[Pair, float], float]] = {}
-        self.seen: dict[Any, tuple[Step, dict[Pair, float]]] = {}
+
+def _used(
+    ways: Ways, messages: Mapping[Pair, int], chunk: float
+) -> tuple[dict[Pair, float], dict[Pair, float]]:
+    """Bytes on each link, and the seconds in which it would carry them."""
+    total = {pair: chunks * chunk for pair, chunks in ways.loads(messages).items()}
+    busy = {pair: amount / ways.on.capacity[pair] for pair, amount in total.items()}
+    return total, busy
+
+
+class _Stepped:
+    """Steps one after the other, those that were the same as one before known."""
+
+    def __init__(self, ways: Ways) -> None:
+        self.on, self.ways = ways.on, ways
+        self.seen: dict[Any, Step] = {}
 
     def run(self, schedule: Schedule, size: float, overhead: float) -> Run:
         """All steps one after the other."""
         chunk = size / schedule.chunks
-        steps = []
-        total: dict[Pair, float] = {}
-        for at, sends in enumerate(schedule.by_step()):
-            messages: dict[Pair, int] = {}
-            for send in sends:
-                pair = (send.source, send.destination)
-                if not all(0 <= node < schedule.nodes for node in pair):
-                    raise ValueError(
-                        f"step {at}: {pair[0]} sends to {pair[1]}, and nodes are 0 to "
-                        f"{schedule.nodes - 1}"
-                    )
-                if pair[0] != pair[1]:  # what stays in a chip uses no link
-                    messages[pair] = messages.get(pair, 0) + 1
-            step, loads = self._step(messages, chunk)
+        steps: list[Step] = []
+        done = [0.0] * schedule.nodes
+        now = 0.0
+        for sends in schedule.by_step():
+            messages = messages_of(sends)
+            step = self._step(messages, chunk)
             steps.append(step._replace(time=step.time + overhead))
-            for pair, amount in loads.items():
-                total[pair] = total.get(pair, 0.0) + amount
-        busy = {pair: amount / self.on.capacity[pair] for pair, amount in total.items()}
-        return Run(sum(step.time for step in steps), tuple(steps), total, busy)
+            now += steps[-1].time
+            for one, other in messages:
+                done[one] = done[other] = now
+        total, busy = _used(self.ways, messages_of(schedule.sends), chunk)
+        late = sum(step.latency for step in steps)
+        return Run(now, late, tuple(steps), tuple(done), total, busy)
 
-    def _step(
-        self, messages: Mapping[Pair, int], chunk: float
-    ) -> tuple[Step, dict[Pair, float]]:
+    def _step(self, messages: Mapping[Pair, int], chunk: float) -> Step:
         key = tuple(sorted(messages.items()))
         if key not in self.seen:
             self.seen[key] = self._timed(messages, chunk)
         return self.seen[key]
 
-    def _timed(
-        self, messages: Mapping[Pair, int], chunk: float
-    ) -> tuple[Step, dict[Pair, float]]:
+    def _timed(self, messages: Mapping[Pair, int], chunk: float) -> Step:
         """One step: its messages let loose together."""
         if not messages:
-            return Step(0.0, 0.0, None, 0), {}
-        ways = [self._way(pair) for pair in messages]
+            return Step(0.0, 0.0, None, 0)
+        ways = [self.ways.way(pair) for pair in messages]
         flows = [
             Flow(count * chunk, share)
             for count, (share, _) in zip(messages.values(), ways, strict=True)
         ]
-        loads: dict[Pair, float] = {}
-        for flow in flows:
-            for pair, share in flow.share.items():
-                loads[pair] = loads.get(pair, 0.0) + flow.amount * share
         there = [
             (after + latency, latency)
             for after, (_, latency) in zip(
                 passed(flows, self.on.capacity), ways, strict=True
             )
         ]
-        time, latency = max(there)
-        busiest = max(loads, key=lambda pair: loads[pair] / self.on.capacity[pair])
-        return Step(time, latency, busiest, len(messages)), loads
-
-    def _way(self, pair: Pair) -> tuple[Mapping[Pair, float], float]:
-        """The share of each link of a message's way, and its latency."""
-        if pair not in self.known:
-            routes = self.on.routes(*pair)
-            if self.routing == "single":
-                path = routes.path
-                share = dict.fromkeys(pairwise(path), 1.0)
-                routes = Routes(*pair, 1, path, share)
-            self.known[pair] = routes.share, self._latency(routes)
-        return self.known[pair]
-
-    def _latency(self, routes: Routes) -> float:
-        """Of the slowest of the paths that are used."""
-        latest = {routes.source: 0.0}
-        for one, other in routes.share:  # what flows in stands before what flows out
-            came = latest[one] + self.on.latency[one, other]
-            latest[other] = max(latest.get(other, 0.0), came)
-        return latest[routes.destination]
+        _, busy = _used(self.ways, messages, chunk)
+        return Step(*max(there), max(busy, key=busy.__getitem__), len(messages))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from stacklib.quantity import resolve
@@ -31,6 +31,7 @@ class TopoReading:
     processors: Mapping[str, str]  # by GPU: cores near to it
     memory: Mapping[str, str]  # by GPU: NUMA node near to it
     cards: Mapping[str, str]  # by NIC: the name the system gives it
+    access: Mapping[Names, str] = field(default_factory=dict)  # of `topo -p2p`
 
     @property
     def gpus(self) -> tuple[str, ...]:
@@ -55,6 +56,11 @@ class TopoReading:
         a, b = (resolve(name, self.devices, "device") for name in (one, other))
         way = self.ways[a, b]
         return int(way[2:]) if way.startswith("NV") else 0
+
+    def reach(self, one: str, other: str) -> bool | None:
+        """Whether two GPUs may read each other's memory; None where nothing says it."""
+        said = self.access.get((one, other))
+        return None if said is None else said == "OK"
 
     def pairs(self, *kinds: str) -> list[Names]:
         """Pairs of devices whose way is one of these, or all pairs, in order."""

@@ -174,15 +174,84 @@ def test_bad_questions():
         reading.pairs("far")
 
 
+# -- what strangers paste ------------------------------------------------------------
+
+ACCESS = "\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\x1b[0m\n" + "\n".join(
+    f" GPU{a}\t" + "\t".join("X" if a == b else "CNS" for b in range(4))
+    for a in range(4)
+)
+
+
+def test_a_matrix_that_a_terminal_has_wrapped():
+    lines = topo_sample("h100_eight").splitlines()
+    cut = []
+    for line in lines[1:18]:
+        words = line.replace("CPU Affinity", "CPU_Affinity").split()
+        cut += ["\t".join(words[:11]), "\t".join(words[11:])]
+    text = "\n".join(cut).replace("CPU_Affinity", "CPU Affinity")
+    assert read_topo(text).ways == read_topo(topo_sample("h100_eight")).ways
+
+
+def test_who_may_read_whose_memory():
+    both = read_topo(
+        f"{FOUR}\n$ nvidia-smi topo -p2p r\n{ACCESS}\n\nLegend:\n\n  X = Self"
+    )
+    assert both.ways == read_topo(FOUR).ways and both.cards
+    assert both.reach("GPU0", "GPU1") is False
+    assert read_topo(FOUR).reach("GPU0", "GPU1") is None
+    # A pair is reached where all matrices say so, and one of NVLinks says nothing.
+    fine = ACCESS.replace("CNS", "OK")
+    assert read_topo(f"{fine}\n{FOUR}").reach("GPU0", "GPU3") is True
+    assert read_topo(f"{FOUR}\n{fine}\n{ACCESS}").reach("GPU2", "GPU3") is False
+    told = read_topo(f"{FOUR}\n{fine}\nnvidia-smi topo -p2p n\n{ACCESS}")
+    assert told.reach("GPU2", "GPU3") is True
+
+
+def test_what_pages_show():
+    note = "  GPU0 GPU1\nGPU0 X PIX NUMA 0\nGPU1 PIX X NUMA 0\n"
+    assert read_topo(note).between("GPU0", "GPU1") == "PIX"
+    quoted = "> GPU0 GPU1\n> GPU0 X PIX\n> GPU1 PIX X\n"
+    assert read_topo(quoted).ways == read_topo(note).ways
+    table = "| | GPU0 | GPU1 |\n| GPU0 | X | PIX |\n| GPU1 | PIX | X |\n"
+    assert read_topo(table).ways == read_topo(note).ways
+    split = (
+        "GPU0 GPU1 CPU    Affinity  NUMA Affinity\nGPU0 X SYS 0-15 1\nGPU1 SYS X 1 0\n"
+    )
+    assert read_topo(split).memory == {"GPU0": "1", "GPU1": "0"}
+    short = "GPU0 NVMe0 CPU Affinity NUMA\nGPU0 X PXB 0-47 0\nNVMe0 PXB X\n"
+    assert read_topo(short).memory == {"GPU0": "0"}
+    tray = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n" + (
+        "GPU0\t X \tNV18\t0-71\t0,2-17\t\tN/A\nGPU1\tNV18\t X \t0-71\t0,2-17\t\tN/A\n"
+    )
+    assert read_topo(tray).memory == {"GPU0": "0,2-17", "GPU1": "0,2-17"}
+
+
+test_other_tables_are_refused = refusals(
+    ("==== Link Type between two GPUs ====\n GPU0 GPU1\nGPU0 0 XGMI", "rocm-smi"),
+    ("ACCESS TABLE:\n BDF", "amd-smi"),
+    (ACCESS, "line 1: a matrix of access says no way"),
+    (FOUR + ACCESS.replace("GPU3", "GPU5"), "access of other GPUs"),
+    (FOUR + ACCESS.replace("CNS\tCNS\tCNS", "CNS\tCNS", 1), "3 entries under 4"),
+    (FOUR + ACCESS.replace("CNS", "YES", 1), "GPU0 to GPU1: 'YES' is none of OK"),
+    (FOUR + ACCESS.rsplit("\n", 1)[0], "ends without all its rows"),
+    by=read_topo,
+    error=TopoError,
+)
+
+
 # -- the machine's network -----------------------------------------------------------
 
 
 def test_a_matrix_becomes_a_network():
-    net = topo_network(read_topo(FOUR), pcie=10.0, socket=4.0)
+    net = topo_network(read_topo(FOUR), pcie=10.0, level="SYS", socket=4.0)
     assert net.ranks == 4
     hops = {(a, b): net.routes(a, b).hops for a, b in combinations(range(4), 2)}
     assert hops == {(2, 3): 2, (0, 1): 2, (0, 2): 4, (0, 3): 4, (1, 2): 4, (1, 3): 4}
     assert net.bisection().bandwidth == 4.0
+    # By default a way over a host bridge turns round in the host's memory.
+    host = topo_network(read_topo(FOUR), pcie=10.0)
+    assert host.routes(2, 3).hops == 2 and host.routes(0, 1).hops == 3
+    assert topo_network(read_topo(FOUR), peer=False).routes(2, 3).hops == 5
 
     switched = topo_network(read_topo(topo_sample("h100_eight")))
     assert switched.switches == 1
@@ -190,7 +259,6 @@ def test_a_matrix_becomes_a_network():
 
     cube = topo_network(read_topo(topo_sample("v100_cube")), nvlink="nvlink2", pcie=1.0)
     assert cube.capacity[0, 3] == 2 * 25e9
-    assert cube.switches == 7  # a PCIe switch a pair, two sockets, the way between
     with pytest.raises(ValueError, match="1 GPU"):
         topo_network(read_topo("GPU0 CPU Affinity\nGPU0 X 0-9"))
 

@@ -133,7 +133,10 @@ def mine(*sends, ranks=2, chunks=1, collective="all_reduce", **more):
 @pytest.mark.rows(
     ("faults", "says"),
     [
-        (mine((0, 0, 0, 0, True)), "step 0, rank 0, chunk 0: sends to itself"),
+        (
+            mine((0, 0, 0, 0, True)),
+            "step 0, rank 0, chunk 0: reduced twice: rank 0, again from rank 0",
+        ),
         (
             mine((0, 0, 2, 0, True)),
             "step 0, rank 2, chunk 0: rank out of range: 0",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from stacklib.interconnect import Topology, all_reduce, simulate
 from stacklib.interconnect.schedules.run import run
 from stacklib.interconnect.schedules.text import from_text
 from stacklib.interconnect.schedules.verify import verify
@@ -9,9 +10,11 @@ from stacklib.pages.interconnect import collectives as page
 from stacklib.pages.interconnect.collectives import claims, drawings, faults, live
 from stacklib.pages.interconnect.collectives import figures as shown
 
-from ...programs import loop_of
+from ...programs import programs
 
-loop = loop_of("06-interconnect/collectives")
+
+def loop(at: int = 0) -> str:
+    return programs("06-interconnect/collectives")[at]
 
 
 def said(text: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -28,6 +31,32 @@ def test_the_loop_is_a_ring_and_its_slips_are_found(capsys):
     assert "reduced twice" in said(loop().replace("step < n - 1", "step < n"), capsys)
     dropped = loop().replace("\nprint", "\nsends.pop(3)\nprint")
     assert "missing" in said(dropped, capsys)
+
+
+def test_the_second_loop_is_a_ring_without_a_barrier(capsys):
+    for hops in ([5, 5, 5, 12], [1] * 6, [3, 1, 4, 1, 5], [2, 9]):
+        text = loop(1).replace("[5, 5, 5, 12]", str(hops))
+        steps, pace = (
+            int(line.split()[-1]) for line in said(text, capsys).split("\n")[:2]
+        )
+        n = len(hops)
+        links = [(at, (at + 1) % n, 1.0, late) for at, late in enumerate(hops)]
+        net = Topology("a ring", n, n, links)
+        assert simulate(all_reduce(n), net, 0.0).time == steps
+        assert simulate(all_reduce(n), net, 0.0, barrier=False).time == pace
+
+
+def test_where_hops_differ_only_those_who_need_a_late_one_wait():
+    ring = [
+        page.simulated("ring", page.size(), on, page.SERVERS).si for on in (True, False)
+    ]
+    assert ring[0] > 2 * ring[1]
+    hops = 2 * (2 * page.TP - 1)
+    assert ring[0] == pytest.approx(hops * page.across().si, rel=0.02)
+    # NCCL's way to count: hops of the network apart from the others
+    slow = 2 * page.SERVERS
+    lap = slow * page.across().si + (hops - slow) * page.alpha().si
+    assert ring[1] == pytest.approx(lap, rel=0.03)
 
 
 @pytest.mark.rows("name", list(page.NAMES))
@@ -79,15 +108,22 @@ def test_a_written_schedule_is_proved_or_its_fault_shown():
         spec = live.explore(**start | {"program": text})
         right = verify(from_text(text)).holds
         assert spec["title"].startswith("Proved") == right == (spec["message"] is None)
-        assert len(spec["readouts"]) == 5, words
+        assert len(spec["readouts"]) == 6, words
     told = {
         "0>1": "line 1",
-        "0>0 c0 +": "sends to itself",
         "": "no line",
     }
     for text, why in told.items():
         spec = live.explore(**start | {"program": text})
         assert why in spec["message"].lower() and not spec["marks"]
+    for text, why in {
+        "0>0 c0 +": "reduced twice: rank 0",
+        "0>1 c0 +\n1>0 c0 =\n0>1 c0 =": "there already: from rank 0",
+        "0>1 c0 +, 1>0 c0 +": "sent and received in one step",
+    }.items():
+        spec = live.explore(**start | {"program": text})
+        assert why in spec["message"] and spec["marks"]
+        assert spec["title"].startswith("Proved") == verify(from_text(text)).holds
     cube = live.explore(**start | {"network": "cube"})
     assert "8 chips" in cube["message"]
 

@@ -4,8 +4,9 @@ import pytest
 
 from stacklib import hardware
 from stacklib.interconnect.networks import framing
+from stacklib.interconnect.selection.topo import pcie_fabric
 from stacklib.pages.interconnect import links as page
-from stacklib.pages.interconnect.links import claims, drawings, live
+from stacklib.pages.interconnect.links import claims, drawings, drawings_box, live
 from stacklib.quantity import UnitError
 
 from ...programs import loop_of
@@ -86,6 +87,22 @@ def test_the_live_link_is_the_database():
 def test_drawings_say_which_way():
     assert "450 GB/s" in drawings.lanes_and_directions().html
     assert "each way" in drawings.node_to_row().html
+
+
+def test_a_word_of_topo_costs_boards_what_the_package_says():
+    def rate(**given):
+        of = pcie_fabric("rtx_pro_6000_server", 8, **given)
+        return pytest.approx(of.rate, rel=1e-4)
+
+    four = {"under": page.UNDER}
+    assert page.boards("PIX", peer=True).si == rate(path="PIX")
+    assert page.boards("PIX", peer=False, **four).si == rate(
+        path="NODE", peer=False, **four
+    )
+    for word in ("PHB", "NODE", "SYS"):
+        assert page.boards(word, peer=True).si == rate(path=word)
+    html = drawings_box.box_as_printed().html
+    assert html.count("boards without NVLink") >= 3 and "12 GB/s" in html
 
 
 def test_claims_lean_on_lanes():

@@ -17,6 +17,7 @@ from stacklib.quantity.core import _make
 from stacklib.quantity.stored import bytes_per_element
 
 MODEL, TP, RACK = "llama-3-70b", 8, 72
+SERVERS, PIECES = 2, 8  # where no step waits for all
 LINK = "nvlink4"
 LARGE = 64 * 2**20  # B: gradients of a layer rather than a token's activations
 NAMES = {
@@ -123,16 +124,39 @@ def token(algorithm: str = "ring") -> Quantity:
     return (exchanges() * time(algorithm)).named(f"exchanges, {NAMES[algorithm]}")
 
 
+@cache
+def network(servers: int) -> Topology:
+    """Eight GPUs on one switch, or servers of eight with a port for each GPU."""
+    if servers > 1:
+        return Topology.rail(servers, TP)
+    hop, link = wait("in_switch").si, bandwidth().si
+    return Topology.nvswitch(TP, 1, links=1, link=link, latency=hop)
+
+
 @counting(
-    lambda algorithm, of: f"by the simulator, {NAMES[algorithm]}, {of.text()}",
+    lambda algorithm, of, barrier=True, servers=1, pieces=None: (
+        f"{'in steps' if barrier else 'at its own pace'}, {NAMES[algorithm]}, "
+        f"{of.text()} on {servers * TP} chips"
+    ),
     unit="s",
     shown="µs",
 )
-def simulated(algorithm: str, of: Quantity) -> float:
-    """The same link by link, eight chips on one switch."""
-    hop, link = wait("in_switch").si, bandwidth().si
-    box = Topology.nvswitch(TP, 1, links=1, link=link, latency=hop)
-    return simulate(made(algorithm), box, of.si).time
+def simulated(
+    algorithm: str,
+    of: Quantity,
+    barrier: bool = True,
+    servers: int = 1,
+    pieces: int | None = None,
+) -> float:
+    """The same link by link, in steps or each GPU at its own pace."""
+    schedule = made(algorithm, servers * TP, pieces)
+    return simulate(schedule, network(servers), of.si, barrier=barrier).time
+
+
+def across() -> Quantity:
+    """Latency of a ring's hop between servers: to its rail, a spine, a rail, a port."""
+    pairs = chosen(2, label="pairs of cables on the way")
+    return (hardware.link("ib_ndr").latency * pairs).named("hop between two servers")
 
 
 @counting(

@@ -15,7 +15,7 @@ def planted() -> dict[str, Schedule]:
     """The ring of four with one thing wrong in each."""
     sends = RING.sends
     late = max(at for at, send in enumerate(sends) if send.reduce)  # last sum
-    swap = sends[5]._replace(chunk=(sends[5].chunk + 1) % RING.chunks)
+    swap = sends[5]._replace(chunk=(sends[5].chunk - 1) % RING.chunks)
     half = RING.steps // 2
     turned = [send._replace(step=(send.step + half) % RING.steps) for send in sends]
     return {

@@ -16,7 +16,7 @@ LINES = {
     "in_switch": "in the switch",
 }
 SHOWN = ("ring", "tree", "halving_doubling", "direct", "in_switch")
-WAYS = ("closed form", "links", "gloo, predicted", "gloo")
+WAYS = ("closed form", "links", "own pace", "gloo, predicted", "gloo")
 GLOO, PROCESSES, BYTES = "gloo_collectives", 4, 16384
 FILE = results.file(GLOO)
 
@@ -84,12 +84,13 @@ def foretold(name: str) -> Quantity:
 
 
 def three_ways() -> list[dict[str, Any]]:
-    """Closed form, link by link, and processes."""
+    """Closed form, link by link, in steps and without, and processes."""
     return [
         {
             "algorithm": page.NAMES[name],
             "closed form": page.closed(name, page.size()),
             "links": page.simulated(name, page.size()),
+            "own pace": page.simulated(name, page.size(), False),
             "gloo, predicted": foretold(name),
             "gloo": measured(name),
         }

@@ -8,7 +8,14 @@ from stacklib.hardware.link_gaps import link_residuals
 from stacklib.interconnect.networks import framing
 from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect.links import claims
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counting
+from stacklib.quantity import (
+    Quantity,
+    bytes_per_element,
+    chosen,
+    counting,
+    minimum,
+    quoted,
+)
 from stacklib.roofline.journey.events import exchange_time
 
 MODEL, TP, EXCHANGES = "llama-3-70b", 8, 2  # all-reduces of a layer
@@ -32,6 +39,7 @@ MACHINES = {
 }
 PAYLOAD, HEADER = 256, 24  # bytes of a packet of PCIe 5.0: data, and all the rest
 CHECKED = 100  # frames that are sent and counted
+UNDER = 4  # boards under a switch of the servers that have eight
 
 
 # -- one link --------------------------------------------------------------------------
@@ -150,6 +158,26 @@ def steps(machine: str) -> tuple[Quantity, Quantity, Quantity]:
         (hbm / link).named(f"HBM over NVLink, {machine}"),
         (link / hardware.link(port).per_direction).named(f"NVLink to port, {machine}"),
     )
+
+
+# -- boards without NVLink -------------------------------------------------------------
+
+
+def boards(word: str, *, peer: bool, under: int = 1) -> Quantity:
+    """What each of eight boards sends round a ring, by the farthest word.
+
+    - ``peer``: they write into each other's memory: NCCL lets them below a switch.
+    - ``under``: boards under a switch, whose one cable carries what goes to the host.
+    """
+    counted = quoted("pcie.counted") / one_way("pcie3_x16")
+    rate = one_way("pcie5_x16") * counted
+    if not peer or word not in ("PIX", "PXB"):
+        shared = rate / chosen(under, label="boards under a switch")
+        host = quoted("pcie.pair") * quoted("pcie.host")
+        rate = minimum(rate * host, shared)
+    if word == "SYS":
+        rate = rate * quoted("pcie.across")
+    return rate.named(f"a ring of boards by {word}")
 
 
 # -- the token -------------------------------------------------------------------------

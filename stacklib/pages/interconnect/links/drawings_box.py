@@ -6,6 +6,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.interconnect.networks.read_topo import read_topo, topo_sample
 from stacklib.interconnect.networks.topo_reading import WAYS
+from stacklib.pages.interconnect import links as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, machine
 from stacklib.quantity import Quantity
@@ -30,6 +31,13 @@ def box_as_printed() -> d.Drawing:
             WAYS[word],
             d.line("small boxes: PCIe switches", role="muted"),
         ]
+        if word != "NV":
+            near = page.boards(word, peer=True)
+            host = page.boards(word, peer=False, under=page.UNDER)
+            told.append(d.line("boards without NVLink: ", d.Shown(near, "GB/s")))
+            if word == "PIX":
+                blocked = d.Shown(host, "GB/s")
+                told.append(d.line("without access to peers: ", blocked))
         way = _between(one, other, word == "NV")
         steps.append((reading.ways[one, other], d.below(_box(way), d.Words(told))))
     title = "Each word that nvidia-smi topo prints is a way through the box."

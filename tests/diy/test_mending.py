@@ -1,0 +1,77 @@
+"""What is proposed mends; builds drawn at random never crash the checker."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacklib.cost.catalogue import parts
+from stacklib.diy import Build, verify
+from stacklib.diy.build import KIND_OF, MANY
+
+from .builds import DESK, PLANTED, RACK, TOWER
+
+
+def drawn(field: str):
+    kind = KIND_OF[field]
+    known = [p.key for p in parts(kind)]
+    if field in MANY:
+        return st.lists(st.sampled_from(known), min_size=1, max_size=4)
+    return st.sampled_from(known)
+
+
+FIELDS = ("gpus", "cpu", "board", "memory", "psu", "storage", "case", "cooling")
+BUILDS = st.fixed_dictionaries({field: drawn(field) for field in FIELDS})
+
+
+def broken(build: Build, mains: float) -> set[str]:
+    return {f.rule for f in verify(build, mains=mains) if f.verdict == "broken"}
+
+
+@settings(max_examples=25, deadline=None)
+@given(BUILDS, st.sampled_from([120, 230, 240]))
+def test_any_build_is_judged_and_each_mend_mends(fields, mains):
+    build = Build(**fields)
+    found = verify(build, mains=mains)
+    before = {f.rule for f in found}
+    for one in found:
+        if one.mend is not None:
+            after = verify(one.mend.build, mains=one.mend.mains or mains)
+            assert one.rule not in {f.rule for f in after}
+            assert {f.rule for f in after} <= before
+
+
+def test_the_change_is_the_cheapest_there_is():
+    """Against every supply of the catalogue, tried one by one."""
+    base, changes = PLANTED["plugs-8"]
+    build = Build(**{**base, **changes})
+    (found,) = verify(build)
+    prices = [
+        psu.dollars - build.psu[0].dollars
+        for psu in parts("psu")
+        if psu.quotes and not verify(build.with_(psu=psu))
+    ]
+    assert found.mend.dollars == min(prices)
+
+
+def test_what_costs_nothing_comes_before_what_does():
+    (found,) = verify(Build(**{**RACK, "slots": ["PCIE1", "PCIE3"]}))
+    assert (found.mend.field, found.mend.dollars) == ("slots", 0)
+
+
+def test_no_limit_is_proposed_that_a_card_does_not_take():
+    """Two 5090 on 120 V would have to run below the 400 W of their driver."""
+    cards = {"gpus": "2 x rtx_5090", "psu": "hydro_ptm_pro_1650", "limit": 400}
+    (found,) = verify(Build(**{**TOWER, **cards}))
+    assert (found.rule, found.mend.field) == ("circuit", "mains")
+
+
+def test_a_change_breaks_no_rule_that_was_kept():
+    for base, changes, *volts in PLANTED.values():
+        mains = volts[0] if volts else 120
+        (found,) = verify(Build(**{**base, **changes}), mains=mains)
+        if found.mend is not None:
+            assert verify(found.mend.build, mains=found.mend.mains or mains) == []
+
+
+def test_two_broken_rules_are_both_told():
+    build = Build(**{**DESK, "memory": "zeta_r5_64", "cooling": "nh_l9a_am5"})
+    assert broken(build, 120) == {"memory-module", "cooler-power"}
