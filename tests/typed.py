@@ -118,6 +118,10 @@ LINES = [
         "--dtype bf16 --port 400",
         NUMPY,
     ),
+    Typed(
+        "layout llama-3-8b --on h100-sxm --chips 8 --batch 64 "
+        "--layout 'pp 4, zero 1' --split 'Et*7|(t*9|)*2t*7L'"
+    ),
     *tables("topo topo.txt"),
     Typed("topo topo.txt --on a40"),
     Typed(

@@ -93,6 +93,18 @@ def add_serving(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_port(parser: argparse.ArgumentParser) -> None:
+    """``--port``: of each chip, where another than it is sold with."""
+    parser.add_argument(
+        "--port", type=float, metavar="GBIT", help="Gbit/s of each chip's network port"
+    )
+
+
+def port_of(args: argparse.Namespace) -> float | None:
+    """Bytes a second of it, one direction; None where it is not told."""
+    return None if args.port is None else args.port * 1e9 / 8
+
+
 def beyond_model(model: LanguageModel, context: int) -> str:
     """A line for a context that the release was not trained for; empty within it."""
     if context <= model.max_context or not model.max_context:

@@ -6,7 +6,15 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_formats, as_table, emit, show_table, whole
+from .arguments import (
+    add_formats,
+    add_port,
+    as_table,
+    emit,
+    port_of,
+    show_table,
+    whole,
+)
 
 if TYPE_CHECKING:
     from stacklib.interconnect.selection.timed import Timed
@@ -48,9 +56,7 @@ def add_parser(subparsers: Any) -> None:
         required=True,
         help="of one rank's whole array, as nccl-tests prints it: 16KiB, 64MB, ...",
     )
-    parser.add_argument(
-        "--port", type=float, metavar="GBIT", help="Gbit/s of each chip's network port"
-    )
+    add_port(parser)
     parser.add_argument("--algorithm", help="taken instead of NCCL's choice: ring, ...")
     parser.add_argument("--protocol", help="taken instead: ll, ll128, simple")
     parser.add_argument(
@@ -69,8 +75,7 @@ def predict(args: argparse.Namespace) -> Timed:
     from stacklib.quantity import resolve
 
     name = resolve(args.name, COLLECTIVES, "collective")
-    port = None if args.port is None else args.port * 1e9 / 8
-    on = fabric(hardware.get(args.on), args.ranks, nodes=args.nodes, port=port)
+    on = fabric(hardware.get(args.on), args.ranks, nodes=args.nodes, port=port_of(args))
     algorithm, protocol = args.algorithm, args.protocol
     return collective_time(
         name,

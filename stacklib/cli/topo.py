@@ -111,8 +111,14 @@ def analyse(
         "nics": {nic: reading.cards.get(nic, "") for nic in reading.nics},
         "classes": dict(Counter(reading.between(a, b) for a, b in pairs)),
         "paths": [
-            {"way": word, "peer": peer, "rate_B_per_s": rate, "pairs": many}
-            for (word, peer), (rate, many) in boards.classes().items()
+            {
+                "way": word,
+                "peer": peer,
+                "lowest_B_per_s": low,
+                "highest_B_per_s": high,
+                "pairs": many,
+            }
+            for (word, peer), (low, high, many) in boards.classes().items()
         ],
         "ring": None
         if ring is None
@@ -157,7 +163,7 @@ def run(args: argparse.Namespace) -> int:
     root = [p for p in found["crosses_root"] if set(p) <= gpus]
     rows = [
         *(
-            (f"{way}, {WAYS[way]}", f"{many} pairs")
+            (f"{way}, {WAYS[way]}", _pairs(many))
             for way, many in sorted(
                 found["classes"].items(), key=lambda item: list(WAYS).index(item[0])
             )
@@ -165,7 +171,7 @@ def run(args: argparse.Namespace) -> int:
         *(
             (
                 f"{p['way']} between GPUs, {_by(p)}",
-                f"{p['rate_B_per_s'] / 1e9:.3g} GB/s, {p['pairs']} pairs",
+                f"{_rates(p)} GB/s, {_pairs(p['pairs'])}",
             )
             for p in found["paths"]
         ),
@@ -195,6 +201,16 @@ def _by(path: dict[str, Any]) -> str:
     if path["way"] == "NV":
         return "NVLinks"
     return "peer to peer" if path["peer"] else "through host memory"
+
+
+def _rates(path: dict[str, Any]) -> str:
+    """A rate, or from which to which."""
+    low, high = (f"{path[k] / 1e9:.3g}" for k in ("lowest_B_per_s", "highest_B_per_s"))
+    return low if low == high else f"{low} to {high}"
+
+
+def _pairs(many: int) -> str:
+    return f"{many} pair{'s' * (many != 1)}"
 
 
 def _listed(pairs: list[list[str]]) -> str:

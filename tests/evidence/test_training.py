@@ -15,6 +15,7 @@ from ..rows import refusals
 
 ROWS = [row for row in measurements.public() if row.family == "F"]
 BY_ID = {row.id: row for row in ROWS}
+NEW = [row for row in measurements.found() if row.family == "F" and row.id >= "F-0142"]
 
 
 def predicted(row, **changed):
@@ -36,6 +37,64 @@ def test_the_public_rows_are_within_the_bars():
     assert refused <= 0.1 * len(ROWS)
     assert quantile(misses, 0.5) <= BARS["F"].median
     assert quantile(misses, 0.9) <= BARS["F"].p90
+
+
+def ratios(rows):
+    """Predicted over measured of published layouts, by row; of times their inverse."""
+    found = {}
+    for row in rows:
+        ratio = predicted(row) / row.value
+        found[row.id] = 1 / ratio if row.unit == "s" else ratio
+    return found
+
+
+def test_published_layouts_are_met_dense_and_of_experts():
+    whole = [row for row in NEW if {"tp", "pp", "gbs", "mbs"} <= set(row.config)]
+    experts = [row for row in whole if training.model_of(row).experts]
+    dense = [row for row in whole if row not in experts]
+    assert len({(row.subject, row.system, row.settings) for row in whole}) >= 27
+    for rows, median, p90 in ((experts, 0.15, 0.4), (dense, 0.1, 0.3)):
+        misses = [abs(ratio - 1) for ratio in ratios(rows).values()]
+        assert len(misses) >= 27
+        assert quantile(misses, 0.5) <= median and quantile(misses, 0.9) <= p90
+
+
+SPELT = "ngpus=256;tp=2;pp=8;vp=4;ep=32;gbs=2048;mbs=1;seq=4096;dtype=fp8"
+
+
+@pytest.mark.rows(
+    "settings",
+    [
+        "ngpus=256;TP=2;PP=8;VPP=4;EP=32;GBS=2048;MBS=1;Seq_Len=4096;Precision=FP8",
+        "GPUs=256;tensor_model_parallel_size=2;pipeline-model-parallel-size=8;"
+        "virtual pipeline model parallel size=4;Expert Model Parallel Size=32;"
+        "Global Batch Size=2048;micro_batch_size=1;sequence length=4096;dtype=fp8",
+        "num_gpus=256;tensor_parallel=2;pipeline_parallel_degree=8;interleave=4;"
+        "expert parallel=32;global-batch-size=2048;Micro Batch=1;seq=4096;quant=fp8",
+        "TP2 PP8 VPP4 EP32;world_size=256;gbs=2048;mbs=1;SeqLen=4096;dtype=fp8",
+    ],
+)
+def test_a_layout_may_be_spelt_in_many_ways(settings):
+    row = replace(NEW[0], subject="Qwen3-235B-A22B", system="256x H100 SXM")
+    assert predicted(row, settings=settings) == predicted(row, settings=SPELT)
+
+
+def test_a_step_is_one_graph_where_its_row_or_its_release_says_so():
+    row = next(
+        row for row in NEW if "26.06" in row.software and "mxfp8" in row.settings
+    )
+    assert training.graphed(row)
+    assert training.graphed(replace(row, software="Megatron-Bridge 26.08"))
+    older = replace(row, software="Megatron-Bridge 26.04")
+    assert not training.graphed(older)
+    assert training.graphed(replace(older, notes="full-iteration CUDA graph"))
+    assert not training.graphed(replace(row, settings="dtype=bf16"))
+
+
+def test_a_layer_that_predicts_further_tokens_is_paid_for():
+    row = next(row for row in NEW if {"pp=2", "mtp=1"} <= set(row.settings.split(";")))
+    less = predicted(row, settings=row.settings.replace(";mtp=1", ""))
+    assert 0.9 < predicted(row) / less < 0.99
 
 
 @pytest.mark.rows(
@@ -95,6 +154,11 @@ test_refusals_name_what_is_missing = refusals(
     ({"metric": "gpu_hours", "unit": "GPU-h"}, "'tokens'"),
     ({"settings": ""}, "'seq'"),
     ({"settings": "ngpus=eight"}, "'eight'"),
+    ({"settings": "ngpus=64;tp=3;pp=4;seq=4096"}, "do not fill 64 chips"),
+    (
+        {"subject": "Mixtral-8x7B", "settings": "ngpus=64;ep=16;seq=4096"},
+        "'ep' = 16 does not divide 8 experts",
+    ),
     ({"system": "unknown chip"}, "unknown chip"),
     by=lambda changed: predicted(BY_ID["F-0003"], **changed),
     error=Refusal,

@@ -21,12 +21,22 @@ from stacklib.interconnect.parallelism.rates import Device
 from stacklib.interconnect.parallelism.rates import device_of as sheet_of
 from stacklib.interconnect.parallelism.shape import Shape, shape_of
 from stacklib.interconnect.parallelism.step import evaluate
+from stacklib.interconnect.parallelism.step import regime as like
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
 from .registry import PREDICTORS, Forecast, Predict
-from .training_layouts import chips_of, chosen, dtype_of, layouts_of, length_of, ways_of
+from .training_layouts import (
+    chips_of,
+    chosen,
+    dtype_of,
+    graphed,
+    later_of,
+    layouts_of,
+    length_of,
+    ways_of,
+)
 from .training_models import SIZE, model_of, words
 
 _SQUARE = ("palm", "deepspeed", "megatron")  # count masked pairs too
@@ -36,6 +46,8 @@ _TUNED = (
     "megatron-lm",
     "megatron-core",
     "megatron core",
+    "megatron-bridge",
+    "megatron bridge",
     "nemo",
     "transformer engine",
     "transformerengine",
@@ -151,12 +163,8 @@ def regime(row: Measurement) -> tuple[str, ...]:
     key, many = device_of(row.system)
     device, chips = sheet_of(key, "bf16", None), chips_of(row, many)
     kind = "memory" if "memory" in row.metric else "speed"
-    software = "tuned" if _tuned(row, device) else "library"
-    links = "switched" if device.plain.tiled else "torus"
-    many_chips = next((f"to {n} chips" for n in (8, 512) if chips <= n), "more chips")
-    if ways_of(row).get("cp", 1) > 1:
-        return kind, software, links, many_chips, "shared context"
-    return kind, software, links, many_chips
+    cp = ways_of(row).get("cp", 1)
+    return kind, *like(device, chips, cp, _tuned(row, device))
 
 
 def prepare(row: Measurement) -> Predict:
@@ -168,7 +176,7 @@ def prepare(row: Measurement) -> Predict:
     model = model_of(row)
     try:
         length = length_of(row, model.key)
-        shape = shape_of(model, length)
+        shape = shape_of(model, length, later_of(row))
         port = re.search(r"(\d+)g\b", row.system.lower())
         rate = float(port[1]) * 1e9 / 8 if port else None
         device = sheet_of(key, dtype_of(row, chip), rate)
@@ -184,7 +192,7 @@ def prepare(row: Measurement) -> Predict:
     except (UnknownSpec, UnknownName, ValueError) as unknown:
         raise Refusal(str(unknown)) from None
 
-    tuned = _tuned(row, device)
+    tuned, graph = _tuned(row, device), graphed(row)
 
     def forecast() -> Forecast:
         share = 1.0 if tuned else hardware.efficiency("training_share")
@@ -198,6 +206,7 @@ def prepare(row: Measurement) -> Predict:
             limit=False,
             share=share,
             tuned=tuned,
+            graph=graph,
         )
         return answer(step.time)
 

@@ -17,6 +17,7 @@ from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.interconnect.parallelism.rates import Device
 from stacklib.interconnect.parallelism.shape import Shape
 from stacklib.interconnect.parallelism.step import evaluate
+from stacklib.quantity import quoted
 
 from ..measurements import Measurement, Refusal
 from .training_models import first, key, words
@@ -25,13 +26,18 @@ _TOKENS = 4 << 20  # of a step that does not tell: GPT-3's and LLaMA's 3.2 to 4 
 _EACH = (2048, 8192)  # at least, of each chip
 _AGAIN = 0.5  # of a layer's forward, where every second product is kept
 _WAYS = {
-    "tp": ("tensor_parallel", "tensor_model_parallel_size"),
-    "pp": ("pipeline_parallel", "pipeline_model_parallel_size"),
+    "tp": ("tensor_parallel", "tensor_model_parallel"),
+    "pp": ("pipeline_parallel", "pipeline_model_parallel"),
     "dp": ("data_parallel",),
     "cp": ("context_parallel",),
-    "ep": ("expert_parallel",),
+    "ep": ("expert_parallel", "expert_model_parallel"),
 }
-_INTERLEAVE = ("interleave", "vp", "vpp", "virtual_pipeline")
+_SIZE = ("", "_size", "_degree")  # what may follow each
+_INTERLEAVE = (
+    *("interleave", "vp", "vpp", "virtual_pipeline"),
+    *("virtual_pipeline_parallel", "virtual_pipeline_model_parallel"),
+)
+_LATER = ("mtp", "mtp_num_layers", "mtp_layers", "num_nextn_predict_layers")
 _MICRO = ("micro_batch", "mbs", "micro_batch_size")
 _CHIPS = (
     "ngpus",
@@ -43,17 +49,24 @@ _CHIPS = (
     "world_size",
     "devices",
     "num_chips",
+    "total_gpus",
 )
 _LENGTH = (
     "seq",
     "seq_len",
     "seqlen",
     "sequence_length",
+    "sequence",
     "seq_length",
+    "tokens_per_sequence",
     "context",
     "max_seq_len",
     "s",
 )
+
+
+def _longer(*names: str) -> list[str]:
+    return [name + size for name in names for size in _SIZE]
 
 
 def chips_of(row: Measurement, many: int) -> int:
@@ -72,9 +85,9 @@ def ways_of(row: Measurement) -> dict[str, int]:
     """Ways of each parallelism that a row names."""
     found: dict[str, int] = {}
     for way, others in _WAYS.items():
-        if (told := first(row, way, *others)) is not None:
+        if (told := first(row, *_longer(way, *others))) is not None:
             found[way] = told
-    for word, many in re.findall(r"\b(fsdp|tp|pp|cp|dp|ep) ?(\d+)\b", words(row)):
+    for word, many in re.findall(r"\b(fsdp|tp|pp|cp|dp|ep)[ -]?(\d+)\b", words(row)):
         found.setdefault(word, int(many))
     return found
 
@@ -91,6 +104,25 @@ def _recompute(row: Measurement) -> Any:
         return _AGAIN
     none = re.search(r"no (ac\b|recomp|remat|activation check)|baseline", text)
     return "none" if none else None
+
+
+_RELEASE = re.compile(r"bridge\D*(\d\d)\.(\d\d)")
+_GRAPHED = (26, 6)  # release since which a step of experts in MXFP8 is one graph
+
+
+def graphed(row: Measurement) -> bool:
+    """Whether the step is one recorded graph: nothing waits for the host."""
+    text = words(row)
+    if re.search(r"full[-_ ]iteration|cuda_graph=full", text):
+        return True
+    said = _RELEASE.search(text)
+    since = said is not None and (int(said[1]), int(said[2])) >= _GRAPHED
+    return since and "mxfp8" in text
+
+
+def later_of(row: Measurement) -> int:
+    """Layers that predict further tokens, behind the others."""
+    return first(row, *_LATER) or 0
 
 
 def dtype_of(row: Measurement, device: hardware.Accelerator) -> str:
@@ -147,11 +179,13 @@ def _divisors(number: int, most: int) -> list[int]:
 
 
 def _interleaves(row: Measurement, shape: Shape, pp: int) -> list[int]:
-    if (told := first(row, *_INTERLEAVE)) is not None:
+    if (told := first(row, *_longer(*_INTERLEAVE))) is not None:
         return [told]
     text = words(row)
     if pp == 1:
         return [1]
+    if bare := re.search(r"\bvpp?[ -]?(\d+)\b", text):
+        return [int(bare[1])]
     if "interleaved" in text:
         return [2]
     if "1f1b" in text or "deepspeed" in text:
@@ -175,10 +209,17 @@ def _cuts(
     sharded = "fsdp" in text or "zero-3" in text or "zero3" in text
     if told or sharded or chips == 1:
         tp, pp, cp = (told.get(k, 1) for k in ("tp", "pp", "cp"))
+        ep = told.get("ep", 1)
+        if chips % (tp * pp * cp):
+            raise Refusal(
+                f"'tp' {tp} x 'pp' {pp} x 'cp' {cp} do not fill {chips} chips"
+            )
+        if ep > 1 and shape.experts % ep:
+            raise Refusal(f"'ep' = {ep} does not divide {shape.experts} experts")
         group = max(1, chips // (tp * pp * cp))
         # Between a pipeline's microbatches weights stay gathered.
         zero = (3 if pp == 1 else 1) if sharded else 1 if group > 1 else 0
-        yield tp, cp, told.get("ep", 1), pp, group, zero
+        yield tp, cp, ep, pp, group, zero
         return
     domain = min(device.domain, 16)
     stages = {1, 2, 4, 8, 16, 32} if device.plain.tiled else {1}
@@ -200,6 +241,10 @@ def layouts_of(
     text, found = words(row), []
     if recompute is None and "fsdp" in text:  # as such frameworks do unless told
         again = [_AGAIN]
+    # Recipes of Megatron-Bridge, and all of experts, recompute modules and no layers.
+    lean = "bridge" in text or (shape.experts and re.search("megatron|nemo", text))
+    if recompute is None and lean and "fsdp" not in text:
+        again = ["none", "selective"]
     old = "deepspeed" in text or (recompute == "full" and "megatron" in text)
     for tp, cp, ep, pp, group, zero in _cuts(row, shape, device, chips):
         options = [
@@ -220,15 +265,33 @@ def layouts_of(
                 zero=zero,
                 micro=micro,
                 interleave=v,
+                later=later_of(row),
                 recompute=r,
                 sequence=tp > 1 and not old,
-                overlap=any(w in text for w in ("async", "dualpipe", "overlap"))
-                or not device.plain.tiled,
+                overlap=_overlap(row, shape, device),
+                schedule=_schedule(row, pp, batch // (group * micro)),
             )
             found.append((layout, batch))
     if not found:
         raise Refusal(f"config does not give 'tp', 'pp' and 'dp' of {chips} chips")
     return found
+
+
+def _overlap(row: Measurement, shape: Shape, device: Device) -> Any:
+    """Share of the exchanges of tensor and expert parallelism beside products."""
+    text = words(row)
+    if any(word in text for word in ("async", "dualpipe")) or not device.plain.tiled:
+        return True
+    told = "overlap" in text
+    if shape.experts and not graphed(row):
+        return quoted("experts.hidden").si if told else False
+    return told or "bridge" in text
+
+
+def _schedule(row: Measurement, stages: int, rounds: int) -> str:
+    """A pipeline's order of work, where it is one that can run so."""
+    pairs = stages % 2 == 0 and rounds % 2 == 0 and rounds >= 2 * stages
+    return "dualpipe" if pairs and "dualpipe" in words(row) else "1f1b"
 
 
 _FIELDS = ("dp", "tp", "pp", "ep", "cp", "sequence", "zero", "micro", "interleave")
@@ -250,8 +313,13 @@ def chosen(
         raise Refusal("several layouts fit the row: trying them needs numpy") from None
 
     ranked: list[tuple[int, float, int]] = []
-    for again in dict.fromkeys(one.recompute for one, _ in options):
-        mine = [i for i, (one, _) in enumerate(options) if one.recompute == again]
+    orders = dict.fromkeys((one.recompute, one.schedule) for one, _ in options)
+    for again, schedule in orders:
+        mine = [
+            i
+            for i, (one, _) in enumerate(options)
+            if (one.recompute, one.schedule) == (again, schedule)
+        ]
         columns: dict[str, Any] = {
             name: numpy.array([float(getattr(options[i][0], name)) for i in mine])
             for name in _FIELDS
@@ -260,8 +328,9 @@ def chosen(
             if (columns[name] == 1).all():
                 columns[name] = 1
         batch = numpy.array([float(options[i][1]) for i in mine])
-        overlap = options[0][0].overlap  # the software's: of all alike
-        many = Layout(**columns, recompute=again, overlap=overlap)
+        one = options[mine[0]][0]  # what the software's options have alike
+        same = {"overlap": one.overlap, "later": one.later, "schedule": schedule}
+        many = Layout(**columns, recompute=again, **same)
         step = evaluate(shape, device, many, batch, length, scores, limit=False)
         kept = step.memory.weights + step.memory.activations
         misses = 1 * (step.memory.total > device.memory) + (kept > device.memory)

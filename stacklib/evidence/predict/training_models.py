@@ -35,10 +35,15 @@ def words(row: Measurement) -> str:
     return f"{row.software};{row.settings};{row.notes}".lower()
 
 
+def plain(text: str) -> str:
+    """A setting's name without case, blanks, hyphens and underscores."""
+    return re.sub(r"[\s_-]", "", text.lower())
+
+
 def key(row: Measurement, *keys: str) -> str | None:
     """How a row spells the first of some settings that it gives."""
-    spelled = {k.lower(): k for k, v in row.config.items() if v is not True}
-    return next((spelled[k] for k in keys if k in spelled), None)
+    spelled = {plain(k): k for k, v in row.config.items() if v is not True}
+    return next((spelled[plain(k)] for k in keys if plain(k) in spelled), None)
 
 
 def first(row: Measurement, *keys: str) -> int | None:

@@ -26,7 +26,7 @@ from .topo_reading import WAYS, Names, TopoReading
 COLUMNS = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
 _SHORT = {"NUMA": "NUMA Affinity", "CPU": "CPU Affinity"}  # typed by hand
 _DEVICE = re.compile(r"[A-Za-z][\w.:-]*")
-_CELL = re.compile(r"\b(X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC)\b")
+_CELL = re.compile(r"\b(X|NV[1-9]\d*|PIX|PXB|PHB|NODE|SYS|SOC)\b")
 _ACCESS = re.compile(r"X|OK|NS|CNS|GNS|TNS|DR|U")
 _NO_BYTES = re.compile(r"topo\s+-p2p\s+[na]\b")  # of NVLinks, and of atomics
 _OTHERS = (

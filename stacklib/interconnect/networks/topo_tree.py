@@ -137,12 +137,13 @@ class Boards:
                 limit = f"one cable to the processor for {through} boards"
         return Ring(order, ways, rate, limit)
 
-    def classes(self) -> Mapping[tuple[str, bool], tuple[float, int]]:
-        """Rate of the slowest and number of pairs, by word and whether peer to peer."""
-        found: dict[tuple[str, bool], tuple[float, int]] = {}
+    def classes(self) -> Mapping[tuple[str, bool], tuple[float, float, int]]:
+        """Lowest and highest rate and number of pairs, by word and whether to peers."""
+        found: dict[tuple[str, bool], tuple[float, float, int]] = {}
         for pair in combinations(range(len(self.reading.gpus)), 2):
             way = self.way(*pair)
-            rate, many = found.get((way.word, way.peer), (inf, 0))
-            found[way.word, way.peer] = min(rate, way.rate), many + 1
+            low, high, many = found.get((way.word, way.peer), (inf, 0.0, 0))
+            rates = min(low, way.rate), max(high, way.rate)
+            found[way.word, way.peer] = *rates, many + 1
         place = list(WAYS).index
         return dict(sorted(found.items(), key=lambda item: place(item[0][0])))

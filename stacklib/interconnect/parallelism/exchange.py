@@ -13,7 +13,7 @@ from typing import Any
 from stacklib.quantity import maximum, minimum, where
 
 from .layout import Layout
-from .memory import GRADIENTS, WEIGHTS, held
+from .memory import GRADIENTS, WEIGHTS, Held
 from .rates import Device, hop, within
 from .shape import Kind, Shape
 
@@ -47,14 +47,32 @@ def half_ring(device: Device, inner: Any, size: Any, moved: Any) -> Any:
     return sent / ring_rate(device, inner, size) + (size - 1) * hop(device, out)
 
 
-def all_to_all(device: Device, inner: Any, size: Any, moved: Any) -> Any:
-    """Seconds of an exchange of all with all, ``moved`` bytes from each chip."""
+def hit(experts: Any, held: Any, chosen: int) -> Any:
+    """Chance that a holder of ``held`` of some experts has one of ``chosen``."""
+    none: Any = 1.0
+    for drawn in range(chosen):
+        none = none * maximum(experts - held - drawn, 0.0) / (experts - drawn)
+    return 1.0 - none
+
+
+def all_to_all(
+    device: Device, kind: Kind, inner: Any, size: Any, array: Any
+) -> tuple[Any, Any]:
+    """Seconds of a way of tokens to their experts or back, and bytes of a chip.
+
+    A token goes once to each node that has an expert of it, and there once to each
+    chip, as DeepEP and HybridEP send it; links and ports work side by side.
+
+    - ``array``: bytes of a chip's tokens.
+    """
     near = within(device, inner, size)
-    inside = moved * (near - 1) / size * device.byte / device.link
-    outside = moved * (size - near) / size * device.byte / device.port
-    return maximum(inside, outside) + where(size > 1, 1.0, 0.0) * hop(
-        device, near < size
-    )
+    nodes = size / near
+    chips = size * hit(kind.experts, kind.experts / size, kind.routed)
+    far = (nodes - 1) * hit(kind.experts, kind.experts / nodes, kind.routed)
+    inside = array * chips * (near - 1) / near * device.byte / device.link
+    outside = array * far * device.byte / device.port
+    start = where(size > 1, 1.0, 0.0) * hop(device, near < size)
+    return maximum(inside, outside) + start, array * chips * (size - 1) / size
 
 
 def tensor_layer(shape: Shape, layout: Layout, tokens: Any) -> Any:
@@ -68,21 +86,22 @@ def keys_bytes(kind: Kind, layout: Layout, tokens: Any) -> Any:
 
 
 def data_time(
-    device: Device, shape: Shape, layout: Layout, passes: Any
+    device: Device, mine: Held, layout: Layout, passes: Any
 ) -> tuple[Any, Any]:
     """Bytes and seconds of gradients and weights, one step.
 
+    - ``mine``: parameters of the chip.
     - ``passes``: how often weights are gathered, and gradients scattered, in a step
       where ZeRO cuts them.
     """
-    mine, group = held(shape, layout), layout.dp * layout.cp
+    group = layout.dp * layout.cp
     gather, scatter = passes
     each = WEIGHTS * gather + GRADIENTS * scatter
     near = layout.tp
     dense = mine.dense * each
     time = half_ring(device, near, group, dense)
     sent = dense * (group - 1) / group
-    if shape.routed:
+    if not (type(mine.routed) is float and mine.routed == 0):
         fewer = maximum(group / layout.ep, 1.0)
         routed = mine.routed * each
         time = time + half_ring(device, near * layout.ep, fewer, routed)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.quantity import ceil, maximum, quoted
+from stacklib.quantity import ceil, maximum, minimum, quoted
 
 from .layout import Layout
 from .rates import TILE, Rates
@@ -24,7 +24,13 @@ _SCORES, _SCORES_BACK = 9, 11  # bytes a score: softmax, dropout and its mask
 _FLASH_BACK = 2.5  # five products, where forward has two
 _CAST, _CAST_BACK = 5, 6  # bytes a number that is scaled to 8 bits, its largest found
 _KERNELS = quoted("layer.kernels").si  # of a layer's forward, besides products
-_ROUTED = 8  # bytes a number of a token sent to an expert and back: moved in place
+# Bytes a number of a token sent to an expert and back: into order and out of it; and
+# copied once more each way where the exchange does not put it in its place.
+_SENT, _SORTED = 8, 8
+# And a number of an expert that has biases: Megatron-LM's fused_bias_geglu spreads them
+# over rows, clamps, cuts and joins before one kernel takes them; there and back.
+_BIASED, _BIASED_BACK = 12, 28
+_AROUND = quoted("experts.kernels").si  # of a layer of experts, besides theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +43,21 @@ class Work:
     cheap: Any  # norms and the activation
 
 
-def product_time(m: Any, n: Any, k: Any, groups: Any, rates: Rates) -> Any:
-    """Seconds of a product in the largest tiles, or of its bytes."""
+def product_time(
+    m: Any, n: Any, k: Any, groups: Any, rates: Rates, drawn: bool = False
+) -> Any:
+    """Seconds of a product in the largest tiles, or of its bytes.
+
+    - ``drawn``: whether ``m`` is a mean, of rows that a router sends: the last tile of
+      a group is half full then, and there is none without rows.
+    """
     device = rates.device
     if rates.tiled:
         rows, columns = TILE
-        waves = ceil(m / rows) * ceil(n / columns) * groups / rates.units
+        high = ceil(m / rows)
+        if drawn:
+            high = minimum(m, maximum(1.0, m / rows + 0.5))
+        waves = high * ceil(n / columns) * groups / rates.units
         paid = waves + (ceil(waves) - waves) * rates.tail
         done = paid * rates.units * (2.0 * rows * columns) * (k + rates.fill)
     else:
@@ -53,10 +68,18 @@ def product_time(m: Any, n: Any, k: Any, groups: Any, rates: Rates) -> Any:
     )
 
 
-def products(kind: Kind, layout: Layout, tokens: Any, rates: Rates) -> tuple[Any, Any]:
-    """Seconds of a layer's products in forward, and numbers that go into them."""
-    time: Any = 0.0 * rates.device.second
-    read: Any = 0.0
+def products(
+    kind: Kind, layout: Layout, tokens: Any, rates: Rates
+) -> tuple[Any, Any, Any, Any]:
+    """Seconds of a layer's products, forward and backward, and numbers into them.
+
+    Numbers are those that a cast must read, of experts apart.
+
+    Backward has two products for each: by rows, which cost what forward's did, but for
+    experts, whose weights' gradients have the tokens of one as their depth.
+    """
+    forward: Any = 0.0 * rates.device.second
+    backward, read, apart = forward, 0.0, 0.0
     for mat in kind.mats:
         depth: Any = mat.depth
         columns: Any = mat.columns
@@ -64,12 +87,20 @@ def products(kind: Kind, layout: Layout, tokens: Any, rates: Rates) -> tuple[Any
             columns = columns / layout.tp
         elif mat.cut == "rows":
             depth = depth / layout.tp
-        routed = mat.total != mat.used
-        groups: Any = mat.total / layout.ep if routed else mat.total
-        each = tokens * mat.used / groups if routed else tokens
-        time = time + product_time(each, columns, depth, groups, rates)
-        read = read + tokens * mat.used * depth
-    return time, read
+        if mat.total == mat.used:
+            read = read + tokens * mat.used * depth
+            one = product_time(tokens, columns, depth, mat.total, rates)
+            forward, backward = forward + one, backward + 2.0 * one
+            continue
+        if not rates.fused:
+            apart = apart + tokens * mat.used * depth
+        groups = mat.total / layout.ep
+        each = tokens * mat.used / groups
+        one = product_time(each, columns, depth, groups, rates, True)
+        back = product_time(each, depth, columns, groups, rates, True)
+        back = back + product_time(depth, columns, each, groups, rates)
+        forward, backward = forward + one, backward + back
+    return forward, backward, read, apart
 
 
 def core_time(
@@ -80,9 +111,10 @@ def core_time(
     if not kind.pairs:
         return 0.0 * device.second, 0.0 * device.second
     if not scores:
-        fill = length / (length + rates.attention_fill)
+        seen = kind.pairs / (kind.heads * kind.head)  # all keys, or twice a window
+        fill = seen / (seen + rates.attention_fill)
         done = 2.0 * kind.pairs * tokens / layout.tp * device.operation
-        forward = done / (rates.attention * fill)
+        forward = done / (rates.at_heads(kind.head) * fill)
         return forward, _FLASH_BACK * forward
     groups = kind.heads * tokens / length / layout.tp
     head = kind.square / (2.0 * kind.heads * length)
@@ -104,28 +136,51 @@ def layer_time(
     """Seconds of one layer on one chip, no exchange in them."""
     device, tp = rates.device, layout.tp
     kept = tokens * shape.hidden / (1 + (tp - 1) * layout.sequence)
-    multiplied, read = products(kind, layout, tokens, rates)
+    multiplied, twice, read, apart = products(kind, layout, tokens, rates)
     core, core_back = core_time(kind, layout, tokens, length, rates, scores)
     extra, extra_back = (_DROPPED, _DROPPED_BACK) if scores else (0, 0)
     cut = tokens / tp
-    moved = (_FORWARD + extra) * kept + cut * (
-        4.0 * kind.split + 2.0 * (kind.inner + kind.middle)
-    )
-    back = (_BACKWARD + extra_back) * kept + cut * (
-        4.0 * kind.split + 4.0 * kind.inner + 2.0 * kind.middle
-    )
+    moved = (_FORWARD + extra) * kept + cut * 4.0 * kind.split
+    back = (_BACKWARD + extra_back) * kept + cut * 4.0 * kind.split
+    # The activation; of experts, all that their rows, sent by a router, pass through.
+    loose = cut * 2.0 * (kind.inner + kind.middle)
+    loose_back = cut * (4.0 * kind.inner + 2.0 * kind.middle)
+    host: Any = 0.0 * device.second
+    worn: Any = 1.0
     if kind.routed:
-        sent = _ROUTED * kind.routed * tokens * shape.hidden
-        moved, back = moved + sent, back + sent
+        worn = 1.0 / rates.scattered
+        host = rates.host * started(kind, layout, device.width < 2)
+        sent = kind.routed * tokens * shape.hidden
+        loose, loose_back = loose + _SENT * sent, loose_back + _SENT * sent
+        if not rates.fused:
+            loose, loose_back = loose + _SORTED * sent, loose_back + _SORTED * sent
+            spread = cut * (kind.inner + kind.routed * shape.hidden) * kind.biased
+            loose = loose + _BIASED * spread
+            loose_back = loose_back + _BIASED_BACK * spread
     if device.width < 2:
+        loose, loose_back = loose + _CAST * apart, loose_back + _CAST_BACK * apart
         moved, back = moved + _CAST * read, back + _CAST_BACK * read
+    moved, back = moved + worn * loose, back + worn * loose_back
     starts = rates.launch * (_KERNELS + len(kind.mats))
     forward = multiplied + core + moved * device.byte / rates.moving + starts
-    backward = 2.0 * multiplied + core_back + back * device.byte / rates.moving
+    backward = twice + core_back + back * device.byte / rates.moving + 2.0 * starts
     cheap = 8.0 * kept + 2.0 * cut * (kind.inner + kind.middle)
     return Work(
-        forward, backward + 2.0 * starts, core, cheap * device.byte / rates.moving
+        maximum(forward, host / 3),
+        maximum(backward, 2.0 * host / 3),
+        core,
+        cheap * device.byte / rates.moving,
     )
+
+
+def started(kind: Kind, layout: Layout, cast: bool) -> Any:
+    """Kernels of a layer of experts that a host starts, forward and backward.
+
+    Three products a matrix of each expert and, where they read eight bits, as many
+    casts; the rest as a framework was seen to start.
+    """
+    matrices = sum(m.total != m.used for m in kind.mats)
+    return _AROUND + 3 * matrices * (1 + cast) * kind.experts / layout.ep
 
 
 def head_time(shape: Shape, layout: Layout, tokens: Any, rates: Rates) -> Any:

@@ -15,6 +15,7 @@ from stacklib.models.parts import Attention, Mlp
 from stacklib.quantity import Source
 
 from .layout import Layout
+from .split import told
 from .step import Step, step_time
 
 DEVICE, LENGTH, TP, VOCABULARY = "a100_sxm_80gb", 2048, 8, 51200
@@ -57,6 +58,7 @@ class Row:
             tp=TP,
             pp=self.pp,
             interleave=self.interleave,
+            split=told(self.layers, self.pp, self.interleave),
             micro=self.micro,
             sequence=lean,
             recompute="selective" if lean else "full",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.interconnect.pipelines.closed import in_flight
+from stacklib.interconnect.pipelines.closed import flying
 from stacklib.memory.tiers.checkpoint import ADAM
 from stacklib.quantity import maximum, where
 
 from .layout import Layout
 from .shape import Kind, Shape
+from .split import Stage, splits
 
 WEIGHTS = ADAM["bf16 weights"]
 OPTIMIZER = sum(ADAM.values()) - WEIGHTS
@@ -25,6 +26,7 @@ class Memory:
     gradients: Any
     optimizer: Any
     activations: Any
+    stage: Any = 0  # of the pipeline, which holds as much
 
     @property
     def total(self) -> Any:
@@ -34,7 +36,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Parameters of a pipeline's fullest stage on one of its chips."""
+    """Parameters of a pipeline's stage on one of its chips."""
 
     dense: Any  # that all chips of data parallelism hold alike
     routed: Any  # that fewer do: one of `ep`
@@ -45,68 +47,118 @@ class Held:
         return self.dense + self.routed
 
 
-def held(shape: Shape, layout: Layout) -> Held:
-    """Parameters of one chip, before ZeRO cuts them."""
-    pp, tp = layout.pp, layout.tp
-    tables = where(pp == 1, 1.0 if shape.tied else 2.0, 1.0)
-    inside = (shape.dense / tp + shape.whole) / pp
-    return Held(
-        inside + shape.table / tp * tables, shape.routed / (tp * layout.ep * pp)
-    )
+def held(shape: Shape, layout: Layout, stage: Stage) -> Held:
+    """Parameters of one chip of a stage, before ZeRO cuts them."""
+    tp = layout.tp
+    dense: Any = 0.0
+    routed: Any = 0.0
+    for many, own in zip(stage.layers, shape.own, strict=True):
+        dense = dense + many * (own.dense / tp + own.whole)
+        if own.routed:  # of a model without experts it stays a plain zero
+            routed = routed + many * own.routed / (tp * layout.ep)
+    tables = stage.embedding + stage.head
+    if shape.tied:  # one, where both are
+        tables = maximum(stage.embedding, stage.head)
+    return Held(dense + shape.table / tp * tables, routed)
 
 
 def layer_bytes(
-    kind: Kind, shape: Shape, layout: Layout, length: int, scores: bool
+    kind: Kind,
+    shape: Shape,
+    layout: Layout,
+    length: int,
+    scores: bool,
+    width: float = 2.0,
 ) -> Any:
     """Bytes a token that a layer keeps for its backward.
 
     Two norms keep what they read and wrote, products their inputs, attention Q, K and
     V, the activation what it read (V. Korthikanti et al., 2022, section 4.1: 34 bytes a
     number of the hidden state and 5 a score, for GPT with dropout).
+
+    - ``width``: bytes an element of a product's operands, as which its input is kept.
     """
-    whole = 8.0 * shape.hidden + (2.0 * shape.hidden if scores else 0.0)
-    cut = 2.0 * (kind.split + kind.inner + kind.middle)
+    norms = 2.0 * (2 + width) * shape.hidden + (2.0 * shape.hidden if scores else 0.0)
+    cut = 2.0 * (kind.split + kind.inner) + width * kind.middle
     if layout.lean and not scores:
-        whole, cut = whole / 2, cut - 2.0 * kind.middle
+        norms, cut = 4.0 * shape.hidden, cut - width * kind.middle
+        cut = cut - 2.0 * sum(m.columns for m in kind.latent)  # expanded again
     if scores and not layout.lean:
         cut = cut + 5.0 * kind.heads * length
     if kind.routed:
-        cut = cut + 2.0 * kind.routed * shape.hidden
-    return whole / (1 + (layout.tp - 1) * layout.sequence) + cut / layout.tp
+        cut = cut + width * kind.routed * shape.hidden
+    return norms / (1 + (layout.tp - 1) * layout.sequence) + cut / layout.tp
 
 
 def memory_of(
     shape: Shape,
     layout: Layout,
+    stages: tuple[Stage, ...] = (),
     *,
     batch: Any,
     length: int,
     scores: bool = False,
     gradients: float = GRADIENTS,
+    width: float = 2.0,
 ) -> Memory:
-    """Bytes on the first stage of a layout, by kind."""
-    mine = held(shape, layout)
-    group = layout.dp * layout.cp
-    zero, ep = layout.zero, layout.ep
+    """Bytes on the stage of a layout that holds most, by kind.
 
-    def cut(level: int) -> Any:
-        """Parameters of which a chip holds what this level of ZeRO is about."""
-        dense = mine.dense / where(zero >= level, group, 1)
-        return dense + mine.routed / where(zero >= level, group / ep, 1)
-
+    - ``stages``: of its split; without, of one where all layers cost the same.
+    """
+    if not stages:
+        _, stages = splits(shape.pattern, layout, (1.0,) * len(shape.kinds), 0.0, 0.0)
     tokens = layout.micro * length / layout.cp
-    many = batch / (layout.dp * layout.micro)
-    flying = in_flight(layout.pp, maximum(many, 1.0), "1f1b", layout.interleave)
-    mean: Any = 0.0
-    for kind in shape.kinds:
-        mean = mean + kind.count * layer_bytes(kind, shape, layout, length, scores)
+    many = maximum(batch / (layout.dp * layout.micro), 1.0)
     again = layout.again
     # What is computed again keeps its input, and one layer's worth while it is.
-    kept = where(
+    input_ = where(
         again > 0, 2.0 * shape.hidden / where(layout.sequence, layout.tp, 1), 0
     )
-    stage = mean / layout.pp * (1 - again) + again * shape.layers / layout.pp * kept
-    one = mean / shape.layers
-    logits = where(layout.pp == 1, 10.0 * shape.vocab / layout.tp, 0.0)
-    activations = tokens * (flying * stage + again * one + logits)
-    return Memory(cut(3) * WEIGHTS, cut(2) * gradients, cut(1) * OPTIMIZER, activations)
+    each = [
+        layer_bytes(kind, shape, layout, length, scores, width) for kind in shape.kinds
+    ]
+    # 16 bits of a logit are read and 32 written, twice.
+    logits = 10.0 * shape.vocab / layout.tp
+    found: Memory | None = None
+    for stage in stages:
+        layers = zip(stage.layers, each, strict=True)
+        held_at_once = flying(
+            layout.pp, many, layout.schedule, layout.interleave, stage.place
+        )
+        keeps: Any = 0.0
+        one: Any = 0.0
+        for count, bytes_ in layers:
+            keeps = keeps + count * (bytes_ * (1 - again) + again * input_)
+            one = maximum(one, where(count > 0, 1.0, 0.0) * bytes_)
+        mine = held(shape, layout, stage)
+        now = Memory(
+            WEIGHTS * kept(mine, layout, 3),
+            gradients * kept(mine, layout, 2),
+            OPTIMIZER * kept(mine, layout, 1),
+            tokens * (held_at_once * keeps + again * one + stage.head * logits),
+            stage.place,
+        )
+        found = now if found is None else _fuller(found, now)
+    assert found is not None
+    return found
+
+
+def kept(mine: Held, layout: Layout, level: int) -> Any:
+    """Parameters of which a chip keeps what a level of ZeRO is about.
+
+    DualPipe's two copies of a stage are one copy more among which it is cut.
+    """
+    over = layout.zero >= level
+    group = layout.dp * layout.cp * (2 if layout.schedule == "dualpipe" else 1)
+    dense = mine.dense / where(over, group, 1)
+    return dense + mine.routed / where(over, group / layout.ep, 1)
+
+
+def _fuller(one: Memory, other: Memory) -> Memory:
+    """Of two stages what the fuller holds, the first of those alike."""
+    more = other.total > one.total
+    if type(more) is bool:
+        return other if more else one
+    names = ("weights", "gradients", "optimizer", "activations", "stage")
+    pairs = ((getattr(other, n), getattr(one, n)) for n in names)
+    return Memory(*(where(more, new, old) for new, old in pairs))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from stacklib.hardware import Accelerator
@@ -18,7 +18,7 @@ from stacklib.roofline.work.fit import Infeasible
 
 from .layer import ATTENTION
 from .layout import Layout, faults
-from .rates import Device, device_of
+from .rates import Device, device_of, reached
 from .shape import Shape, shape_of
 from .step import Step, evaluate
 
@@ -48,12 +48,12 @@ def divisors(number: int) -> list[int]:
     return [n for n in range(1, number + 1) if number % n == 0]
 
 
-def layouts(shape: Shape, chips: int, batch: int, length: int) -> Iterator[Layout]:
-    """Every layout of some chips that divides, before recomputation is chosen.
+_FIELDS = ("dp", "tp", "pp", "ep", "cp", "sequence", "zero", "micro", "interleave")
+_SCHEDULES = ("1f1b", "dualpipe")
 
-    Activations are cut by tokens wherever tensor parallelism is: that holds less and
-    sends as much.
-    """
+
+def _ways(shape: Shape, chips: int, batch: int, length: int) -> Iterator[Any]:
+    """Every way to divide: the fields above, and the schedule."""
     ways = divisors(chips)
     for tp, pp, cp in itertools.product(ways, ways, ways):
         if chips % (tp * pp * cp):
@@ -69,15 +69,32 @@ def layouts(shape: Shape, chips: int, batch: int, length: int) -> Iterator[Layou
         experts = [
             ep for ep in divisors(dp * cp) if shape.experts and shape.experts % ep == 0
         ]
-        pieces = [
-            v for v in INTERLEAVE if v == 1 or (pp > 1 and shape.layers % (pp * v) == 0)
-        ]
         micros = [m for m in MICRO if (batch // dp) % m == 0]
         zeros = ZERO if dp * cp > 1 else (0,)
-        for ep, v, micro, zero in itertools.product(
-            experts or [1], pieces, micros, zeros
-        ):
-            yield Layout(dp, tp, pp, ep, cp, tp > 1, zero, micro, v)
+        pieces = [
+            v for v in INTERLEAVE if v == 1 or (pp > 1 and pp * v <= shape.layers)
+        ]
+        for ep, micro, zero in itertools.product(experts or [1], micros, zeros):
+            for v in pieces:
+                yield dp, tp, pp, ep, cp, tp > 1, zero, micro, v, "1f1b"
+            rounds = batch // (dp * micro)
+            if ep > 1 and pp % 2 == 0 and rounds % 2 == 0 and rounds >= 2 * pp:
+                yield dp, tp, pp, ep, cp, tp > 1, zero, micro, 1, "dualpipe"
+
+
+def _layout(way: Any, again: str = "none") -> Layout:
+    *fields, schedule = way
+    told = dict(zip(_FIELDS, fields, strict=True))
+    return Layout(**told, recompute=again, schedule=schedule)
+
+
+def layouts(shape: Shape, chips: int, batch: int, length: int) -> Iterator[Layout]:
+    """Every layout of some chips that divides, before recomputation is chosen.
+
+    Activations are cut by tokens wherever tensor parallelism is: that holds less and
+    sends as much. DualPipe is tried where it has exchanges of experts to hide.
+    """
+    return map(_layout, _ways(shape, chips, batch, length))
 
 
 def plan(
@@ -107,7 +124,8 @@ def plan(
     Infeasible
         Where no layout fits: with the one that holds least.
     ValueError
-        Where none divides, and for counts below one.
+        Where none divides, for counts below one, and for several chips between which
+        no link is known.
 
     Examples
     --------
@@ -119,7 +137,8 @@ def plan(
     resolve(attention, ATTENTION, "attention")
     shape = shape_of(model, length)
     device = device_of(on, dtype, port, domain)
-    listed = list(layouts(shape, chips, batch, length))
+    reached(device, chips)
+    listed = list(_ways(shape, chips, batch, length))
     if not listed:
         raise ValueError(
             f"{shape.name}: no layout of {chips} chips divides its {shape.layers} "
@@ -128,8 +147,7 @@ def plan(
     scores = attention == "scores"
     timed = _timed(shape, device, listed, batch, length, scores)
     chosen = [
-        replace(listed[place], recompute=again)
-        for _, again, place in sorted(timed)[: best + 1]
+        _layout(listed[place], again) for _, again, place in sorted(timed)[: best + 1]
     ]
     if not chosen:
         raise Infeasible(_least(shape, device, listed, batch, length, scores))
@@ -145,7 +163,7 @@ def plan(
 def _timed(
     shape: Shape,
     device: Device,
-    listed: list[Layout],
+    listed: list[Any],
     batch: int,
     length: int,
     scores: bool,
@@ -153,33 +171,33 @@ def _timed(
     """Time, recomputation and place of every layout that fits."""
     import numpy
 
-    def column(name: str) -> Any:
-        return numpy.array([float(getattr(one, name)) for one in listed])
-
-    names = ("dp", "tp", "pp", "ep", "cp", "sequence", "zero", "micro", "interleave")
-    columns = {name: column(name) for name in names}
-    if not shape.experts:
-        columns["ep"] = 1
     found = []
-    for again in RECOMPUTED:
-        step = evaluate(
-            shape, device, Layout(**columns, recompute=again), batch, length, scores
-        )
-        (places,) = numpy.nonzero(numpy.isfinite(step.time))
-        found += [(float(step.time[i]), again, int(i)) for i in places]
+    for schedule in _SCHEDULES:
+        mine = [i for i, way in enumerate(listed) if way[-1] == schedule]
+        if not mine:
+            continue
+        table = numpy.array([listed[i][:-1] for i in mine], dtype=float).T
+        columns: dict[str, Any] = dict(zip(_FIELDS, table, strict=True))
+        if not shape.experts:
+            columns["ep"] = 1
+        for again in RECOMPUTED:
+            layout = Layout(**columns, recompute=again, schedule=schedule)
+            step = evaluate(shape, device, layout, batch, length, scores)
+            (places,) = numpy.nonzero(numpy.isfinite(step.time))
+            found += [(float(step.time[i]), again, mine[i]) for i in places]
     return found
 
 
 def _least(
     shape: Shape,
     device: Device,
-    listed: list[Layout],
+    listed: list[Any],
     batch: int,
     length: int,
     scores: bool,
 ) -> str:
     """What the layout that holds least holds."""
-    full = [replace(one, recompute="full") for one in listed]
+    full = [_layout(way, "full") for way in listed]
     steps = [evaluate(shape, device, one, batch, length, scores) for one in full]
     place = min(range(len(steps)), key=lambda i: steps[i].memory.total)
     return f"{shape.name}, {full[place].text()}: {steps[place].refused}"

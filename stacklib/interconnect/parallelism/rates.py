@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.machine import (
+    BOX,
     NETWORK,
     PAYLOAD,
-    PCIE,
+    board_rate,
+    sold_with,
 )
 from stacklib.interconnect.selection.machine import (
     PORT as NCCL_PORT,
@@ -40,6 +43,8 @@ TILE = (256, 128)  # the largest tile: products of training fill it
 _LATER = ("hopper", "blackwell")
 # Of attention at heads of 128: cycles of the softmax, and where warps multiply of their
 # loads, over those of the products, by ``kernels.schedule.rules`` on A100 and on H100.
+HEAD = 128
+_SENDING = quoted("deepseek_ai.sms").si  # units that an exchange of experts takes
 _BESIDE = {False: (0.53125, 0.625), True: (0.78125,)}
 
 
@@ -61,6 +66,17 @@ class Device:
     second: Any
 
 
+def reached(device: Device, chips: Any) -> None:
+    """Refuse several chips of a device between which no link is known."""
+    alone = getattr(device.port, "si", device.port) == inf
+    many = chips > 1
+    if alone and (many.any() if hasattr(many, "any") else many):
+        raise ValueError(
+            f"{device.name} names neither a link to others of its kind nor PCI Express "
+            "to a host: say what joins them (port, in bytes a second; --port in Gbit/s)"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Rates:
     """Rates with the factors in force."""
@@ -76,6 +92,21 @@ class Rates:
     moving: Any  # bytes a second of kernels that read and write
     launch: Any  # seconds
     tiled: bool
+    beside: tuple[Any, ...] = ()  # as ``_BESIDE``
+    sharp: Any = 1.0
+    scattered: Any = 1.0  # of ``moving``, what kernels of experts reach
+    host: Any = 0.0  # seconds that a host takes to start a kernel
+    taken: float = 0.0  # share of the units that an exchange beside products takes
+    fused: bool = False  # casts, biases and order of experts in other kernels
+
+    def at_heads(self, size: float) -> Any:
+        """``attention`` at heads of a size: a score's softmax takes what it takes."""
+        if size == HEAD or not self.beside:
+            return self.attention
+        softmax, *others = self.beside
+        wide = [softmax * (HEAD / size), *others]
+        sums = [1 + sum(b**self.sharp for b in parts) for parts in (self.beside, wide)]
+        return self.attention * (sums[0] / sums[1]) ** (1 / self.sharp)
 
 
 @lru_cache(maxsize=256)
@@ -85,6 +116,7 @@ def _sheet(on: str, dtype: str, port: float | None, domain: int | None) -> Devic
 
 # Of a TPU, its share of its host's way out of the pod.
 PORT = {**NCCL_PORT, "tpu": quoted("port.tpu").si}
+_SENDING = quoted("deepseek_ai.sms").si  # units that an exchange beside products takes
 
 
 def device_of(
@@ -117,16 +149,21 @@ def _read(
     link, host = device.fields["link"], device.fields["host_link"]
     joined = device.fields["link_domain"]
     many = domain or (int(joined.si) if joined is not None else 1)
-    inside: Any = 0.0
-    if link is not None:
-        inside = (link if traced else link.si) * PAYLOAD
-    elif host is not None:
-        inside, many = (host if traced else host.si) * PCIE, max(many, 8)
     if port is not None:
         above_zero(port=port)
-    outside: Any = (port or PORT.get(device.architecture, PORT["hopper"])) * NETWORK
+    name = device.architecture if device.architecture in PORT else sold_with(device)
+    inside: Any
+    outside: Any = (PORT[name] if port is None else port) * NETWORK
     if traced:
-        outside = _network(device.architecture, port)
+        outside = _network(name, port)
+    if link is not None:
+        inside = (link if traced else link.si) * PAYLOAD
+    elif host is not None:  # boards of one host, as ``selection`` has them
+        share = board_rate(host.si, BOX) / host.si
+        inside, many = (host if traced else host.si) * share, max(many, BOX)
+    else:  # alone, or whatever its port is told to be
+        inside, many = inf, 1
+        outside = inf if port is None else outside
     memory = device.fields["memory_capacity"]
     if memory is None:
         raise ValueError(f"{device.name} says no memory_capacity to train in")
@@ -147,12 +184,18 @@ def _read(
 
 
 def rates_of(
-    device: Device, traced: bool = False, share: Any = 1.0, tuned: bool = True
+    device: Device,
+    traced: bool = False,
+    share: Any = 1.0,
+    tuned: bool = True,
+    graph: bool = False,
 ) -> Rates:
     """The rates of a device with the factors in force.
 
     - ``share``: of the rates that the software keeps.
     - ``tuned``: whether attention uses asynchronous products where there are.
+    - ``graph``: whether a step of experts is recorded once, so that no kernel waits for
+      its host, and its kernels are fused.
     """
     factor: Any = hardware.efficiency_quantity if traced else hardware.efficiency
     chip, plain = device.chip, device.plain
@@ -181,12 +224,17 @@ def rates_of(
         chip.bandwidth * factor("dram_mixed") * share,
         factor("launch_kernel") * (1.0 if plain.tiled else 0.0),
         chip.tiled,
+        tuple(parts),
+        sharp,
+        factor("expert_moving") if plain.tiled else 1.0,
+        factor("expert_host") * (0.0 if graph or not plain.tiled else 1.0),
+        _SENDING / float(getattr(chip.units, "si", chip.units)) if plain.tiled else 0.0,
+        graph,
     )
 
 
-def _network(architecture: str, port: float | None) -> Quantity:
+def _network(name: str, port: float | None) -> Quantity:
     """What leaves a chip's node, of the port that it is sold with or of another."""
-    name = architecture if architecture in PORT else "hopper"
     sold = quoted(f"port.{name}")
     if port is not None:
         sold = chosen(port, "B/s per_chip per_direction", "network port of a chip")

@@ -7,8 +7,8 @@ matrices down to latents, and routers, are kept whole on each chip.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from stacklib import models
 from stacklib.models.block import Block
@@ -16,6 +16,7 @@ from stacklib.models.language_model import LanguageModel
 from stacklib.models.parts import Attention, Experts
 from stacklib.quantity.bounds import whole
 
+_LATENT = ("q up", "kv up")
 _WHOLE = ("q down", "kv down", "router", "shared weight", "convolution")
 
 
@@ -50,6 +51,27 @@ class Kind:
     keys: float  # numbers a token of keys and values
     routed: int  # experts a token passes
     small: float  # parameters outside matrices
+    experts: int = 0  # of which a token passes ``routed``
+    biased: bool = False  # whether experts have biases
+    head: float = 128.0  # numbers of a head, queries' and values' on the mean
+    latent: tuple[Mat, ...] = ()  # what expands latents to heads
+
+
+class Numbers(NamedTuple):
+    """Parameters of a layer, by how they are cut."""
+
+    dense: float  # every chip of a stage has its share
+    whole: float  # these stay whole under tensor parallelism
+    routed: float  # of experts
+
+
+def numbers(kind: Kind) -> Numbers:
+    """Parameters of a layer of a kind."""
+    found = [0.0, kind.small, 0.0]
+    for mat in kind.mats:
+        place = 2 if mat.total != mat.used else 1 if mat.cut == "none" else 0
+        found[place] += mat.weights
+    return Numbers(*found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +86,8 @@ class Shape:
     kv_heads: int
     experts: int
     kinds: tuple[Kind, ...]
-    dense: float  # parameters of all layers that every chip of a stage shares out
-    whole: float  # of all layers that stay whole under tensor parallelism
-    routed: float  # of all experts
+    pattern: tuple[int, ...]  # the kind of each layer, in order
+    own: tuple[Numbers, ...]  # parameters of a layer of each kind
     table: float  # embedding and head, each
     tied: bool
     macs: float  # multiply-adds a token in matrices, the head too
@@ -76,7 +97,12 @@ class Shape:
     def parameters(self) -> float:
         """All of them."""
         tables = self.table * (1 if self.tied else 2)
-        return self.dense + self.whole + self.routed + tables
+        return sum(sum(self.own[kind]) for kind in self.pattern) + tables
+
+    @property
+    def routed(self) -> float:
+        """Parameters of all experts."""
+        return sum(self.own[kind].routed for kind in self.pattern)
 
 
 def _mats(block: Block, hidden: int) -> tuple[Mat, ...]:
@@ -123,10 +149,24 @@ def _kind(block: Block, count: int, hidden: int, length: int) -> Kind:
         keys,
         mlp.top_k if isinstance(mlp, Experts) else 0,
         block.vectors(hidden),
+        mlp.experts if isinstance(mlp, Experts) else 0,
+        isinstance(mlp, Experts) and mlp.bias,
+        _head(attention),
+        tuple(
+            Mat(m.rows, m.columns, 1, 1, "columns") for m in own if m.name in _LATENT
+        ),
     )
 
 
-_known: dict[tuple[int, int], tuple[LanguageModel, Shape]] = {}
+def _head(attention: Any) -> float:
+    """Numbers of a head of scores and of one of values, their mean."""
+    scores = attention.head_dim or 128
+    names = ("v_head_dim", "value_dim")
+    values = next((v for n in names if (v := getattr(attention, n, None))), scores)
+    return (scores + values) / 2
+
+
+_known: dict[tuple[int, int, int], tuple[LanguageModel, Shape]] = {}
 
 
 def model_of(model: str | LanguageModel) -> LanguageModel:
@@ -134,27 +174,34 @@ def model_of(model: str | LanguageModel) -> LanguageModel:
     return models.get(model) if isinstance(model, str) else model
 
 
-def shape_of(model: str | LanguageModel, length: int) -> Shape:
-    """Sizes of a model that trains on sequences of ``length`` tokens."""
+def _later(kind: Kind, hidden: int) -> Kind:
+    """A layer that predicts a further token: it joins two hidden states first."""
+    join = Mat(2 * hidden, hidden, 1, 1, "columns")
+    return replace(kind, mats=(join, *kind.mats), small=kind.small + 2 * hidden)
+
+
+def shape_of(model: str | LanguageModel, length: int, later: int = 0) -> Shape:
+    """Sizes of a model that trains on sequences of ``length`` tokens.
+
+    - ``later``: layers behind it that predict further tokens, as its last one is; each
+      passes the head once more.
+    """
     model = model_of(model)
-    if (id(model), length) in _known:
-        return _known[id(model), length][1]
+    if (id(model), length, later) in _known:
+        return _known[id(model), length, later][1]
     whole(length=length)
+    whole(0, later=later)
     kinds = tuple(
         _kind(block, model.count(place), model.hidden, length)
         for place, block in enumerate(model.kinds)
     )
-    everything = [(k, m) for k in kinds for m in k.mats]
-    routed = sum(k.count * m.weights for k, m in everything if m.total != m.used)
-    kept = sum(k.count * m.weights for k, m in everything if m.cut == "none")
-    kept += sum(k.count * k.small for k in kinds)
-    dense = sum(
-        k.count * m.weights
-        for k, m in everything
-        if m.total == m.used and m.cut != "none"
-    )
+    pattern = tuple(model.pattern)
+    if later:
+        last = replace(_later(kinds[pattern[-1]], model.hidden), count=later)
+        pattern += (len(kinds),) * later
+        kinds += (last,)
     table = float(model.vocab * model.hidden)
-    inside = sum(k.count * m.used * m.depth * m.columns for k, m in everything)
+    inside = sum(k.count * m.used * m.depth * m.columns for k in kinds for m in k.mats)
     experts = [b.mlp.experts for b in model.kinds if isinstance(b.mlp, Experts)]
     found = Shape(
         model.key,
@@ -165,13 +212,13 @@ def shape_of(model: str | LanguageModel, length: int) -> Shape:
         model.kv_heads,
         experts[0] if experts else 0,
         kinds,
-        dense,
-        kept,
-        routed,
+        pattern,
+        tuple(map(numbers, kinds)),
         table,
         model.tied,
-        inside + table,
+        inside + table * (1 + later),
         sum(k.count * k.pairs for k in kinds),
     )
-    _known[id(model), length] = (model, found)  # the model lives, so its id is its own
+    # The model lives, so its id is its own.
+    _known[id(model), length, later] = (model, found)
     return found

@@ -1,18 +1,22 @@
 """One training step of a model on some chips: time, memory, bytes, bubble, MFU.
 
-The slowest stage sets the pace of every microbatch; filling and draining the pipeline
-costs a bubble of (p - 1) / v of them. Tensor, context and expert parallelism wait in
+A stage is a list of layers, the first with the embedding, the last with the head. The
+slowest sets the pace of every microbatch; filling and draining the pipeline passes the
+others once, in pieces a v-th of them. Tensor, context and expert parallelism wait in
 each layer; data parallelism waits for what the last backward does not cover, ZeRO 3 for
 what its layers do not. The optimizer reads and writes each of its numbers.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.hardware.errors import ErrorBand
 from stacklib.interconnect.pipelines.closed import bubble as idle
+from stacklib.interconnect.pipelines.closed import paced
 from stacklib.models.language_model import LanguageModel
 from stacklib.quantity import maximum, resolve, where
 from stacklib.quantity.bounds import whole
@@ -20,10 +24,11 @@ from stacklib.quantity.bounds import whole
 from .exchange import Sent
 from .layer import ATTENTION, head_time
 from .layout import Layout, hold
-from .memory import Memory, held, memory_of
-from .rates import Device, device_of, rates_of
-from .shape import Shape, shape_of
-from .waits import all_layers, between_stages, data_waits, stage_layers
+from .memory import Held, Memory, held, kept, memory_of
+from .rates import Device, device_of, rates_of, reached
+from .shape import Numbers, Shape, shape_of
+from .split import Stage, splits
+from .waits import Layer, between_stages, data_waits, layers_of
 
 # Bytes a parameter that mixed-precision Adam moves: scaling back 8, norm 4, clipping 8,
 # the update 28, the 16-bit copy 6, zeroing 4.
@@ -39,13 +44,21 @@ class Step:
     memory: Memory
     capacity: Any
     sent: Sent  # bytes of one chip, one direction
-    bubble: Any  # idle time of a stage over its useful time
+    bubble: Any  # waiting over work, of all stages
     compute: Any  # seconds of a chip's kernels
     exposed: Any  # seconds that it waits for exchanges
     update: Any  # seconds of the optimizer
     mfu: Any  # the model's operations over what the chips could do in that time
     flops: float  # of the model, one step
     refused: str = ""
+    split: tuple[int, ...] = ()  # layers of each part; of an array of layouts none
+    slowest: Any = 0  # the stage that sets the pace
+    cell: str = ""  # of published steps, whose band its time has
+
+    @property
+    def error(self) -> ErrorBand | None:
+        """How far such predictions were from published steps; None of an array."""
+        return hardware.error_band(self.cell) if self.cell else None
 
     @property
     def feasible(self) -> bool:
@@ -103,7 +116,8 @@ def step_time(
     ------
     ValueError
         For a layout that does not divide chips, heads, layers, experts, tokens or
-        batch: it is named. In arrays such a layout's time is infinite.
+        batch: it is named. In arrays such a layout's time is infinite. For several
+        chips of a device between which no link is known, and no port told.
     UnknownName
         For a model, device or format that is not known.
 
@@ -118,11 +132,12 @@ def step_time(
     (True, 'does not fit')
     """
     resolve(attention, ATTENTION, "attention")
-    shape = shape_of(model, length)
+    shape = shape_of(model, length, layout.later)
     if type(batch) is not int and getattr(batch, "shape", ()) == ():
         whole(batch=batch)
     bad = hold(layout, shape, chips, batch, length)
     device = device_of(on, dtype, port, domain, traced)
+    reached(device, chips)
     found = evaluate(
         shape, device, layout, batch, length, attention == "scores", traced
     )
@@ -147,39 +162,58 @@ def evaluate(
     limit: bool = True,
     share: Any = 1.0,
     tuned: bool = True,
+    graph: bool = False,
 ) -> Step:
     """``step_time`` once sizes and sheet are read and the layout divides.
 
     - ``limit``: whether what does not fit has no time.
-    - ``share``, ``tuned``: as ``rates_of`` takes them.
+    - ``share``, ``tuned``, ``graph``: as ``rates_of`` takes them.
     """
-    rates = rates_of(device, traced, share, tuned)
+    rates = rates_of(device, traced, share, tuned, graph)
     tokens = layout.micro * length / layout.cp
     many = batch / (layout.dp * layout.micro)
-    memory = memory_of(shape, layout, batch=batch, length=length, scores=scores)
-    forward, backward, waits, sent = all_layers(
-        shape, device, rates, layout, tokens, length, scores
+    layers = layers_of(shape, device, rates, layout, tokens, length, scores, many)
+    adding = _ADDED * device.byte / rates.moving
+    last = head_time(shape, layout, tokens, rates) * (1 + layout.later)
+    table = shape.table / layout.tp * adding
+    costs = tuple(
+        _plain(_cost(one, own, layout, adding))
+        for one, own in zip(layers, shape.own, strict=True)
     )
-    # Layers of the fullest stage; they may not divide where a caller knows better.
-    stage = stage_layers(shape.layers, layout)
-    part = stage / shape.layers
-    mine = held(shape, layout)
-    added = _ADDED * mine.total * device.byte / rates.moving
-    work = (forward + backward) * part + added
-    wait = waits * part
+    split, stages = splits(
+        shape.pattern, layout, costs, _plain(last + table), _plain(table)
+    )
+    memory = memory_of(
+        shape,
+        layout,
+        stages,
+        batch=batch,
+        length=length,
+        scores=scores,
+        width=device.width,
+    )
     passed, passing = between_stages(shape, device, layout, tokens)
-    last = head_time(shape, layout, tokens, rates)
-    slow = work + wait + passing + last
-    mean = work + wait + passing
-    filling = idle(layout.pp, maximum(many, 1.0), "1f1b", layout.interleave)
-    moving = many * slow + filling * many * mean
+    paces = [
+        _pace(shape, layout, stage, layers, adding, last, passing) for stage in stages
+    ]
+    slow, most = paces[0], paces[0].held
+    total: Any = 0.0 * device.second
+    for stage, pace in zip(stages, paces, strict=True):
+        total = total + stage.many * pace.time
+        slow = _of_larger(pace.time > slow.time, pace, slow)
+        most = _of_larger(pace.held.total > most.total, pace.held, most)
+    moving, filling = _pipelined(layout, maximum(many, 1.0), many, slow, total, paces)
     data, exposed = data_waits(
-        shape, device, layout, many, backward * part, (forward + backward) * part
+        device,
+        layout,
+        most,
+        slow.layers,
+        many,
+        slow.backward,
+        slow.forward + slow.backward,
     )
-    cut = where(layout.zero >= 1, layout.dp * layout.cp, 1)
-    update = ADAM_MOVES * mine.total / cut * device.byte / rates.moving
+    update = ADAM_MOVES * kept(most, layout, 1) * device.byte / rates.moving
     time = moving + exposed + update
-    tensor, context, expert = (s * part * many for s in sent)
     flops = 6.0 * (shape.macs + shape.pair_macs) * length * batch
     mfu = flops / layout.chips * device.operation / (time * device.plain.peak)
     refused = ""
@@ -193,15 +227,125 @@ def evaluate(
         time,
         memory,
         device.memory,
-        Sent(tensor, context, expert, passed * many, data),
+        Sent(
+            slow.tensor * many,
+            slow.context * many,
+            slow.expert * many,
+            passed * many,
+            data,
+        ),
         filling,
-        many * (work + last),
-        many * (wait + passing) + exposed,
+        many * (slow.time - slow.wait),
+        many * slow.wait + exposed,
         update,
         mfu,
         flops,
         refused,
+        split,
+        slow.stage,
+        _cell(device, layout, tuned) if split else "",
     )
+
+
+def regime(device: Device, chips: int, cp: int = 1, tuned: bool = True) -> list[str]:
+    """What published steps a step is like: software, links, chips, long contexts."""
+    many = next((f"to {n} chips" for n in (8, 512) if chips <= n), "more chips")
+    words = ["tuned" if tuned else "library"]
+    words += ["switched" if device.plain.tiled else "torus", many]
+    return words + ["shared context"] * (cp > 1)
+
+
+def _cell(device: Device, layout: Layout, tuned: bool) -> str:
+    words = regime(device, layout.chips, layout.cp, tuned)
+    return "/".join(["F", "speed", *words])
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What a chip of a stage spends on a microbatch."""
+
+    time: Any  # seconds, waits in them
+    forward: Any
+    backward: Any
+    weights: Any
+    wait: Any
+    tensor: Any  # bytes sent
+    context: Any
+    expert: Any
+    layers: Any
+    held: Held
+    stage: Any
+
+
+def _pace(
+    shape: Shape,
+    layout: Layout,
+    stage: Stage,
+    layers: list[Layer],
+    adding: Any,
+    last: Any,
+    passing: Any,
+) -> Pace:
+    """A stage is its layers, and the head where it has it.
+
+    Of ranks in pairs each half of the microbatches passes one of two parts.
+    """
+    half = 0.5 if layout.schedule == "dualpipe" else 1.0
+    mine = held(shape, layout, stage)
+    head = half * stage.head * last / 3  # forward has one product, backward two
+    sums = Layer(head, 2 * head, head, passing, 0.0, 0.0, 0.0)
+    number: Any = 0.0
+    for count, layer in zip(stage.layers, layers, strict=True):
+        number = number + count
+        share = half * count
+        sums = Layer(*(s + share * x for s, x in zip(sums, layer, strict=True)))
+    time = sums.forward + sums.backward + sums.wait + half * mine.total * adding
+    return Pace(time, *sums, number, mine, stage.place)
+
+
+def _cost(layer: Layer, own: Numbers, layout: Layout, adding: Any) -> Any:
+    """Seconds of a layer, by which layers are spread over stages."""
+    held = own.dense / layout.tp + own.whole + own.routed / (layout.tp * layout.ep)
+    return layer.forward + layer.backward + layer.wait + held * adding
+
+
+def _of_larger(more: Any, one: Any, other: Any) -> Any:
+    """One record where it is more, else the other; of arrays element by element."""
+    if not hasattr(more, "shape"):
+        return one if bool(more) else other
+    found = {}
+    for field in fields(one):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(a, Held):
+            found[field.name] = _of_larger(more, a, b)
+        else:  # what no layout of the array has stays a plain zero
+            found[field.name] = (
+                a if type(a) is type(b) is float and a == b else where(more, a, b)
+            )
+    return type(one)(**found)
+
+
+def _pipelined(
+    layout: Layout, rounds: Any, many: Any, slow: Pace, total: Any, paces: list[Pace]
+) -> tuple[Any, Any]:
+    """Seconds of all microbatches, and the mean stage's waiting over its work."""
+    if layout.schedule in ("1f1b", "gpipe"):
+        moving = paced(slow.time, total, many, layout.interleave)
+    else:
+        rest = slow.time - slow.forward - slow.weights
+        # In an array also of those that such a schedule cannot run: they are refused.
+        least = {"zb-h1": layout.pp, "zb-h2": 2 * layout.pp - 1}
+        paired = layout.schedule == "dualpipe"
+        filling = idle(
+            layout.pp + layout.pp % 2 * paired,
+            maximum(rounds, least.get(layout.schedule, 2 * layout.pp)),
+            layout.schedule,
+            forward=slow.forward,
+            inputs=rest,
+            weights=slow.weights,
+        )
+        moving = many * slow.time * (1 + filling)
+    return moving, layout.pp * moving / (many * total) - 1
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What all layers of a stage cost a chip, and how long it waits for others.
+"""What a layer costs a chip, and how long it waits for others.
 
 Tensor, context and expert parallelism wait in each layer; the pipeline between stages;
 data parallelism for what the last backward does not cover, ZeRO 3 for what its layers
@@ -7,23 +7,31 @@ do not.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from stacklib.quantity import ceil, maximum, where
+from stacklib.quantity import maximum, minimum, where
 
 from . import exchange
-from .layer import layer_time
+from .layer import layer_time, product_time
 from .layout import Layout
+from .memory import Held
 from .rates import Device, Rates
 from .shape import Shape
 
 
-def stage_layers(layers: int, layout: Layout) -> Any:
-    parts = layout.pp * layout.interleave
-    return ceil(layers / parts) * layout.interleave
+class Layer(NamedTuple):
+    """What a chip spends on a layer of one kind and a microbatch."""
+
+    forward: Any  # seconds
+    backward: Any
+    weights: Any  # of it, for the gradient of the weights
+    wait: Any
+    tensor: Any  # bytes sent
+    context: Any
+    expert: Any
 
 
-def all_layers(
+def layers_of(
     shape: Shape,
     device: Device,
     rates: Rates,
@@ -31,46 +39,74 @@ def all_layers(
     tokens: Any,
     length: int,
     scores: bool,
-) -> tuple[Any, Any, Any, tuple[Any, Any, Any]]:
-    """Of all layers: seconds forward and backward, waits, and bytes sent."""
+    rounds: Any,
+) -> list[Layer]:
+    """A layer of each kind: seconds forward and backward, waits, and bytes sent.
+
+    - ``rounds``: microbatches of a step.
+    """
     tp, cp, ep = layout.tp, layout.cp, layout.ep
-    again = layout.again
+    again, overlap = layout.again, 1.0 * layout.overlap
     array = exchange.tensor_layer(shape, layout, tokens)
     many = halves(layout)
     one = exchange.half_ring(device, 1, tp, array) * where(tp > 1, 1.0, 0.0)
     each = many * one
-    forward: Any = 0.0 * device.second
-    backward, waits = forward, forward
-    tensor = many * array * (tp - 1) / tp * shape.layers
-    context: Any = 0.0
-    expert: Any = 0.0
+    paired = layout.schedule == "dualpipe"
+    beside = 1 - alone(layout.pp, rounds) if paired else overlap
+    found = []
     for kind in shape.kinds:
         work = layer_time(kind, shape, layout, tokens, length, rates, scores)
         redone = work.forward * again
         if layout.lean:
             redone = work.core if scores else work.cheap
+            for m in () if scores else kind.latent:
+                redone = redone + product_time(
+                    tokens, m.columns / tp, m.depth, 1.0, rates
+                )
         products = work.forward + work.backward + redone
-        forward = forward + kind.count * work.forward
-        backward = backward + kind.count * (work.backward + redone)
         # Beside its products, piece by piece, an exchange shows one piece of its tp.
         left = maximum(each - products, each / tp)
-        wait = where(layout.overlap, left, each)
+        wait = each + overlap * (left - each)
+        context: Any = 0.0
+        expert: Any = 0.0
         if not (type(cp) is int and cp == 1):
             around = exchange.keys_bytes(kind, layout, tokens) * (cp - 1)
             passes = 3.0 + again
             sending = around * device.byte / exchange.ring_rate(device, tp, cp)
             wait = wait + maximum(passes * sending - 4 * work.core, sending / cp)
-            context = context + kind.count * passes * around
+            context = passes * around
         if kind.routed and not (type(ep) is int and ep == 1):
             # Out and back, forward and backward; copies are cut by sequence.
-            moved = 2.0 * kind.routed * shape.hidden * tokens / tp
             passes = 4.0 + 2.0 * again
-            sending = passes * exchange.all_to_all(device, tp, ep, moved)
-            left = maximum(sending - products, sending / 16)
-            wait = wait + where(layout.overlap, left, sending)
-            expert = expert + kind.count * passes * moved * (ep - 1) / ep
-        waits = waits + kind.count * wait
-    return forward, backward, waits, (tensor, context, expert)
+            copy = array / tp
+            if paired:  # there in the format of products, back in 16 bits
+                copy = copy * (2 + device.width) / 4
+            way, moved = exchange.all_to_all(device, kind, tp, ep, copy)
+            sending = passes * way
+            # What runs beside products takes units of theirs for as long as it runs.
+            left = maximum(sending - products, sending * rates.taken)
+            wait = wait + sending + beside * (left - sending)
+            expert = passes * moved
+        found.append(
+            Layer(
+                work.forward,
+                work.backward + redone,
+                work.forward - work.core,  # as many products, of the same sizes
+                wait,
+                many * array * (tp - 1) / tp,
+                context,
+                expert,
+            )
+        )
+    return found
+
+
+def alone(stages: Any, rounds: Any) -> Any:
+    """Share of DualPipe's microbatches that pass a rank without a partner, the mean.
+
+    A rank n from the nearer end of p has 3 p / 2 - 1 - n, the middle two one more.
+    """
+    return minimum(1.0, (1.25 * stages - 0.5 + 2 / stages) / rounds)
 
 
 def halves(layout: Layout) -> Any:
@@ -102,9 +138,19 @@ def between_stages(
 
 
 def data_waits(
-    shape: Shape, device: Device, layout: Layout, many: Any, backward: Any, work: Any
+    device: Device,
+    layout: Layout,
+    mine: Held,
+    layers: Any,
+    many: Any,
+    backward: Any,
+    work: Any,
 ) -> tuple[Any, Any]:
-    """Bytes that data parallelism sends, and seconds that a chip waits for it."""
+    """Bytes that data parallelism sends, and seconds that a chip waits for it.
+
+    - ``mine``, ``layers``: parameters and layers of its stage; ``backward`` and
+      ``work``: seconds of a microbatch there, backward and both ways.
+    """
     if type(layout.dp) is int and type(layout.cp) is int and layout.dp * layout.cp == 1:
         return 0.0, 0.0 * device.second
     zero = layout.zero
@@ -115,7 +161,6 @@ def data_waits(
     scatter = cut * many + (1 - cut) * where(
         zero >= 2, many, where(zero >= 1, 1.0, 2.0)
     )
-    sent, time = exchange.data_time(device, shape, layout, (gather, scatter))
+    sent, time = exchange.data_time(device, mine, layout, (gather, scatter))
     covered = where(cut > 0, many * work, backward)
-    layers = stage_layers(shape.layers, layout)
-    return sent, maximum(time / layers, time - covered)
+    return sent, maximum(time / maximum(layers, 1.0), time - covered)

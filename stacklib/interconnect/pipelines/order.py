@@ -11,6 +11,8 @@ chunk c of stage s is the (c p + s)-th part of the model. Each piece of work is 
 - zb-h1: 1F1B with the weights' part put off, on stage s by s microbatches, so that no
   stage holds more than the first; zb-h2: twice as many forwards ahead, put off by twice
   as many (P. Qi et al., 2024).
+- dualpipe: rank s holds parts s and p - 1 - s, chunks 0 and 1; half of the microbatches
+  go up the ranks and half come down (DeepSeek-V3 Technical Report, 2024, figure 5).
 """
 
 from __future__ import annotations
@@ -46,6 +48,10 @@ class Pipeline:
     microbatches: int
     chunks: int = 1
     schedule: str = "yours"
+    mirrored: bool = False  # chunk 1 of rank s is part p - 1 - s, with its own half
+    # By stage, places of forwards that run beside the backward that follows: what
+    # either of them hands on is there when both are done.
+    beside: tuple[frozenset[int], ...] = ()
 
     @property
     def stages(self) -> int:
@@ -63,15 +69,16 @@ def pipeline(
     stages, microbatches : int
         Stages of the pipeline, and microbatches of a step.
     schedule : str
-        ``gpipe``, ``1f1b``, ``zb-h1`` or ``zb-h2``.
+        ``gpipe``, ``1f1b``, ``zb-h1``, ``zb-h2`` or ``dualpipe``.
     interleave : int
-        Chunks of layers that a stage holds; with zero bubble, one.
+        Chunks of layers that a stage holds; with zero bubble and dualpipe, one.
 
     Raises
     ------
     ValueError
-        For counts below one, chunks where there is only one, or microbatches of an
-        interleaved schedule that are no multiple of the stages.
+        For counts below one, chunks where there is only one, microbatches of an
+        interleaved schedule that are no multiple of the stages, and for dualpipe an odd
+        count, or microbatches below twice the stages.
 
     Examples
     --------
@@ -82,13 +89,24 @@ def pipeline(
     schedule = resolve(schedule, SCHEDULES, "pipeline schedule")
     whole(stages=stages, microbatches=microbatches, interleave=interleave)
     depth = {"zb-h1": 1, "zb-h2": 2}.get(schedule, 0)
-    if interleave > 1 and depth:
+    if interleave > 1 and (depth or schedule == "dualpipe"):
         raise ValueError(f"interleave = {interleave}: {schedule} has one chunk a stage")
     if interleave > 1 and microbatches % stages:
         raise ValueError(
             f"microbatches = {microbatches}: interleaved, a multiple of the "
             f"stages = {stages} is needed"
         )
+    if schedule == "dualpipe":
+        if stages % 2 or microbatches % 2 or microbatches < 2 * stages:
+            raise ValueError(
+                f"stages = {stages}, microbatches = {microbatches}: dualpipe needs "
+                "even counts, and twice as many microbatches as stages"
+            )
+        half = microbatches // 2
+        both = [_both_ways(stages, half, s) for s in range(stages)]
+        made = tuple(tuple(order) for order, _ in both)
+        pairs = tuple(frozenset(places) for _, places in both)
+        return Pipeline(made, half, 2, schedule, mirrored=True, beside=pairs)
     if depth:
         orders = [_apart(stages, microbatches, depth, s) for s in range(stages)]
     else:
@@ -132,3 +150,46 @@ def _apart(p: int, m: int, depth: int, stage: int) -> list[Work]:
         if k >= late:
             found.append(Work(WEIGHTS, k - late))
     return found + [Work(WEIGHTS, k) for k in range(max(m - late, 0), m)]
+
+
+def _both_ways(p: int, half: int, rank: int) -> tuple[list[Work], list[int]]:
+    """One rank of dualpipe: its near way's microbatches (0) and its far way's (1)."""
+    near = min(rank, p - 1 - rank)
+    ahead, flip = p // 2 - near - 1, int(rank >= p // 2)
+    found: list[Work] = []
+    done: dict[tuple[str, int], int] = {}
+    late: list[Work] = []  # weights' parts put off
+    pairs: list[int] = []
+
+    def does(kind: str, way: int, apart: bool = False) -> None:
+        chunk = way ^ flip
+        k = done.get((kind, chunk), 0)
+        done[kind, chunk] = k + 1
+        found.append(Work(kind, k, chunk))
+        if kind == INPUTS:
+            (late if apart else found).append(Work(WEIGHTS, k, chunk))
+
+    for _ in range(2 * ahead):
+        does(FORWARD, 0)
+    for way in (0, 1) * (near + 1):
+        does(FORWARD, way)
+    for _ in range(ahead):
+        does(INPUTS, 1, apart=True)
+        found.append(late.pop(0))
+        does(FORWARD, 1)
+    for turn in range(2 * (half - p + near + 1)):
+        if turn or ahead:  # the middle ranks begin one after the other
+            pairs.append(len(found))
+        does(FORWARD, turn % 2)
+        does(INPUTS, 1 - turn % 2)
+    for _ in range(ahead):
+        does(INPUTS, 1)
+        pairs.append(len(found))
+        does(FORWARD, 1)
+        does(INPUTS, 0)
+    for turn in range(2 * (near + 1)):
+        does(INPUTS, 1 - turn % 2, apart=turn > near)
+    for _ in range(ahead):
+        found.append(late.pop(0))
+        does(INPUTS, 0, apart=True)
+    return found + late, pairs

@@ -123,15 +123,17 @@ def run_pipeline(
         for stage, order in enumerate(plan.orders):
             free = spans[stage][-1].end if spans[stage] else 0.0
             while len(spans[stage]) < len(order):
-                work = order[len(spans[stage])]
-                needed = _needs(plan, stage, work)
+                works = _together(plan, stage, len(spans[stage]))
+                needed = _before(plan, stage, works)
                 if any(place not in ends for place in needed):
                     break
                 came = [ends[at] + send * (at[0] != stage) for at in needed]
                 start = max([free, *came])
-                free = start + times[work.kind][work.chunk * plan.stages + stage]
-                ends[stage, work] = free
-                spans[stage].append(Span(work, start, free))
+                for work in works:
+                    free = start + times[work.kind][_part(plan, stage, work.chunk)]
+                    spans[stage].append(Span(work, start, free))
+                    start = free
+                ends |= {(stage, work): free for work in works}
                 moved = True
     waiting = [s for s, order in enumerate(plan.orders) if len(spans[s]) < len(order)]
     if waiting:
@@ -142,10 +144,11 @@ def run_pipeline(
 
 def _by_part(plan: Pipeline, kind: str, time: Times) -> tuple[float, ...]:
     """Seconds of each part of the model."""
-    parts = plan.stages * plan.chunks
+    pieces = 1 if plan.mirrored else plan.chunks
+    parts = plan.stages * pieces
     if not isinstance(time, Iterable):
         above_zero(**{kind: time})
-        return (time / plan.chunks,) * parts
+        return (time / pieces,) * parts
     each = tuple(time)
     if len(each) != parts:
         raise ValueError(f"{kind}: {len(each)} times of {parts} parts; one for each")
@@ -177,25 +180,44 @@ def check(plan: Pipeline) -> None:
             raise ValueError(f"stage {stage} never does {min(wanted - seen)}")
 
 
+def _together(plan: Pipeline, stage: int, place: int) -> tuple[Work, ...]:
+    """What a stage does next: a piece of work, or a forward beside a backward."""
+    beside = bool(plan.beside) and place in plan.beside[stage]
+    return plan.orders[stage][place : place + (3 if beside else 1)]
+
+
+def _before(plan: Pipeline, stage: int, works: tuple[Work, ...]) -> list[Place]:
+    """What has to be done before any of some works that run together."""
+    needed = [at for work in works for at in _needs(plan, stage, work)]
+    return [at for at in needed if at[0] != stage or at[1] not in works]
+
+
 def _needs(plan: Pipeline, stage: int, work: Work) -> list[Place]:
     """What has to be done before, and where."""
     kind, k, c = work
     if kind == WEIGHTS:
         return [(stage, Work(INPUTS, k, c))]
-    last = plan.stages * plan.chunks - 1
-    part = c * plan.stages + stage
+    last = plan.stages * (1 if plan.mirrored else plan.chunks) - 1
+    part = _part(plan, stage, c)
     if kind == FORWARD:
-        before = part - 1
-        return [_at(plan, before, FORWARD, k)] if part else []
+        return [_at(plan, part - 1, work)] if part else []
     own = (stage, Work(FORWARD, k, c))
-    if part == last:
-        return [own]
-    return [own, _at(plan, part + 1, kind, k)]
+    return [own] if part == last else [own, _at(plan, part + 1, work)]
 
 
-def _at(plan: Pipeline, part: int, kind: str, microbatch: int) -> Place:
+def _part(plan: Pipeline, stage: int, chunk: int) -> int:
+    """Which part of the model a chunk of a stage is."""
+    if plan.mirrored:
+        return plan.stages - 1 - stage if chunk else stage
+    return chunk * plan.stages + stage
+
+
+def _at(plan: Pipeline, part: int, work: Work) -> Place:
+    """The same work on another part, and the stage that does it."""
+    if plan.mirrored:
+        return plan.stages - 1 - part if work.chunk else part, work
     chunk, stage = divmod(part, plan.stages)
-    return stage, Work(kind, microbatch, chunk)
+    return stage, work._replace(chunk=chunk)
 
 
 def _told(
@@ -207,8 +229,9 @@ def _told(
     """Each stage that waits, with what it wants to do and what is not there."""
     found = []
     for stage in waiting:
-        work = plan.orders[stage][len(spans[stage])]
-        missing = next(at for at in _needs(plan, stage, work) if at not in ends)
+        works = _together(plan, stage, len(spans[stage]))
+        work = works[0]
+        missing = next(at for at in _before(plan, stage, works) if at not in ends)
         found.append(
             f"stage {stage} waits with {work} for {missing[1]} of stage {missing[0]}"
         )

@@ -106,6 +106,13 @@ def architecture_of(device: Accelerator) -> str:
     raise ValueError(f"no model of collectives for {device.name}: NCCL's and RCCL's")
 
 
+def sold_with(device: Accelerator) -> str:
+    """The generation, of those in ``PORT``, with whose machines' ports a device is."""
+    name = LIKE.get(device.architecture, device.architecture)
+    board = device.vendor in ("NVIDIA", "AMD") and device.kind == "gpu"
+    return name if name in PORT else "ampere" if board else "hopper"
+
+
 def board_rate(host: float, boards: int) -> float:
     """Bytes a second that one of some boards without links sends through the host.
 
@@ -153,8 +160,7 @@ def fabric(
     if ranks % local:
         raise ValueError(f"ranks = {ranks} do not fill nodes of {local}")
     linked = local <= joined and chip.fields["link"] is not None
-    usual = PORT.get(chip.architecture, PORT[kind])
-    far = (usual if port is None else port) * NETWORK
+    far = (PORT[sold_with(chip)] if port is None else port) * NETWORK
     above_zero(port=far)
     if linked:
         rate, link = chip.link.si * PAYLOAD, "nvlink"

@@ -157,6 +157,7 @@ test_other_text_is_refused = refusals(
     ("", "nothing to read"),
     ("# only a comment\n", "nothing to read"),
     (None, "the text that nvidia-smi"),
+    ("GPU0 GPU1\nGPU0 X NV0\nGPU1 NV0 X", "GPU0 to GPU1: 'NV0' is none"),
     ("| NVIDIA-SMI 550 |", "line 1, .* no line of devices"),
     ("GPU0 X NV1\nGPU1 NV1 X", "no line of devices"),
     by=read_topo,

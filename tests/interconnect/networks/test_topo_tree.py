@@ -179,7 +179,7 @@ def test_samples_have_rings():
     ring = Boards(four, [GEN5] * 4, True).ring()
     assert ring.limit == "SYS through host memory"
     classes = Boards(four, [GEN5] * 4, True).classes()
-    assert [(word, peer, many) for (word, peer), (_, many) in classes.items()] == [
+    assert [(word, peer, many) for (word, peer), (*_, many) in classes.items()] == [
         ("PIX", True, 1),
         ("NODE", False, 1),
         ("SYS", False, 4),

@@ -10,7 +10,7 @@ from stacklib import models
 from stacklib.hardware import efficiency_override
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.interconnect.parallelism.megatron import LENGTH, ROWS, predicted
-from stacklib.interconnect.parallelism.memory import held, memory_of
+from stacklib.interconnect.parallelism.memory import memory_of
 from stacklib.interconnect.parallelism.plan import RECOMPUTED, layouts, plan
 from stacklib.interconnect.parallelism.shape import shape_of
 from stacklib.interconnect.parallelism.step import step_time
@@ -77,12 +77,13 @@ def test_a_half_ring_sends_what_its_schedule_sends():
     assert step.sent.tensor == pytest.approx(14 * each * 10 * 512)
     assert step.sent.pipeline == pytest.approx(2 * array / 8 * 512)
     assert step.sent.data == 0
-    assert step.bubble == pytest.approx(7 / 512)
+    # filling and draining, and what seven wait for the one that has the head
+    assert 7 / 512 < step.bubble < 7 / 512 + 0.06
 
 
 def test_data_parallelism_sends_gradients_and_weights():
     shape = shape_of("llama-3-8b", 4096)
-    mine = held(shape, Layout(dp=64)).total
+    mine = shape.parameters
     for zero, each in ((0, 8), (1, 6), (3, 8)):
         layout = Layout(dp=64, zero=zero, recompute="full", micro=8)
         found = step_time("llama-3-8b", chips=64, layout=layout, **LLAMA)
@@ -126,8 +127,15 @@ def test_what_does_not_fit_has_no_time_and_says_the_sum():
 
 test_what_does_not_divide_is_named = refusals(
     (Layout(tp=8), "8 chips, and there are 64"),
-    (Layout(pp=64), "80 layers"),
-    (Layout(dp=8, pp=8, interleave=3), "interleave = 3"),
+    (Layout(pp=64, interleave=2), "more parts than 80 layers"),
+    (Layout(dp=8, pp=8, interleave=11), "interleave = 11"),
+    (Layout(dp=32, pp=2, split=(40, 39)), "40.39 holds 79 layers, and there are 80"),
+    (Layout(dp=32, pp=2, split=(40, 20, 20)), "3 parts, and pp = 2"),
+    (Layout(dp=16, pp=4, split=(40, 0, 20, 20)), r"part \[1\] in the middle"),
+    (Layout(dp=32, pp=2, split=(40, 40), later=1), "holds 80 layers, and there are 81"),
+    (Layout(dp=8, pp=8, interleave=2, schedule="zb-h1"), "zb-h1 holds layers in one"),
+    (Layout(dp=8, pp=8, schedule="zb-h2", micro=8), "too few microbatches"),
+    (Layout(dp=32, pp=2, schedule="dualpipe", micro=16), "half of the microbatches"),
     (Layout(dp=64, micro=3), "a batch of 512"),
     (Layout(dp=64, ep=3), "ep = 3"),
     (Layout(dp=64, interleave=2), "needs a pipeline"),
@@ -136,7 +144,26 @@ test_what_does_not_divide_is_named = refusals(
 )
 
 
-@pytest.mark.rows("wrong", [{"tp": 0}, {"dp": 1.5}, {"zero": 4}, {"recompute": "some"}])
+@pytest.mark.rows(
+    "wrong",
+    [
+        {"tp": 0},
+        {"dp": 1.5},
+        {"zero": 4},
+        {"recompute": "some"},
+        {"schedule": "fastest"},
+        {"later": -1},
+        {"split": (1, 2.5)},
+        {"split": (1, True)},
+        {"split": (2, -1)},
+        {"split": "Ett|xtL"},
+        {"split": "tt|tL"},
+        {"split": "Ett|L|t"},
+        {"split": "Etmt|L"},
+        {"split": "E(t|)*99999999L"},
+        {"split": ""},
+    ],
+)
 def test_bad_layouts(wrong):
     with pytest.raises((ValueError, UnknownName)):
         Layout(**wrong)
@@ -209,7 +236,7 @@ def test_a_plan_that_cannot_be():
     with pytest.raises(Infeasible, match="gradients"):
         plan("llama-3.1-405b", on="h100-sxm", chips=8, batch=8)
     with pytest.raises(ValueError, match="batch of 7"):
-        plan("llama-3-8b", on="h100-sxm", chips=11, batch=7)
+        plan("llama-3-8b", on="h100-sxm", chips=37, batch=7)
 
 
 def test_the_published_steps_are_met_without_a_fitted_factor():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.interconnect.pipelines.closed import bubble, in_flight
+from stacklib.interconnect.pipelines.closed import bubble, in_flight, paced
 from stacklib.interconnect.pipelines.order import FORWARD, Pipeline, Work, pipeline
 from stacklib.interconnect.pipelines.run import Deadlock, run_pipeline
 
@@ -46,6 +46,7 @@ def test_backwards_taken_apart_wait_as_the_form_says(p, more, forward, inputs, w
 def test_nothing_starts_before_what_it_needs(p, m, send):
     for name in ("gpipe", "1f1b", "zb-h1", "zb-h2"):
         run = run_pipeline(pipeline(p, m, name), send=send)
+        assert max(run.held) <= in_flight(p, m, name)
         ends = {(s, x.work): x.end for s, row in enumerate(run.spans) for x in row}
         for s, row in enumerate(run.spans):
             assert all(a.end <= b.start for a, b in pairwise(row))
@@ -133,3 +134,68 @@ def test_parts_may_take_different_times():
         run_pipeline(plan, forward=(1.0, 1.0))
     with pytest.raises(ValueError, match="weights of part 1"):
         run_pipeline(plan, weights=(1.0, -1.0, 1.0))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(times, min_size=1, max_size=7), st.lists(times, min_size=7), st.data())
+def test_the_slowest_stage_sets_the_pace(forward, backward, data):
+    """gpipe takes what the form says, 1F1B at most; each stage's work is a bound."""
+    p, backward = len(forward), backward[: len(forward)]
+    m = data.draw(st.integers(p, 4 * p))
+    both = [f + b for f, b in zip(forward, backward, strict=True)]
+    told = paced(max(both), sum(both), m)
+    for name in ("gpipe", "1f1b"):
+        made = pipeline(p, m, name)
+        run = run_pipeline(made, forward=forward, backward=backward)
+        assert m * max(both) <= run.time + 1e-9
+        assert (
+            run.time
+            <= paced(max(forward), sum(forward), m)
+            + paced(max(backward), sum(backward), m)
+            + 1e-9
+        )
+        alike = run_pipeline(made, forward=both, backward=both)
+        assert alike.time <= 2 * told + 1e-9
+        if name == "gpipe":
+            assert alike.time == pytest.approx(2 * told)
+    again = run_pipeline(pipeline(p, m), forward=[both[-1]] * p, backward=both[-1])
+    assert again.time == pytest.approx(2 * paced(both[-1], p * both[-1], m))
+
+
+@pytest.mark.parametrize("p", [2, 4, 6, 8])
+def test_each_later_stage_holds_less(p):
+    for v in (1, 2, 3):
+        run = run_pipeline(pipeline(p, 4 * p, "1f1b", v))
+        told = [in_flight(p, 4 * p, "1f1b", v, stage) for stage in range(p)]
+        assert run.held == pytest.approx(told)
+
+
+@pytest.mark.parametrize(("p", "m"), [(2, 4), (4, 8), (4, 12), (6, 14), (8, 32)])
+def test_dualpipe_waits_as_its_authors_say(p, m):
+    made = pipeline(p, m, "dualpipe")
+    run = run_pipeline(made)
+    assert run.bubble == pytest.approx(bubble(p, m, "dualpipe"), abs=1e-9)
+    assert {2 * held for held in run.held} == {p + 1}
+    for inputs, weights in ((1.2, 0.8), (1.0, 0.5), (1.6, 0.9)):
+        took = {"inputs": inputs, "weights": weights}
+        slow = run_pipeline(made, **took)
+        assert slow.bubble <= bubble(p, m, "dualpipe", **took) + 1e-9
+        # Apart, a forward hands on before the backward beside it is done.
+        assert run_pipeline(replace(made, beside=()), **took).time <= slow.time
+    # Its parts meet in pairs: a head behind the last part slows its rank by a half.
+    heavy = [1.0] * (p - 1) + [2.0]
+    slow = run_pipeline(made, forward=heavy, inputs=heavy, weights=heavy)
+    assert 1.5 * 3 * m <= slow.time <= 1.5 * 3 * m * (1 + 4 * p / m)
+
+
+def test_dualpipe_asks_for_pairs():
+    for p, m in ((3, 12), (4, 7), (4, 6)):
+        with pytest.raises(ValueError, match="dualpipe needs even counts"):
+            pipeline(p, m, "dualpipe")
+    with pytest.raises(ValueError, match="dualpipe has one chunk"):
+        pipeline(4, 8, "dualpipe", 2)
+    made = pipeline(2, 4, "dualpipe")
+    first, second = made.orders
+    with pytest.raises(Deadlock, match="for forward of microbatch 0"):
+        turned = (Work("inputs", 0, 1), *(w for w in first if w != ("inputs", 0, 1)))
+        run_pipeline(replace(made, orders=(turned, second), beside=()))

@@ -22,6 +22,7 @@ from stacklib.quantity import (
     chosen,
     counted,
     counting,
+    quoted,
     recorded,
     stamp,
 )
@@ -286,6 +287,49 @@ def plan_time() -> Quantity:
     """How long the ranking took, recorded."""
     label = "ranking of all layouts"
     return recorded(FILE, "plan", "times_s/least", unit="s", label=label)
+
+
+# -- a layout as its authors ran it ----------------------------------------------------
+
+LARGE, ON, SPREAD = "deepseek-v3", "h800_sxm", 2048
+OWN = Layout(
+    *(128, 1, 16, 64), zero=1, schedule="dualpipe", recompute="selective"
+)  # its report's, section 3.2
+
+
+@cache
+def own() -> Step:
+    """A step of DeepSeek-V3 as its authors laid it out."""
+    return step_time(
+        LARGE,
+        on=ON,
+        chips=SPREAD,
+        layout=OWN,
+        batch=int(quoted("deepseek_v3.batch").si),
+        length=int(quoted("deepseek_v3.sequence").si),
+        dtype="fp8",
+    )
+
+
+@counting("step of DeepSeek-V3", unit="s", family="F")
+def own_time() -> float:
+    """Seconds that it takes."""
+    return float(own().time)
+
+
+@counting("layers of {which} stage, DeepSeek-V3")
+def own_layers(which: str) -> float:
+    """Layers of its ``fullest`` or its ``last`` stage."""
+    return float(max(own().split) if which == "the fullest" else own().split[-1])
+
+
+def own_published() -> Quantity:
+    """What its GPU hours come to for a step."""
+    tokens = quoted("deepseek_v3.batch") * quoted("deepseek_v3.sequence")
+    share = tokens / quoted("deepseek_v3.tokens")
+    chips = chosen(SPREAD, label="chips of DeepSeek-V3")
+    found = quoted("deepseek_v3.hours") * share / chips
+    return found.named("published step of DeepSeek-V3").to("s")
 
 
 # -- published steps -------------------------------------------------------------------

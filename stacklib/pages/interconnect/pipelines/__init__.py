@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any
 
 from stacklib import hardware, models
-from stacklib.interconnect.pipelines.closed import bubble, in_flight
+from stacklib.interconnect.parallelism.split import told
+from stacklib.interconnect.pipelines.closed import bubble, in_flight, paced
 from stacklib.interconnect.pipelines.order import pipeline
 from stacklib.interconnect.pipelines.run import Deadlock, PipelineRun, run_pipeline
 from stacklib.kernels.launch.launches import replay_time
@@ -35,6 +36,8 @@ SCHEDULES = {
     "ZB-H1": ("zb-h1", 1),
     "ZB-H2": ("zb-h2", 1),
 }
+LARGE, DEEP = "llama-3.1-405b", 16  # and the stages that it was trained in
+SLOW = 1.3  # of the last stage over the others, with the output matrix in it
 PLAIN, CHUNKED = "F-0025", "F-0027"  # torchtitan's rows
 
 
@@ -196,6 +199,45 @@ def idle() -> Quantity:
     """Share of a step in which a stage waits, 1F1B."""
     wait = closed("1F1B")
     return (wait / (1 + wait)).named("share of a step, 1F1B")
+
+
+# -- stages that differ ----------------------------------------------------------------
+
+
+def slow() -> Quantity:
+    """What the last stage takes, of the others."""
+    return chosen(SLOW, label="last stage over the others")
+
+
+def others() -> Quantity:
+    """The other stages."""
+    return (stages() - chosen(1, label="the last")).named("other stages")
+
+
+def rounds(last: Quantity) -> Quantity:
+    """A step, in times of a microbatch on one of the other stages."""
+    found: Quantity = paced(last, others() + last, microbatches())
+    return found.named("step in microbatches")
+
+
+def alike() -> Quantity:
+    """The same of stages that are alike."""
+    return rounds(chosen(1, label="a stage like the others"))
+
+
+@counting("layers of {which} stage")
+def dealt(which: str) -> float:
+    """Layers of a stage of the largest Llama: embedding and loss count as one each."""
+    split = told(models.get(LARGE).layers, DEEP, embedding=True, loss=True)
+    return float(
+        {"the first": split[0], "an inner": split[1], "the last": split[-1]}[which]
+    )
+
+
+def dual() -> Quantity:
+    """DualPipe's waiting over work."""
+    found: Quantity = bubble(stages(), microbatches(), "dualpipe")
+    return found.named("bubble, DualPipe")
 
 
 # -- beside a measured gain ------------------------------------------------------------

@@ -29,6 +29,7 @@ def controls() -> list[dict[str, Any]]:
         choices.select("schedule", "Schedule", NAMES, "1f1b"),
         choices.slider("chunks", "Chunks of a stage", (1, 2), 1),
         choices.slider("send", "Sending, of a forward", (0, 0.5, 1), 0),
+        choices.slider("last", "Last stage, times the others", (1, 1.5, 2), 1),
     ]
 
 
@@ -44,7 +45,13 @@ def places(run: PipelineRun, kind: str) -> list[tuple[float, float]]:
 
 
 def explore(
-    *, stages: int, microbatches: int, schedule: str, chunks: int, send: float
+    *,
+    stages: int,
+    microbatches: int,
+    schedule: str,
+    chunks: int,
+    send: float,
+    last: float,
 ) -> Spec:
     """Who works when, a lane for each stage; forward and both backward parts alike."""
     message = None
@@ -54,8 +61,14 @@ def explore(
             "Shown without chunks: zero-bubble schedules have none here, and others "
             "need microbatches that are a multiple of the stages."
         )
+    # The last part has the output matrix besides its layers.
+    parts = [1 / chunks] * (stages * chunks - 1) + [1 / chunks + last - 1]
     run = run_pipeline(
-        order.pipeline(stages, microbatches, schedule, chunks), send=send
+        order.pipeline(stages, microbatches, schedule, chunks),
+        forward=parts,
+        inputs=parts,
+        weights=parts,
+        send=send,
     )
     found = {kind: places(run, kind) for kind in KINDS}
     wait = counted(run.bubble, "waiting over work")
