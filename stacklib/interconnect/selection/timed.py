@@ -58,7 +58,7 @@ class Timed:
     choice: Choice | None = None
 
 
-FULL = 1 << 27  # bytes from which most published runs are at their links' rate
+LARGER = 1 << 27  # bytes from which most published runs are at their links' rate
 
 
 def bus_factor(collective: str, ranks: int) -> float:
@@ -82,7 +82,7 @@ def cell(
     """
     link = on.link if on.nodes == 1 else "network"
     software = "eager" if host else "engine" if direct else "library"
-    large = "larger" if size >= FULL else "to 128 MiB"
+    large = "larger" if size >= LARGER else "to 128 MiB"
     return link, "small" if half(size) == "D_small" else large, software
 
 
