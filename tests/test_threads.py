@@ -61,6 +61,8 @@ cost.poisson(0.5)
 cost.prices("h100_sxm")
 cost.reticle()
 diy.read_build(rig)
+diy.temperature(diy.read_build(rig), 1, 22)
+diy.tokens_per_joule(100, diy.read_build(rig))
 evidence.claims(chapter=7)
 gpu.empty((3, 4)).shape
 gpu.peaks()
