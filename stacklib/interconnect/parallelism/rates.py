@@ -226,7 +226,7 @@ def rates_of(
         tuple(parts),
         sharp,
         factor("expert_moving") if plain.tiled else 1.0,
-        factor("launch_host") * (0.0 if graph or not plain.tiled else 1.0),
+        factor("expert_host") * (0.0 if graph or not plain.tiled else 1.0),
         _SENDING / float(getattr(chip.units, "si", chip.units)) if plain.tiled else 0.0,
         graph,
     )
