@@ -74,12 +74,19 @@ def test_products_are_those_that_the_loops_take():
         ("no tokens", lambda: fixed.run_block(fixed.drawn_block(), [])),
         ("the block has 32", lambda: fixed.run_block(fixed.drawn_block(), [[1]])),
         ("40000", lambda: fixed.run_arrays(fixed.drawn_block(), [[40000] * 32])),
+        ("0.5", lambda: fixed.run_arrays(fixed.drawn_block(), [[0.5] * 32])),
         ("tokens", lambda: fixed.drawn_block().products(True)),
     ],
 )
 def test_what_is_refused(says, make):
     with pytest.raises(ValueError, match=says):
         make()
+
+
+def test_narrow_integers_of_numpy_do_not_run_over():
+    block, tokens = fixed.drawn_block(), np.array(drawn(1), np.int16) * 9
+    assert fixed.run_block(block, tokens) == fixed.run_block(block, tokens.tolist())
+    assert fixed.run_arrays(block, tokens).tolist() == fixed.run_block(block, tokens)
 
 
 def test_zeros_have_no_mean_square_and_pass():

@@ -222,7 +222,7 @@ def test_a_card_has_more_of_everything_but_a_board_nearly_its_bytes():
             "clock",
             lambda: diy.fpga(diy.small_cnn(), "u50", clock=float("nan")),
         ),
-        (ValueError, "weight 200", lambda: Layer((((((200,),),)),), (0,))),
+        (ValueError, "200 in weights", lambda: Layer((((((200,),),)),), (0,))),
         (ValueError, "bias True", lambda: Layer(((((1,),),),), (True,))),
         (ValueError, "do not fit 32 bits", lambda: Layer(((((1,),),),), (2**31,))),
         (
@@ -262,8 +262,27 @@ def test_what_does_not_fit_says_by_how_much():
 
 
 def test_narrow_integers_of_numpy_do_not_run_over():
-    image = np.full((1, 1, 12, 12), 127, np.int8)
-    assert (
-        run_many(diy.small_cnn(), image)[-1].tolist()[0]
-        == run(diy.small_cnn(), image[0].tolist())[-1]
-    )
+    kept = diy.small_cnn()
+    image = np.full((1, 12, 12), 127, np.int8)
+    right = run(kept, image.tolist())
+    assert run(kept, image) == right
+    assert run_many(kept, image[None])[-1].tolist()[0] == right[-1]
+    assert list(on_arrays(kept, diy.fpga(kept, "k26").engines, image).layers) == right
+    narrow = Layer(np.full((1, 1, 3, 3), 100, np.int8), np.array([7], np.int8), 9)
+    assert run(Network("n", (1, 3, 3), (narrow,)), image[:, :3, :3]) == [[[[127]]]]
+
+
+@pytest.mark.parametrize(
+    ("says", "make"),
+    [
+        ("a Network", lambda: diy.fpga("glyphs", "up5k")),
+        ("several lengths", lambda: Layer(((((1, 2), (3,)),),), (0,))),
+        ("several lengths", lambda: run(diy.small_cnn(), [[[1, 2], [3]]])),
+        ("rows of numbers", lambda: run(diy.small_cnn(), [1, 2])),
+        ("nan", lambda: run(diy.small_cnn(), [[[float("nan")] * 12] * 12])),
+        ("True", lambda: run(diy.small_cnn(), [[[True] * 12] * 12])),
+    ],
+)
+def test_ragged_and_wrong_inputs_are_named(says, make):
+    with pytest.raises(ValueError, match=says):
+        make()

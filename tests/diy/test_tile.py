@@ -181,6 +181,8 @@ def test_more_cells_never_take_fewer_tiles():
 def test_what_tapeout_refuses(error, says, given_):
     with pytest.raises(error, match=says):
         diy.tapeout(given_)
+    with pytest.raises(ValueError, match="no cells"):
+        diy.tapeout([3])
     with pytest.raises(UnknownName, match="sky130"):
         diy.tapeout({"AND": 1}, process="gf180")
 
@@ -338,3 +340,10 @@ def test_procedural_outputs_and_ports_declared_inside():
 def test_what_is_no_info(text, says):
     with pytest.raises(InfoError, match=re.escape(says)):
         diy.checklist(text, VERILOG)
+
+
+def test_other_types_are_refused():
+    for info, verilog in ((None, VERILOG), (INFO, None), ([], "")):
+        with pytest.raises(InfoError, match="verilog a text"):
+            diy.checklist(info, verilog)
+    assert "title" in {fault.rule for fault in diy.checklist({"project": [1]}, "")}

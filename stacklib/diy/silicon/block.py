@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import isqrt
 from typing import Any, TypeAlias
 
-from stacklib.quantity.bounds import whole
+from stacklib.quantity.bounds import is_whole, whole
 
 from .fixed import HIGH, LOW
 
@@ -120,7 +120,7 @@ def run_block(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
 
     - ``tokens``: residuals of sixteen bits, ``FRACTION`` of them a fraction.
     """
-    check(block, tokens)
+    tokens = check(block, tokens)
     size = block.width // block.heads
     # Scores are sums with 2 * PASSED bits of fraction over the root of the size.
     scale = round(LOG2E / size**0.5)
@@ -151,24 +151,24 @@ def run_block(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
     return out
 
 
-def check(block: Block, tokens: Sequence[Sequence[int]]) -> None:
-    """Refuses what is no residual of the block's width."""
+def check(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
+    """Python's whole numbers; refuses what is no residual of the block's width."""
     if not len(tokens):
         raise ValueError("no tokens; one at least is needed")
     for row in tokens:
         if len(row) != block.width:
             raise ValueError(f"{len(row)} numbers a token; the block has {block.width}")
         for value in row:
-            if not -(2**15) <= value < 2**15:
-                raise ValueError(f"{value!r} in a token: sixteen bits are needed")
+            if not is_whole(value) or not -(2**15) <= value < 2**15:
+                raise ValueError(f"{value!r} in a token: whole, of sixteen bits")
+    return [list(map(int, row)) for row in tokens]
 
 
 def run_arrays(block: Block, tokens: Any) -> Any:
     """``run_block`` in NumPy's whole numbers, all tokens at once."""
     import numpy as np
 
-    x = np.asarray(tokens, np.int64)
-    check(block, x.tolist())
+    x = np.array(check(block, tokens), np.int64)
 
     def half_up(a: Any, shift: int) -> Any:
         return np.floor_divide(a + (1 << shift) // 2, 1 << shift)

@@ -54,7 +54,7 @@ def cell_named(name: str) -> str:
 
 def total(cells: Mapping[str, int]) -> Quantity:
     """The area of so many cells of each kind."""
-    if not cells:
+    if not isinstance(cells, Mapping) or not cells:
         raise ValueError("no cells; counts by kind, such as {'nand2_1': 3}, are needed")
     found: Quantity | None = None
     for name, count in cells.items():

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .info import read_info
+from .info import InfoError, read_info
 from .pins import PORTS
 from .tapeout import TILES
 from .verilog import Module, modules, zero
@@ -80,7 +80,7 @@ def checklist(info: str | Mapping[str, Any], verilog: str) -> list[Fault]:
     Raises
     ------
     InfoError
-        For a text that is no ``info.yaml``; names the line.
+        For a text that is no ``info.yaml``, with its line, and for other types.
 
     Notes
     -----
@@ -92,6 +92,8 @@ def checklist(info: str | Mapping[str, Any], verilog: str) -> list[Fault]:
     ['title', 'author', 'description']
     """
     read = read_info(info) if isinstance(info, str) else info
+    if not isinstance(read, Mapping) or not isinstance(verilog, str):
+        raise InfoError("info is a text or a mapping, verilog a text")
     handed = Submission(read, modules(verilog))
     return [Fault(name, says) for name, ask in RULES.items() for says in ask(handed)]
 

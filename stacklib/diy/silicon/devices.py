@@ -66,11 +66,14 @@ class Fpga:
         return rate.to("TOP/s").named(f"{self.name}, multipliers x clock")
 
 
-@cache
 def device(name: str) -> Fpga:
     """An FPGA by its key or a board that carries it."""
     known = {**{k: k for k in KEYS}, **BOARDS}
-    key = known[resolve(name, known, "FPGA")]
+    return _read(known[resolve(str(name), known, "FPGA")])
+
+
+@cache
+def _read(key: str) -> Fpga:
     words, family = KEYS[key]
     told = {
         field: quoted(f"fpga_{key}.{field}")

@@ -39,27 +39,23 @@ class Layer:
     def __post_init__(self) -> None:
         whole(0, shift=self.shift)
         whole(pool=self.pool)
-        sizes = {(len(k), len(k[0]), len(k[0][0])) for k in self.kernels}
+        sizes = {shape_of(kernel, "a kernel") for kernel in self.kernels}
         if len(sizes) != 1 or len(self.bias) != len(self.kernels):
             raise ValueError(
                 f"{len(self.kernels)} kernels of sizes {sorted(sizes)} and "
                 f"{len(self.bias)} biases: kernels of one size, one bias each"
             )
-        for value in self.weights():
-            if not is_whole(value) or not LOW <= value <= HIGH:
-                raise ValueError(f"weight {value!r}: whole, from {LOW} to {HIGH}")
+        # Python's own numbers, which no product runs over.
+        made = tuple(ints(kernel, "weights") for kernel in self.kernels)
+        object.__setattr__(self, "kernels", made)
         if bad := [b for b in self.bias if not is_whole(b)]:
             raise ValueError(f"bias {bad[0]!r}: a whole number is needed")
+        object.__setattr__(self, "bias", tuple(map(int, self.bias)))
         if self.widest >= 1 << ACCUMULATOR - 1:
             raise ValueError(
                 f"sums up to {self.widest} do not fit {ACCUMULATOR} bits; use smaller "
                 "weights"
             )
-
-    def weights(self) -> Iterator[int]:
-        """Every weight, output channel by output channel."""
-        for kernel in self.kernels:
-            yield from flat(kernel)
 
     @property
     def size(self) -> tuple[int, int, int]:
@@ -136,6 +132,28 @@ class Network:
         )
 
 
+def shape_of(image: Image, what: str = "the input") -> tuple[int, int, int]:
+    """Channels, rows and columns; refuses what has rows of several lengths."""
+    try:
+        sizes = {(len(plane), len(row)) for plane in image for row in plane}
+        rows = {len(plane) for plane in image}
+    except TypeError:
+        raise ValueError(f"{what}: channels of rows of numbers are needed") from None
+    if len(sizes) != 1 or len(rows) != 1 or not all(*sizes):
+        raise ValueError(
+            f"{what} has planes and rows of several lengths, or empty ones"
+        )
+    return (len(image), *sizes.pop())
+
+
+def ints(image: Image, what: str) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """The same in Python's whole numbers; refuses more than eight bits."""
+    for value in flat(image):
+        if not is_whole(value) or not LOW <= value <= HIGH:
+            raise ValueError(f"{value!r} in {what}: whole, from {LOW} to {HIGH}")
+    return tuple(tuple(tuple(map(int, row)) for row in plane) for plane in image)
+
+
 def flat(image: Image) -> Iterator[int]:
     """Channel by channel, row by row."""
     for plane in image:
@@ -198,18 +216,19 @@ def run(network: Network, image: Image) -> list[list[list[list[int]]]]:
 
     - ``image``: of the network's shape, whole numbers of eight bits.
     """
-    shape = (len(image), len(image[0]), len(image[0][0]))
-    if shape != network.shape:
-        raise ValueError(f"an input of {shape}: {network.name} takes {network.shape}")
-    for value in flat(image):
-        if not is_whole(value) or not LOW <= value <= HIGH:
-            raise ValueError(f"{value!r} in the input: whole, from {LOW} to {HIGH}")
+    here = entered(network, image)
     told: list[list[list[list[int]]]] = []
-    here: Image = image
     for layer in network.layers:
         here = finish(layer, convolve(layer, here))
         told.append(here)
     return told
+
+
+def entered(network: Network, image: Image) -> Image:
+    """An input in Python's whole numbers; refuses one of another shape."""
+    if (shape := shape_of(image)) != network.shape:
+        raise ValueError(f"an input of {shape}: {network.name} takes {network.shape}")
+    return ints(image, "the input")
 
 
 def run_many(network: Network, images: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from stacklib.accelerators.rtl.feed import Cycle, Matrix, by_formula
 
-from .fixed import Image, Network, finish
+from .fixed import Image, Network, entered, finish
 from .pipeline import CLEAR, Engine, products_of, tiles
 
 ByCycle: TypeAlias = Callable[[Matrix, Matrix], Iterable[Cycle]]
@@ -41,7 +41,7 @@ def on_arrays(
 
     - ``by``: a product of two matrices, cycle by cycle.
     """
-    here = [[list(row) for row in plane] for plane in image]
+    here = entered(network, image)
     given, counted = [], []
     for layer, engine in zip(network.layers, engines, strict=True):
         rows, cols = layer.sums((len(here), len(here[0]), len(here[0][0])))

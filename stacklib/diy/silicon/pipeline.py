@@ -26,7 +26,7 @@ from stacklib.quantity.counting import counted
 from stacklib.roofline.work.fit import Infeasible
 
 from .devices import FAMILIES, Fpga, device, per_place
-from .fixed import Layer, Network
+from .fixed import Image, Layer, Network
 
 FILL = quoted("fpga.fill").si  # of the look-up tables
 CLEAR = 1  # cycle between two tiles
@@ -225,6 +225,8 @@ def fpga(network: Network, on: str | Fpga, *, clock: float | None = None) -> Des
         sum.
     UnknownName
         For a device that is not known; names the nearest.
+    ValueError
+        For a clock that is none, and for what is no network.
 
     Notes
     -----
@@ -237,7 +239,9 @@ def fpga(network: Network, on: str | Fpga, *, clock: float | None = None) -> Des
     >>> [(e.rows, e.cols) for e in design.engines], design.interval
     ([(2, 4), (5, 1), (1, 2)], 700)
     """
-    of = device(on) if isinstance(on, str) else on
+    if not isinstance(network, Network):
+        raise ValueError(f"network = {network!r}: a Network, such as small_cnn()")
+    of = on if isinstance(on, Fpga) else device(on)
     if clock is not None:
         above_zero(clock=clock)
     needed, there = memory_bits(network), of.memory.to("bit").value
@@ -285,9 +289,7 @@ def _fastest(layers: list[tuple[int, int, int]], most: int) -> list[Engine]:
     return found
 
 
-def products_of(
-    layer: Layer, image: list[list[list[int]]]
-) -> tuple[list[list[int]], list[list[int]]]:
+def products_of(layer: Layer, image: Image) -> tuple[list[list[int]], list[list[int]]]:
     """A convolution as two matrices: windows by rows, kernels by columns."""
     rows, cols = layer.sums((len(image), len(image[0]), len(image[0][0])))
     channels, high, wide = layer.size
