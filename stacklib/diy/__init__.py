@@ -5,6 +5,10 @@
 ``power(card, limit)`` is what a card does under a limit of power, ``heat`` where its
 heat goes, ``temperature(build, hours, ambient)`` both, and ``chain(build)`` all links
 from the breaker to the token.
+
+``fpga(small_cnn(), "up5k")`` is a network on an FPGA, ``tapeout(cells)`` a design on a
+tile of a shared chip and ``checklist(info, verilog)`` what its makers look at;
+``realism()`` and ``timeline()`` say what such projects cost and how long they take.
 """
 
 from __future__ import annotations
@@ -17,6 +21,12 @@ if TYPE_CHECKING:
     from .breaker import chain, temperature, tokens_per_joule
     from .build import Build, read_build
     from .checker import verify
+    from .silicon.checklist import checklist
+    from .silicon.glyphs import small_cnn
+    from .silicon.pipeline import fpga
+    from .silicon.realism import realism
+    from .silicon.tapeout import tapeout
+    from .silicon.timeline import timeline
     from .thermal import heat
     from .voltage import power
 else:
