@@ -51,7 +51,7 @@ test_what_no_array_can_say = refusals(
     (array(ARRAY.replace("os", "rs")), "unknown dataflow 'rs'"),
     (array("m=64"), "config does not give 'n'"),
     (array(ARRAY.replace("64", "6.4")), "m=6.4: a whole number"),
-    (row("J", "", system="4x RTX 3090"), "no array of multipliers"),
+    (row("J", "", system="4x abacus"), "no array of multipliers"),
     (array("", system="TPU v1", subject="MLP9", metric="throughput"), "'MLP9'"),
     (
         array("batch=16", system="TPU v1", subject="MLP0", metric="throughput"),
