@@ -33,12 +33,13 @@ def program(page: str) -> str:
 
 @dataclass(frozen=True)
 class loop_of:
-    """The one program of a page, read when it is called."""
+    """The one program of a page, or that at a place, read when it is called."""
 
     page: str
+    at: int | None = None
 
     def __call__(self) -> str:
-        return program(self.page)
+        return program(self.page) if self.at is None else programs(self.page)[self.at]
 
     def prints(self, old: str = "", new: str = "") -> str:
         """What it prints, with ``old`` in it written as ``new``."""

@@ -28,11 +28,18 @@ ROOMS = [r for r in docs.rooms() if r not in ("pages", "cli", "plots")]
 HEAD = """
 import numpy as np
 from stacklib import accelerators, cost, evidence, gpu, hardware, kernels, memory
-from stacklib import models, quantity, quantizers, roofline, serving, tinylm
+from stacklib import diy, models, quantity, quantizers, roofline, serving, tinylm
 x = np.random.default_rng(0).standard_normal((8, 256)).astype(np.float32)
 q4 = quantizers.quantize(x, "q4_0")
 few = x[None, None, :, :64]
 traffic = serving.poisson(5, 20)
+rig = '''gpus = "rtx_4080"
+cpu = "9950x"
+board = "proart_x870e"
+psu = "mpg_a1000g"
+memory = "vengeance_ddr5_64"
+case = "torrent"
+cooling = "nh_d15_g2" '''
 llama = models.get("llama-3-8b")
 """
 CALLS = """
@@ -53,6 +60,9 @@ cost.parts("board")
 cost.poisson(0.5)
 cost.prices("h100_sxm")
 cost.reticle()
+diy.read_build(rig)
+diy.temperature(diy.read_build(rig), 1, 22)
+diy.tokens_per_joule(100, diy.read_build(rig))
 evidence.claims(chapter=7)
 gpu.empty((3, 4)).shape
 gpu.peaks()

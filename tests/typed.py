@@ -113,6 +113,10 @@ LINES = [
         "collective all-gather --ranks 16 --nodes 2 --size 1MB --on h100-sxm "
         "--port 200 --algorithm ring --protocol ll --python"
     ),
+    Typed(
+        "collective all-reduce --ranks 16 --size 1GiB --on h100-sxm --fabric efa "
+        "--latency 20"
+    ),
     *tables(
         "layout llama-3-8b --on h100-sxm --chips 8 --batch 16 --length 2048 --best 3 "
         "--dtype bf16 --port 400",

@@ -44,7 +44,7 @@ from stacklib.tinylm import model as tinylm
 SAME = 1e-9
 OWN = "tinylm-"  # how keys of the book's own models begin
 AGAIN = "run make numbers, then make execute"
-MEASURED = re.compile(r"[A-K]-\d{4}")  # ids of published measurements
+MEASURED = re.compile(r"[A-K]-(?:\d{4}|F\d+)")  # ids of published measurements
 RECORDED = ("spec", "config")  # kinds of leaf that name a record
 
 

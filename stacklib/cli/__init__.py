@@ -55,6 +55,7 @@ COMMANDS = {
 FOLDERS = {
     "chips": ("array",),
     "own": ("generate", "quantize", "serve"),
+    "rigs": ("plan",),
     "served": ("search", "price"),
 }
 

@@ -57,6 +57,15 @@ def add_parser(subparsers: Any) -> None:
         help="of one rank's whole array, as nccl-tests prints it: 16KiB, 64MB, ...",
     )
     add_port(parser)
+    parser.add_argument(
+        "--fabric", help="network between nodes: ib (taken), roce, efa, tcpx, tcpxo"
+    )
+    parser.add_argument(
+        "--latency",
+        type=float,
+        metavar="US",
+        help="microseconds that a port adds to each step (as published of the fabric)",
+    )
     parser.add_argument("--algorithm", help="taken instead of NCCL's choice: ring, ...")
     parser.add_argument("--protocol", help="taken instead: ll, ll128, simple")
     parser.add_argument(
@@ -73,9 +82,19 @@ def predict(args: argparse.Namespace) -> Timed:
     from stacklib.interconnect.selection.machine import fabric
     from stacklib.interconnect.selection.timed import COLLECTIVES, collective_time
     from stacklib.quantity import resolve
+    from stacklib.quantity.bounds import at_least
 
     name = resolve(args.name, COLLECTIVES, "collective")
-    on = fabric(hardware.get(args.on), args.ranks, nodes=args.nodes, port=port_of(args))
+    if args.latency is not None:
+        at_least(0, latency=args.latency)
+    on = fabric(
+        hardware.get(args.on),
+        args.ranks,
+        nodes=args.nodes,
+        port=port_of(args),
+        network=args.fabric,
+        latency=None if args.latency is None else args.latency * 1e-6,
+    )
     algorithm, protocol = args.algorithm, args.protocol
     return collective_time(
         name,
@@ -99,6 +118,7 @@ def as_json(found: Timed) -> dict[str, Any]:
         "device": found.fabric.device,
         "ranks": found.fabric.ranks,
         "nodes": found.fabric.nodes,
+        "fabric": found.fabric.network if found.fabric.nodes > 1 else None,
         "size_bytes": found.size,
         "time_s": found.time,
         "algorithm": found.algorithm,
@@ -141,7 +161,9 @@ def run(args: argparse.Namespace) -> int:
         ("error bar", band_text(family(found.size, on))),
     ]
     if not as_table(args):
-        boxes = "one node" if on.nodes == 1 else f"{on.nodes} nodes"
+        boxes = "one node"
+        if on.nodes > 1:
+            boxes = f"{on.nodes} nodes, {on.network} {on.port / 1e9:.4g} GB/s a port"
         print(
             f"{found.collective} of {found.size:,.0f} B, {on.ranks} ranks of "
             f"{on.device}, {boxes}, {on.link} {on.rate / 1e9:.4g} GB/s per direction"

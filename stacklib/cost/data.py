@@ -213,17 +213,9 @@ def memory_price(kind: str) -> Range:
 
 
 def packaging_price(kind: str) -> Range:
-    """What the packaging of one device is said to cost.
+    """What the packaging ``kind`` of one device is said to cost: ``"cowos_s"``.
 
-    Parameters
-    ----------
-    kind : str
-        ``"cowos_s"``, ``"cowos_l"`` or ``"cowos_s_soic"``.
-
-    Raises
-    ------
-    UnknownName
-        For any other.
+    UnknownName for a kind that nobody quotes.
     """
     return _shelf(*_PACKAGING).find(kind, "packaging")
 

@@ -37,8 +37,9 @@ def from_opendb(record: Record, kind: str) -> tuple[str, Fields]:
 def _number(record: Record, field: str, most: float = 1e6) -> float | None:
     """A number above zero that may be true; those records write 0 for unknown."""
     value = record.get(field)
-    plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if plain and 0 < value <= most else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if 0 < value <= most else None
 
 
 def _text(record: Record, field: str) -> str | None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
+    from .breaker import chain, temperature, tokens_per_joule
     from .build import Build, read_build
-    from .chain import chain, temperature, tokens_per_joule
     from .checker import verify
-    from .heat import heat
-    from .power import power
+    from .thermal import heat
+    from .voltage import power
 else:
     __all__, __getattr__, __dir__ = offer(__name__)

@@ -115,7 +115,9 @@ class Build:
             raise ValueError(f"peer = {self.peer!r}: true or false is needed")
         for field in ("risers", "cables", "slots"):
             many = len(getattr(self, field))
-            if many > len(self.gpus):
+            if many > len(self.gpus) or (
+                field == "slots" and 0 < many < len(self.gpus)
+            ):
                 raise ValueError(f"{field}: {many} for {len(self.gpus)} cards")
         self._check_sorts()
 
@@ -129,8 +131,15 @@ class Build:
                 raise ValueError(f"bridges: {bridge.name} is no bridge")
 
     def with_(self, **changes: Any) -> Build:
-        """The same build with other parts or choices."""
+        """The same build with ``changes``: other parts or choices, by field."""
         return replace(self, **changes)
+
+    def swapped(self, **changes: Any) -> Build:
+        """The same with ``changes`` that are parts already, or choices: no look-up."""
+        other = object.__new__(Build)
+        for field in self.__slots__:
+            object.__setattr__(other, field, changes.get(field, getattr(self, field)))
+        return other
 
     def parts(self) -> tuple[Part, ...]:
         """Every part, as often as it is there."""
@@ -173,18 +182,32 @@ def _parts(value: Any, kind: str, field: str) -> Iterable[Part]:
 def read_build(text: str) -> Build:
     """A build from TOML: one line a field, by the names that ``Build`` takes.
 
-    Raises ValueError for text that is no TOML, an unknown field (with the nearest) and
-    a field that is missing.
+    Parameters
+    ----------
+    text : str
+        The file's text, such as ``cpu = "7960x"``.
+
+    Raises
+    ------
+    UnknownName
+        For a field that a build does not have; the last line lists the nearest.
+    ValueError
+        For text that is no TOML, or that lacks a field.
+
+    Examples
+    --------
+    >>> read_build('gpus = "2 x rtx_5090"')
+    Traceback (most recent call last):
+    ...
+    ValueError: the build lacks cpu, board, memory, psu, case, cooling: name each
     """
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
         raise ValueError(f"no build in TOML: {wrong}") from None
     known = [field.name for field in fields(Build)]
-    for name in raw:
-        resolve(name, known, "field of a build", exact=True)
     keys = {resolve(name, known, "field of a build", exact=True): name for name in raw}
     needed = [f for f in KIND_OF if f not in OPTIONAL]
     if missing := [field for field in needed if field not in keys]:
-        raise ValueError(f"the build lacks {', '.join(missing)}: name a part for each")
+        raise ValueError(f"the build lacks {', '.join(missing)}: name each")
     return Build(**{"storage": (), **{f: raw[name] for f, name in keys.items()}})

@@ -13,7 +13,7 @@ from stacklib.quantity.bounds import above_zero, share
 from . import rules_fit, rules_lanes, rules_power  # they enter their rules
 from .build import Build
 from .findings import Finding
-from .mending import mend
+from .mending import Mender
 from .rules import RULES, Case
 
 ROOMS = (rules_fit, rules_lanes, rules_power)
@@ -80,6 +80,7 @@ def verify(
             kept.add(rule.id)
         else:
             broken.append((rule, found))
+    mender = Mender(case, kept)
     return [
         Finding(
             rule.id,
@@ -88,7 +89,7 @@ def verify(
             found.sum(),
             found.part.name,
             found.sources(),
-            mend(rule, found.part, case, kept),
+            mender.mend(rule, found.part),
             found.need,
             found.have,
         )

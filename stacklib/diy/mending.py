@@ -8,8 +8,8 @@ rules before it is proposed, and nothing is proposed whose price is unknown.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import replace
 
 from stacklib.cost.catalogue import Part, parts
 from stacklib.hardware.accelerator import UnknownSpec
@@ -24,38 +24,60 @@ STEP = 5  # W: power limits are tried in such steps
 
 def holds(rule: Rule, case: Case) -> bool | None:
     """Whether a build keeps a rule; None where that cannot be decided."""
-    try:
-        return rule.check(case) is None
-    except UnknownSpec:
-        return None
+    if rule.id not in case.asked:
+        try:
+            case.asked[rule.id] = rule.check(case) is None
+        except UnknownSpec:
+            case.asked[rule.id] = None
+    return case.asked[rule.id]
 
 
-def mend(rule: Rule, culprit: Part, case: Case, kept: set[str]) -> Mend | None:
-    """The cheapest change by which the rule holds, and all still do that did.
+class Mender:
+    """Changes of one build, each tried once however many rules it may mend.
 
-    ``culprit``: the part that breaks it. ``kept``: the rules that the build keeps now.
+    ``kept``: ids of the rules that the build keeps now.
     """
-    best: Mend | None = None
-    for field in sorted(rule.mends, key=lambda name: name not in CHOICES):
-        if best is not None and field not in CHOICES and best.field in CHOICES:
-            break
-        for offer in _offers(field, culprit, case.build):
-            if best is not None and offer.dollars >= best.dollars:
-                break
-            mains = case.mains if offer.mains is None else offer.mains
-            if _mends(rule, Case(offer.build, mains, case.continuous), kept):
-                best = offer
-                break
-    return best
 
+    def __init__(self, case: Case, kept: set[str]) -> None:
+        self.case, self.kept = case, [RULES[id] for id in RULES if id in kept]
+        self.offers: dict[tuple[str, Part | None], list[tuple[Mend, Case]]] = {}
 
-def _mends(rule: Rule, after: Case, kept: set[str]) -> bool:
-    try:
-        if not holds(rule, after):
+    def mend(self, rule: Rule, culprit: Part) -> Mend | None:
+        """The cheapest change by which the rule holds, and all still do that did.
+
+        ``culprit``: the part that breaks it.
+        """
+        best: Mend | None = None
+        for field in sorted(rule.mends, key=lambda name: name not in CHOICES):
+            if best is not None and field not in CHOICES and best.field in CHOICES:
+                break
+            offers = self._offers(field, culprit)
+            if field == "limit":  # less power mends more: halve what is left to try
+                first = bisect_left(offers, True, key=lambda o: bool(holds(rule, o[1])))
+                offers = offers[first : first + 1]
+            for offer, after in offers:
+                if best is not None and offer.dollars >= best.dollars:
+                    break
+                if self._mends(rule, after):
+                    best = offer
+                    break
+        return best
+
+    def _mends(self, rule: Rule, after: Case) -> bool:
+        try:
+            return bool(holds(rule, after)) and all(holds(k, after) for k in self.kept)
+        except ValueError:  # slots that the other board does not have
             return False
-        return all(holds(RULES[id], after) for id in kept)
-    except ValueError:  # slots that the other board does not have
-        return False
+
+    def _offers(self, field: str, culprit: Part) -> list[tuple[Mend, Case]]:
+        key = (field, culprit if field in ("gpus", "storage") else None)
+        if key not in self.offers:
+            mains, share = self.case.mains, self.case.continuous
+            self.offers[key] = [
+                (offer, Case(offer.build, offer.mains or mains, share))
+                for offer in _offers(field, culprit, self.case.build)
+            ]
+        return self.offers[key]
 
 
 def _offers(field: str, culprit: Part, build: Build) -> Iterator[Mend]:
@@ -84,7 +106,7 @@ def _offers(field: str, culprit: Part, build: Build) -> Iterator[Mend]:
         )
         new = after if field in MANY else after[0]
         slots = () if field == "board" else build.slots
-        built = replace(build, **{field: new, "slots": slots})
+        built = build.swapped(**{field: new, "slots": slots})
         yield Mend(field, f"{field}: {names}", dollars, built)
 
 
@@ -139,25 +161,25 @@ def _limits(build: Build) -> Iterator[Mend]:
     for step in range(1, math.ceil((start - least) / STEP) + 1):
         limit = max(least, STEP * math.ceil(start / STEP - step))
         says = f"limit: each card to {number(limit)} W"
-        yield Mend("limit", says, 0.0, replace(build, limit=limit))
+        yield Mend("limit", says, 0.0, build.swapped(limit=limit))
 
 
 def _circuits(build: Build) -> Iterator[Mend]:
     for many in range(build.circuits + 1, len(build.psu) + 1):
         says = f"circuits: the supplies on {many} circuits"
-        yield Mend("circuits", says, 0.0, replace(build, circuits=many))
+        yield Mend("circuits", says, 0.0, build.swapped(circuits=many))
 
 
 def _slots(build: Build) -> Iterator[Mend]:
     if build.slots:
         says = "slots: the cards as this checker places them"
-        yield Mend("slots", says, 0.0, replace(build, slots=()))
+        yield Mend("slots", says, 0.0, build.swapped(slots=()))
 
 
 def _peer(build: Build) -> Iterator[Mend]:
     if build.peer:
         says = "peer: copies over host memory, split by layers"
-        yield Mend("peer", says, 0.0, replace(build, peer=False))
+        yield Mend("peer", says, 0.0, build.swapped(peer=False))
 
 
 def _mains(build: Build) -> Iterator[Mend]:

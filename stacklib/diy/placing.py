@@ -42,20 +42,9 @@ class Seat(NamedTuple):
         """A fact of the slot; raises where no source tells it."""
         value = self.lanes if field == "lanes" else getattr(self.slot, field)
         if value is None:
-            raise UnknownSpec(f"slot {self.slot.name}: its {field} is unknown")
+            words = "place on the board" if field == "at" else field
+            raise UnknownSpec(f"slot {self.slot.name}: its {words} is unknown")
         return value
-
-    @property
-    def generation(self) -> int:
-        """Of the link: the least of card, slot and riser."""
-        riser = self.riser["generation"] if self.riser else 9
-        return int(min(self.card["generation"], self.told("generation"), riser))
-
-    @property
-    def link(self) -> int:
-        """Lanes of the link: the least of card, slot and riser."""
-        riser = self.riser["lanes"] if self.riser else 16
-        return int(min(self.card["lanes"], self.told("lanes"), riser))
 
 
 class Placed(NamedTuple):
@@ -119,7 +108,8 @@ def _place(
 
 
 def _slot(row: Any) -> Slot:
-    return Slot(*(None if value == UNKNOWN else value for value in row))
+    told: list[Any] = [None if value == UNKNOWN else value for value in row]
+    return Slot(*told)
 
 
 def _left(

@@ -24,6 +24,7 @@ class Case:
 
     def __init__(self, build: Build, mains: float, continuous: float) -> None:
         self.build, self.mains, self.continuous = build, mains, continuous
+        self.asked: dict[str, bool | None] = {}  # what rules have said, by id
 
     @cached_property
     def placed(self) -> Placed:

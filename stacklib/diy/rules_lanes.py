@@ -34,12 +34,7 @@ def _short(case: Case, root: str, taken: str) -> tuple[Seat, Amount, Amount] | N
     for seat in case.placed.seats:
         cause = ("card" if seat.taker in names else "drive") if seat.taker else ""
         least = min(told("rig.least_lanes").value, seat.card["lanes"])
-        if (
-            seat.told("root") == root
-            and cause == taken
-            and seat.told("lanes") < least
-            and not seat.riser
-        ):
+        if seat.told("root") == root and cause == taken and seat.told("lanes") < least:
             need = total("", "lanes that a card needs", (1, _leaf(least, seat.card)))
             return seat, need, total("", "lanes left", (1, _lanes(seat)))
     return None
@@ -137,18 +132,19 @@ def generation(case: Case) -> Broken | None:
     """A card's link keeps half of its own rate: lanes and generation together."""
     share, cpu = told("rig.least_share"), case.build.cpu
     for seat in case.placed.seats:
-        if seat.riser or seat.told("root") != "cpu":
+        if seat.told("root") != "cpu":
             continue
         card = seat.card
         if seat.told("lanes") < min(told("rig.least_lanes").value, card["lanes"]):
             continue  # another rule's
-        gen = min(seat.generation, cpu["generation"])
+        gen = min(card["generation"], seat.told("generation"), cpu["generation"])
+        many = min(card["lanes"], seat.told("lanes"))
         own = 2.0 ** card["generation"] * card["lanes"]
-        if 2.0**gen * seat.link < share.value * own:
+        if 2.0**gen * many < share.value * own:
             need = _rate(
                 card["lanes"], card["generation"], "the card's own link", share
             )
-            have = _rate(seat.link, gen, "the link that it gets")
+            have = _rate(many, gen, "the link that it gets")
             says = f"slot {seat.slot.name} gives {card.name} less than half of its link"
             return Broken(case.build.board, says, need, have)
     return None

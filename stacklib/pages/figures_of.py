@@ -50,7 +50,7 @@ def rows(stem: str) -> list[dict[str, Any]]:
 @cache
 def row(id: str) -> measurements.Measurement:
     """A row of the published measurements."""
-    every = (*measurements.public(), *measurements.shapes(), *measurements.series())
+    every = (*measurements.fitted(), *measurements.series())
     return next(found for found in every if found.id == id)
 
 

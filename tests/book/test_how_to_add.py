@@ -108,7 +108,7 @@ def page(root: Path):
 
 def test_the_page_shows_each_kind_once():
     kinds = [words[1] for words in commands("stacklib")]
-    assert kinds == ["device", "claim", "section", "number", "exercise"]
+    assert kinds == ["device", "part", "claim", "section", "number", "exercise"]
 
 
 def test_the_new_device_loads_and_nothing_is_known_of_it(found):

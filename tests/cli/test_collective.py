@@ -38,6 +38,9 @@ def test_sizes_ports_and_settings(run):
     assert time("--size", "1GB", "--python") > plain
     two = ("--ranks", "16", "--nodes", "2", "--size", "1GB")
     assert time(*two, "--port", "100") > time(*two)
+    assert time(*two, "--fabric", "ib") == time(*two)
+    assert time(*two, "--fabric", "tcpxo") > time(*two)
+    assert time(*two, "--latency", "40") > time(*two, "--latency", "0")
 
 
 @pytest.mark.parametrize(
@@ -54,6 +57,9 @@ def test_sizes_ports_and_settings(run):
         (("--size", "1K", "--on", "nosuch"), "nosuch"),
         (("--size", "1K", "--on", "tpu-v5e"), "TPU"),
         (("--size", "1K", "--port", "-1"), "port"),
+        (("--size", "1K", "--fabric", "etherned"), "etherned"),
+        (("--size", "1K", "--ranks", "16", "--latency", "-3"), "latency = -3"),
+        (("--size", "1K", "--latency", "nan"), "latency"),
     ],
 )
 def test_bad_input_is_one_error(run, more, says):

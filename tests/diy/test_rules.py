@@ -82,6 +82,12 @@ def test_power_counts_each_card_once_and_its_limit():
     assert drawn(build.with_(limit=300)).value == 300 * 3 + 155 + 150
 
 
+def test_a_riser_hides_no_narrow_slot():
+    base, changes = PLANTED["narrow"]
+    risen = {**base, **changes, "case": "open_frame_8", "risers": "linkup_ava5_250"}
+    assert "narrow" in {f.rule for f in verify(Build(**risen))}
+
+
 def test_a_share_of_the_breaker_and_the_voltage_decide():
     build = Build(**{**RACK, "gpus": "3 x rtx_3090_turbo", "psu": "rog_thor_1600_t3"})
     assert [f.rule for f in verify(build)] == ["circuit"]

@@ -16,6 +16,7 @@ from stacklib.hardware import UnknownSpec
 from stacklib.interconnect.experts.count import expect
 from stacklib.interconnect.experts.dispatch import dispatch_bytes, dispatch_time
 from stacklib.interconnect.selection import constants as c
+from stacklib.interconnect.selection.between import NETWORKS
 from stacklib.interconnect.selection.machine import Fabric, fabric
 from stacklib.interconnect.selection.timed import (
     KERNEL,
@@ -108,7 +109,9 @@ _HOST = ("torch", "vidur", "all_reduce_bench", "jax", "python")
 _COMPILED = ("nccl-tests", "rccl-tests", "nccl_tests", "rccl_tests", "graph", "custom")
 # DeepEP's tables name a generation; its links and ports are all that is asked for.
 _GENERATIONS = {"sm90": "h100_sxm", "sm100": "b200_sxm"}
-_PORT = re.compile(r"(\d+)\s*g(?:b/s|bps|be|bit/s|bit)?\s*(?:ib|roce|nic|hdr|ndr|efa)")
+_PORT = re.compile(
+    r"(\d+)\s*g(?:b/s|bps|be|bit/s|bit)?\s*(?:ib|roce|nic|hdr|ndr|efa|tcpx)"
+)
 _V3 = {"experts": 256, "top_k": 8}  # experts of DeepSeek-V3, which DeepEP is timed with
 
 
@@ -191,8 +194,12 @@ def fabric_of(row: Measurement) -> Fabric:
         said = re.search(r"\b(\d+) ?x? ?nodes?\b", row.system.lower())
         nodes = int(said[1]) if said else None
     # Bridges join two cards; beyond them is PCI Express.
-    pairs = 2 if "pairwise" in row.system.lower() else None
-    return fabric(key, ranks, nodes=nodes, port=_port(row), domain=pairs)
+    joined = 2 if "pairwise" in row.system.lower() else _first(row, ("domain",))
+    words = re.findall(r"[a-z]+", row.system.lower())
+    network = next((name for name in reversed(NETWORKS) if name in words), None)
+    return fabric(
+        key, ranks, nodes=nodes, port=_port(row), domain=joined, network=network
+    )
 
 
 def _algorithm(row: Measurement) -> tuple[str | None, str | None]:

@@ -270,6 +270,7 @@ def layouts_of(
                 sequence=tp > 1 and not old,
                 overlap=_overlap(row, shape, device),
                 schedule=_schedule(row, pp, batch // (group * micro)),
+                etp=1 if group * cp % ep else first(row, "etp"),
             )
             found.append((layout, batch))
     if not found:
@@ -329,7 +330,7 @@ def chosen(
                 columns[name] = 1
         batch = numpy.array([float(options[i][1]) for i in mine])
         one = options[mine[0]][0]  # what the software's options have alike
-        same = {"overlap": one.overlap, "later": one.later, "schedule": schedule}
+        same = {n: getattr(one, n) for n in ("overlap", "later", "schedule", "etp")}
         many = Layout(**columns, recompute=again, **same)
         step = evaluate(shape, device, many, batch, length, scores, limit=False)
         kept = step.memory.weights + step.memory.activations

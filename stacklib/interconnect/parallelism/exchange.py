@@ -97,13 +97,13 @@ def data_time(
     group = layout.dp * layout.cp
     gather, scatter = passes
     each = WEIGHTS * gather + GRADIENTS * scatter
-    near = layout.tp
+    near, inner = layout.tp, layout.inner
     dense = mine.dense * each
     time = half_ring(device, near, group, dense)
     sent = dense * (group - 1) / group
     if not (type(mine.routed) is float and mine.routed == 0):
-        fewer = maximum(group / layout.ep, 1.0)
+        fewer = maximum(group * near / (layout.ep * inner), 1.0)
         routed = mine.routed * each
-        time = time + half_ring(device, near * layout.ep, fewer, routed)
+        time = time + half_ring(device, inner * layout.ep, fewer, routed)
         sent = sent + routed * (fewer - 1) / fewer
     return sent, where(group > 1, 1.0, 0.0) * time

@@ -83,19 +83,21 @@ def products(
     for mat in kind.mats:
         depth: Any = mat.depth
         columns: Any = mat.columns
+        ways = layout.tp if mat.total == mat.used else layout.inner
         if mat.cut == "columns":
-            columns = columns / layout.tp
+            columns = columns / ways
         elif mat.cut == "rows":
-            depth = depth / layout.tp
+            depth = depth / ways
         if mat.total == mat.used:
             read = read + tokens * mat.used * depth
             one = product_time(tokens, columns, depth, mat.total, rates)
             forward, backward = forward + one, backward + 2.0 * one
             continue
+        sent = tokens * ways / layout.tp * mat.used  # rows that a chip is sent
         if not rates.fused:
-            apart = apart + tokens * mat.used * depth
+            apart = apart + sent * depth
         groups = mat.total / layout.ep
-        each = tokens * mat.used / groups
+        each = sent / groups
         one = product_time(each, columns, depth, groups, rates, True)
         back = product_time(each, depth, columns, groups, rates, True)
         back = back + product_time(depth, columns, each, groups, rates)
@@ -150,7 +152,7 @@ def layer_time(
     if kind.routed:
         worn = 1.0 / rates.scattered
         host = rates.host * started(kind, layout, device.width < 2)
-        sent = kind.routed * tokens * shape.hidden
+        sent = kind.routed * tokens * layout.inner / tp * shape.hidden
         loose, loose_back = loose + _SENT * sent, loose_back + _SENT * sent
         if not rates.fused:
             loose, loose_back = loose + _SORTED * sent, loose_back + _SORTED * sent

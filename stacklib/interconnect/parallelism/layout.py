@@ -32,6 +32,9 @@ class Layout:
         sequence (context) are cut; their product is the number of chips.
     ep : int or array
         Ways by which experts are cut, among the chips of data and context parallelism.
+    etp : int or array, optional
+        Ways by which each expert's matrices are cut: as ``tp`` where it is not told.
+        Where fewer, chips of tensor parallelism hold experts of their own.
     sequence : bool
         Whether what tensor parallelism would keep on each of its chips (norms,
         residuals) is cut by tokens.
@@ -87,15 +90,20 @@ class Layout:
     schedule: str = "1f1b"
     split: Any = None
     later: int = 0
+    etp: Any = None
 
     def __post_init__(self) -> None:
-        for name in _COUNTS:
+        for name in _COUNTS if self.etp is None else (*_COUNTS, "etp"):
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 if getattr(value, "shape", ()) == ():
                     whole(**{name: value})
+                    value = int(value)
                 elif not (value >= 1).all():
                     raise ValueError(f"{name} has counts below one")
+                else:
+                    value = value * 1.0  # so that no product of counts runs over
+                object.__setattr__(self, name, value)
         if isinstance(self.recompute, str) and self.recompute not in RECOMPUTE:
             told = resolve(self.recompute, RECOMPUTE, "recomputation")
             object.__setattr__(self, "recompute", told)
@@ -106,13 +114,24 @@ class Layout:
         if isinstance(self.split, str):
             object.__setattr__(self, "split", read(self.split))
         elif self.split is not None:
-            split = tuple(self.split)
+            try:
+                split = tuple(self.split)
+            except TypeError:
+                raise ValueError(
+                    f"split = {self.split!r}: layers of each part, or a text, is needed"
+                ) from None
             for at, many in enumerate(split):
                 whole(0, **{f"layers of part {at} of the split": many})
             object.__setattr__(self, "split", tuple(map(int, split)))
         share = self.overlap
         if isinstance(share, str) or not _all((share >= 0) & (share <= 1)):
             raise ValueError(f"overlap = {share!r}: yes, no or a share from 0 to 1")
+        if self.split is not None and any(
+            getattr(one, "shape", ()) for one in (self.pp, self.interleave)
+        ):
+            raise ValueError(
+                "a split is one layout's, and pp or interleave is an array"
+            )
         zero = self.zero
         if not (zero in range(4) if isinstance(zero, int) else _all(zero < 4)):
             raise ValueError(f"zero = {zero!r}: 0, 1, 2 or 3")
@@ -121,6 +140,11 @@ class Layout:
     def chips(self) -> Any:
         """How many chips it takes."""
         return self.dp * self.tp * self.pp * self.cp
+
+    @property
+    def inner(self) -> Any:
+        """Ways by which an expert's matrices are cut."""
+        return self.tp if self.etp is None else self.etp
 
     @property
     def again(self) -> Any:
@@ -138,6 +162,8 @@ class Layout:
         said = [f"{n} {getattr(self, n)}" for n in ("tp", "cp", "ep", "pp", "dp")]
         cuts = [word for word in said if not word.endswith(" 1")] or ["one chip"]
         cuts += [f"micro {self.micro}"]
+        if self.etp is not None:
+            cuts.append(f"etp {self.etp}")
         if self.interleave > 1:
             cuts.append(f"interleave {self.interleave}")
         if self.schedule != "1f1b":
@@ -181,7 +207,7 @@ def read_layout(text: str, chips: int, split: str | None = None) -> Layout:
         name = _SPELLED.get(name, name)
         if not value and name.replace(" ", "-") in SCHEDULES:
             name, value = "schedule", name
-        if name not in _COUNTS and name not in (*_TOLD, "zero", "later"):
+        if name not in _COUNTS and name not in (*_TOLD, "zero", "later", "etp"):
             raise ValueError(
                 f"layout {text!r}: {word!r} is none of a layout's words, such as tp 8, "
                 "pp 16, ep 64, interleave 2, zero 1, recompute full, dualpipe"
@@ -245,9 +271,12 @@ def faults(layout: Layout, shape: Shape, chips: Any, batch: Any, length: int) ->
             "ep = {0.ep} does not divide {2.experts} experts",
         )
         yield (
-            (dp * cp) % ep != 0,
-            "ep = {0.ep} does not divide dp = {0.dp} x cp = {0.cp}",
+            (dp * cp * tp) % (ep * layout.inner) != 0,
+            "ep = {0.ep} x etp = {0.inner} does not divide tp = {0.tp} x dp = {0.dp} x "
+            "cp = {0.cp}",
         )
+    if layout.etp is not None:
+        yield tp % layout.etp != 0, "etp = {0.etp} does not divide tp = {0.tp}"
 
 
 def _split_faults(layout: Layout, shape: Shape, parts: Any) -> Any:

@@ -55,7 +55,7 @@ def held(shape: Shape, layout: Layout, stage: Stage) -> Held:
     for many, own in zip(stage.layers, shape.own, strict=True):
         dense = dense + many * (own.dense / tp + own.whole)
         if own.routed:  # of a model without experts it stays a plain zero
-            routed = routed + many * own.routed / (tp * layout.ep)
+            routed = routed + many * own.routed / (layout.inner * layout.ep)
     tables = stage.embedding + stage.head
     if shape.tied:  # one, where both are
         tables = maximum(stage.embedding, stage.head)
@@ -151,7 +151,8 @@ def kept(mine: Held, layout: Layout, level: int) -> Any:
     over = layout.zero >= level
     group = layout.dp * layout.cp * (2 if layout.schedule == "dualpipe" else 1)
     dense = mine.dense / where(over, group, 1)
-    return dense + mine.routed / where(over, group / layout.ep, 1)
+    fewer = group * layout.tp / (layout.ep * layout.inner)
+    return dense + mine.routed / where(over, fewer, 1)
 
 
 def _fuller(one: Memory, other: Memory) -> Memory:

@@ -116,7 +116,6 @@ def _sheet(on: str, dtype: str, port: float | None, domain: int | None) -> Devic
 
 # Of a TPU, its share of its host's way out of the pod.
 PORT = {**NCCL_PORT, "tpu": quoted("port.tpu").si}
-_SENDING = quoted("deepseek_ai.sms").si  # units that an exchange beside products takes
 
 
 def device_of(

@@ -299,7 +299,9 @@ def _of_arrays(
     columns = [numpy.asarray(c, dtype=numpy.int64) for c in columns]
     key: Any = 0
     for column in columns:
-        key = key * (int(column.max()) + 1) + column
+        key = key * (int(column.max(initial=0)) + 1) + column
+    if not numpy.size(key):
+        return grouped(pattern, len(costs), (len(pattern),), 1, False)
     _, first, inverse = numpy.unique(key, return_index=True, return_inverse=True)
     wide = numpy.broadcast_arrays(*columns)
     listed = []

@@ -135,6 +135,9 @@ def step_time(
     shape = shape_of(model, length, layout.later)
     if type(batch) is not int and getattr(batch, "shape", ()) == ():
         whole(batch=batch)
+        batch = int(batch)
+    elif type(batch) is not int:
+        batch = batch * 1.0  # so that no count of sequences runs over
     bad = hold(layout, shape, chips, batch, length)
     device = device_of(on, dtype, port, domain, traced)
     reached(device, chips)
@@ -305,7 +308,7 @@ def _pace(
 
 def _cost(layer: Layer, own: Numbers, layout: Layout, adding: Any) -> Any:
     """Seconds of a layer, by which layers are spread over stages."""
-    held = own.dense / layout.tp + own.whole + own.routed / (layout.tp * layout.ep)
+    held = own.dense / layout.tp + own.whole + own.routed / (layout.inner * layout.ep)
     return layer.forward + layer.backward + layer.wait + held * adding
 
 

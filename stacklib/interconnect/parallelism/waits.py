@@ -81,7 +81,7 @@ def layers_of(
             copy = array / tp
             if paired:  # there in the format of products, back in 16 bits
                 copy = copy * (2 + device.width) / 4
-            way, moved = exchange.all_to_all(device, kind, tp, ep, copy)
+            way, moved = exchange.all_to_all(device, kind, layout.inner, ep, copy)
             sending = passes * way
             # What runs beside products takes units of theirs for as long as it runs.
             left = maximum(sending - products, sending * rates.taken)

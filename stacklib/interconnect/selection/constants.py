@@ -106,9 +106,16 @@ NVLS_TREE_MOST = {
     "blackwell": (0.0, 96.0, 80.0),
 }
 NVLS_SHARE = {"volta": 0.0, "ampere": 0.0, "hopper": 0.85, "blackwell": 0.74}
-# The highest rate that the search tries (``search.cc``): on one node NVLS's rate
-# between nodes is raised up to it, and caps what a channel's own rate would give.
-NVLS_TOP = {"volta": 0.0, "ampere": 0.0, "hopper": 60.0, "blackwell": 90.0}
+# Rates that the search tries (``search.cc``). A channel of NVLS takes its rate of every
+# GPU's links and twice of its own GPU's, so the highest that fits times one more than
+# the channels is taken; on one node the rate between nodes is raised to the first.
+NVLS_SPEEDS = {
+    "hopper": (60.0, 50.0, 40.0, 30.0, 24.0, 20.0, 15.0, 12.0, 11.0, 6.0, 3.0),
+    "blackwell": (
+        *(90.0, 80.0, 70.0, 60.0, 50.0, 45.0, 40.0, 30.0, 24.0, 20.0, 19.0, 18.0),
+    ),
+}
+NVLS_BLOCKS = {"hopper": (16, 16), "blackwell": (24, 32)}  # ``nvls.cc``: a node, nodes
 
 RING_LL, RING_LL128 = 0.5, 0.92  # of the links' rate that is payload
 TREE, TREE_LL, TREE_LL128_NODE, TREE_LL128_NODES = 0.92, 1 / 3.8, 7 / 9, 120 / 128

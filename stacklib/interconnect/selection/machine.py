@@ -13,26 +13,28 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.quantity import quoted
-from stacklib.quantity.bounds import above_zero, whole
+from stacklib.quantity import quoted, resolve
+from stacklib.quantity.bounds import above_zero, at_least, whole
 
+from ..networks import pcie
 from . import constants as c
+from .between import NETWORKS
 from .model import GB
 
 # 24 channels of 15 GB/s on links of 450: NCCL's search, and its maintainer's "370 of
 # 450, protocol overhead about 20 %" (NVIDIA/nccl-tests, issue 212).
 PAYLOAD = 0.8
-# NCCL counts PCIe 3.0 x16 (15.75 GB/s) as 12: PCI_BW in src/graph/topo.h.
-PCIE = 12 / 15.75
-# Boards without links of their own. NCCL lets the two of a pair write to each other
-# over PCI Express; of more boards no path crosses a host bridge (``p2pLevel`` in
-# src/graph/paths.cc), so bytes are written to the host's memory and read from there.
-PAIR, STAGED = quoted("pcie.pair").si, quoted("pcie.staged").si
+# Of PCI Express. NCCL lets the two boards of a pair write to each other where their
+# driver does; of more boards no path crosses a host bridge (``p2pLevel`` in
+# src/graph/paths.cc), so bytes are written to the host's memory and read from there,
+# across its sockets where nothing is told of the tree (``networks.topo_tree``).
+PCIE, PAIR, STAGED = pcie.COUNTED, pcie.ROOT, pcie.HOST * pcie.ACROSS
 # All that such boards exchange, where the host is of PCIe 4 or older. Those of PCIe 5
 # have shown no such limit with eight boards.
 SHARED, SHARED_UP_TO = quoted("pcie.shared").si, 32e9
-NETWORK = quoted("port.payload").si
 # Bytes a second of one chip's port, one way, as machines of the generation are sold.
+NETWORK, SENDS = NETWORKS["ib"].payload, quoted("network.sends").value
+BLOCK = quoted("nvls.block").si  # bytes a second that a thread block copies for NVLS
 PORT = {
     name: quoted(f"port.{name}").si
     for name in ("volta", "ampere", "hopper", "blackwell", "cdna3", "cdna4")
@@ -43,6 +45,7 @@ LIKE = {  # which generation's constants stand for another chip's
     "ada": "ampere",
 }
 BOX = 8  # chips of a server whose links join fewer
+GRACE = 200e9  # bytes a second to a processor of NVIDIA's own: no slot is as fast
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,37 +61,77 @@ class Fabric:
     port: float  # bytes a second out of a chip to other nodes
     nvswitch: bool
     memory: float  # bytes a second of a chip's own memory
+    network: str = "ib"  # between nodes
+    latency: float = 0.0  # seconds that its ports add to each step
+    cpu: str = "intel"
+    sends: float = 1.0  # of its port's rate that plain sends reach
 
     @property
     def nodes(self) -> int:
         """How many groups of `local` ranks there are."""
         return self.ranks // self.local
 
+    @property
+    def ll128(self) -> bool:
+        """Whether 128 bytes stay together all the way: not over PCI Express."""
+        far = self.nodes > 1 and self.architecture in NETWORKS[self.network].plain
+        return self.link == "nvlink" and not far
+
+    @property
+    def heads(self) -> int:
+        """GPUs of a node for which switches add a part each."""
+        return min(self.local, c.NVLS_RANKS)
+
+    @property
+    def switch_rate(self) -> float:
+        """Bytes of the array a second that switches add and hand back to all.
+
+        Out of a GPU goes all of its array, and its own part once more as a sum; the
+        same comes in. So links give ``n / (n + 1)`` of what they carry, which hardly
+        depends on how many they are, as far as thread blocks can copy.
+        """
+        share = c.NVLS_SHARE[self.architecture] * self.heads / (self.heads + 1)
+        blocks = c.NVLS_BLOCKS.get(self.architecture, (0, 0))[self.nodes > 1]
+        return min(self.rate * share, blocks * BLOCK)
+
+    @property
+    def tree_rate(self) -> float:
+        """Bytes of the array a second that ports carry for trees of switches' sums.
+
+        Each head has a part of the array. Of two nodes it crosses a port once each way;
+        of more, half of it once and half of it three times (two trees, in one of which
+        a node has children).
+        """
+        return self.heads * self.port / (1 if self.nodes <= 2 else 2)
+
     def select(self) -> dict[str, Any]:
         """The arguments with which ``select`` sees this machine."""
-        inside, outside, nvls = c.SEARCHED[self.architecture]
-        rate = self.rate
+        inside, outside, _ = c.SEARCHED[self.architecture]
+        ring = tree = self.rate
         count = inside[0]
         if self.nodes > 1:
             count = outside[0]
-            rate = min(rate, self.local * self.port)
-        usual = PAYLOAD * _LINK[self.architecture]
-        # A channel for each rank, so many share what a GPU sends.
-        share = min(1.0, BOX / min(self.local, c.NVLS_RANKS))
+            ports = self.local * self.port
+            # A tree of two nodes crosses once where a ring goes around: the search
+            # raises its rate within a node up to twice that between them.
+            ring, tree = min(self.rate, ports), min(self.rate, 2 * ports)
+        tried = c.NVLS_SPEEDS.get(self.architecture, (0.0,))
+        fits = [speed for speed in tried if speed * GB * (self.heads + 1) <= self.rate]
         return {
             "ranks": self.ranks,
             "ranks_per_node": self.local,
             "architecture": self.architecture,
             "channels": count,
-            "channel_bandwidth": rate / count,
-            "nvls_bandwidth": share * nvls * GB * self.rate / usual * self.nvswitch,
+            "channel_bandwidth": ring / count,
+            "tree_bandwidth": tree / count,
+            "nvls_bandwidth": GB * (fits or tried[-1:])[0] * self.nvswitch,
+            "nvls_network": self.port,
+            "network_latency": self.latency,
             "link": self.link,
             "nvswitch": self.nvswitch,
+            "ll128": self.ll128,
+            "cpu": self.cpu,
         }
-
-
-# Bytes a second one way of the links that the rates of ``SEARCHED`` belong to.
-_LINK = {"volta": 150e9, "ampere": 300e9, "hopper": 450e9, "blackwell": 900e9}
 
 
 def architecture_of(device: Accelerator) -> str:
@@ -113,13 +156,14 @@ def sold_with(device: Accelerator) -> str:
     return name if name in PORT else "ampere" if board else "hopper"
 
 
-def board_rate(host: float, boards: int) -> float:
+def board_rate(host: float, boards: int, peers: bool = True) -> float:
     """Bytes a second that one of some boards without links sends through the host.
 
     - ``host``: bytes a second of its PCI Express, one way.
+    - ``peers``: whether boards write to each other's memory.
     """
     rate = host * PCIE
-    if boards <= 2:
+    if boards <= 2 and peers:
         return rate * PAIR
     return min(rate * STAGED, SHARED / boards if host < SHARED_UP_TO else inf)
 
@@ -131,6 +175,9 @@ def fabric(
     nodes: int | None = None,
     port: float | None = None,
     domain: int | None = None,
+    network: str | None = None,
+    latency: float | None = None,
+    peers: bool | None = None,
 ) -> Fabric:
     """The machine that some ranks of a device make.
 
@@ -138,6 +185,10 @@ def fabric(
     - ``nodes``: boxes they lie in; as few as they fill where it is None.
     - ``port``: bytes a second of each chip's network port, one way.
     - ``domain``: chips that links join, if other than the data sheet says.
+    - ``network``: between nodes: a name of ``NETWORKS``; InfiniBand where it is None.
+    - ``latency``: seconds that a port adds to each step, if not its network's.
+    - ``peers``: whether boards without links write to each other's memory; as the
+      driver of the product lets them where it is None.
     - raises ``ValueError`` for ranks that do not fill the nodes.
 
     >>> fabric("h100_sxm", 16).nodes, fabric("gb200", 72).nodes
@@ -160,15 +211,27 @@ def fabric(
     if ranks % local:
         raise ValueError(f"ranks = {ranks} do not fill nodes of {local}")
     linked = local <= joined and chip.fields["link"] is not None
-    far = (PORT[sold_with(chip)] if port is None else port) * NETWORK
+    between = NETWORKS[resolve(network or "ib", NETWORKS, "fabric")]
+    usual = between.ports.get(kind, PORT[sold_with(chip)])
+    far = (usual if port is None else port) * between.payload
     above_zero(port=far)
+    late = between.latency_of(kind) if latency is None else latency
+    at_least(0, latency=late)
     if linked:
         rate, link = chip.link.si * PAYLOAD, "nvlink"
     else:
         host, link = chip.host_link.si, "pcie"
         bridged = chip.fields["link"] is not None  # made to reach one another
-        rate = host * PCIE if bridged else board_rate(host, local)
+        reach = pcie.reaches(chip) if peers is None else peers
+        rate = host * PCIE if bridged else board_rate(host, local, reach)
     adds = chip.vendor == "NVIDIA" and c.NVLS_SHARE[kind] > 0
     switch = linked and adds and joined >= BOX
-    memory = chip.memory_bandwidth.si
-    return Fabric(chip.key, ranks, local, kind, link, rate, far, switch, memory)
+    host = chip.fields["host_link"]
+    return Fabric(
+        *(chip.key, ranks, local, kind, link, rate, far, switch),
+        chip.memory_bandwidth.si,
+        between.name,
+        late,
+        "other" if host is not None and host.si > GRACE else "intel",
+        SENDS if chip.vendor == "NVIDIA" else 1.0,
+    )

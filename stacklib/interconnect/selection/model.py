@@ -37,6 +37,8 @@ class Machine:
     sharp: bool = False
     ll128: bool = True
     network_latency: float = 0.0  # of the port, added to each step over the network
+    tree_bandwidth: float = 0.0  # of a tree's channel in a node; a ring's where zero
+    nvls_network: float = 0.0  # of NVLS's channel between nodes; a ring's share if zero
 
     @property
     def nodes(self) -> int:
@@ -159,7 +161,8 @@ def _bus(collective: str, algorithm: str, protocol: str, on: Machine) -> float:
     """Bytes a second on the bus: channels and rate, less what flags take."""
     chip, at, n = on.architecture, on.column, on.channels
     within = on.nodes <= 2 or algorithm.startswith("collnet")
-    bus = n * (on.channel_bandwidth if within else on.network_bandwidth)
+    inner = on.tree_bandwidth if algorithm == "tree" else 0.0
+    bus = n * ((inner or on.channel_bandwidth) if within else on.network_bandwidth)
     most = c.LL_MOST[chip if on.nodes == 1 else c.LL_ROW[on.cpu]][at] * GB
     if algorithm.startswith("nvls"):
         return on.nvls_channels * _nvls_channel(collective, algorithm, on)
@@ -187,9 +190,9 @@ def _nvls_channel(collective: str, algorithm: str, on: Machine) -> float:
     inner = on.nvls_bandwidth * c.NVLS_SHARE[on.architecture] * (n - 1) / n
     inner *= 2 if collective == "all_reduce" else (local - 1) / local
     tree = algorithm == "nvls_tree"
-    outer = on.network_bandwidth * on.channels / n
+    outer = on.nvls_network or on.network_bandwidth * on.channels / n
     if on.nodes == 1:
-        outer = c.NVLS_TOP[on.architecture] * GB
+        outer = c.NVLS_SPEEDS[on.architecture][0] * GB
     most = c.NVLS_TREE_MOST[on.architecture][on.column] * GB if tree else inf
     return min(inner, outer * (2 if tree and on.nodes <= 2 else 1), most)
 

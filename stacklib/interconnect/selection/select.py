@@ -83,7 +83,9 @@ def select(
         Bytes a second of one of NVLS's channels, of which each rank of a node has one.
     **machine
         ``link`` (nvlink, pcie), ``cpu`` (intel, amd, other), ``nvswitch``, ``sharp``
-        (a network that adds), ``ll128``, ``network_latency``.
+        (a network that adds), ``ll128`` (lines of 128 bytes kept together all the way;
+        not over PCI Express), ``network_latency`` in seconds, ``tree_bandwidth`` and
+        ``nvls_network``, where a search gives trees and switches rates of their own.
 
     Returns
     -------
@@ -147,12 +149,14 @@ def _machine(**given: Any) -> Machine:
             raise TypeError(f"select has no {name!r}: {', '.join(sorted(known))}")
     given["link"] = resolve(given.get("link", "nvlink"), ("nvlink", "pcie"), "link")
     given["cpu"] = resolve(given.get("cpu", "intel"), tuple(c.POST), "processor")
+    given.setdefault("ll128", given["link"] == "nvlink")
     on = Machine(**given)
     whole(channels=on.channels)
     above_zero(
         channel_bandwidth=on.channel_bandwidth, network_bandwidth=on.network_bandwidth
     )
-    at_least(0, nvls_bandwidth=on.nvls_bandwidth, network_latency=on.network_latency)
+    named = ("nvls_bandwidth", "network_latency", "tree_bandwidth", "nvls_network")
+    at_least(0, **{name: getattr(on, name) for name in named})
     return on
 
 

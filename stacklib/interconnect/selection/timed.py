@@ -6,6 +6,8 @@ A pipeline of pieces, each of which costs something and the first of which goes 
 way alone, is best cut so that both extra times are equal: together twice the root of
 their product (``fill``; the protocol simple, whose pieces wait for one another; over
 PCI Express, slower than a kernel copies, pieces of other channels fill the waits).
+Pieces of sums in switches, and of trees over a network, have one size: what fills them
+is some rounds and steps, and does not grow. Switches and ports give rates of their own.
 ``call`` is what a host takes to start it from Python; zero in graphs and in C++. The
 protocols whose receivers watch for flags have NCCL's latencies on Hopper's NVLinks, and
 a multiple of them on those of other generations.
@@ -17,8 +19,8 @@ have their times here too: bytes over the rate, on a base of NCCL's or of a kern
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import inf, sqrt
+from dataclasses import dataclass, replace
+from math import inf, log2, sqrt
 
 from stacklib import hardware
 from stacklib.quantity import quoted, resolve
@@ -27,7 +29,7 @@ from stacklib.quantity.bounds import at_least
 from ..networks.price import family as half
 from . import constants as c
 from .machine import Fabric
-from .model import GB, US
+from .model import GB, US, latency
 from .select import Choice, select
 
 SENDS = ("all_to_all", "send_recv", "gather", "scatter")
@@ -39,6 +41,11 @@ GATHERS = ("all_gather", "reduce_scatter", "all_to_all")
 DIRECT_MOST, PAIR_MOST = 1 << 20, 16_000_000
 # Null kernels back to back through the driver, as section 4.1 has them; its low end.
 KERNEL = quoted("launch_driver.low").si
+FEWEST = int(quoted("nvls.fewest").value)
+JOINED = quoted("nvls.tree").value
+PIECE, FULL = quoted("nvls.piece").si, quoted("nvls.full").value
+HOPS, ROUNDS = quoted("network.hops").value, quoted("network.rounds").value
+RING_HOPS, FLAGGED = quoted("network.ring").value, quoted("network.flagged").si
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +149,19 @@ def _timed(
 ) -> Timed:
     """A time from its parts, on this generation's links."""
     fill = 0.0
-    if protocol == "simple" and on.link != "pcie":
+    if on.nodes > 1 and algorithm in c.HOP["network"]:
+        fill = _far_fill(collective, size, on, algorithm, protocol, beta)
+    elif algorithm == "nvls":
+        fill = _rounds(size, on, on.heads, beta)
+    elif protocol == "simple" and on.link != "pcie":
         fill = 2 * sqrt(hardware.efficiency("collective_fill") * size * beta)
-    elif on.link == "nvlink" and on.architecture != "hopper":
-        alpha *= hardware.efficiency("collective_flags")
+    flags = on.link == "nvlink" and protocol != "simple"
+    if flags and on.architecture != "hopper":
+        ports = 0.0  # what they add is of no generation's links
+        if choice and on.latency:
+            plain = replace(choice.machine, network_latency=0.0)
+            ports = alpha - latency(collective, algorithm, protocol, plain)
+        alpha = ports + (alpha - ports) * hardware.efficiency("collective_flags")
     alpha += call
     if collective in GATHERS and on.ranks > 1:  # its own part is copied
         beta += 2 / on.ranks / on.memory
@@ -156,6 +172,34 @@ def _timed(
     )
 
 
+def _rounds(size: float, on: Fabric, heads: int, beta: float, wait: float = 0) -> float:
+    """Seconds until pieces follow each other, where pieces have one size.
+
+    A few rounds in which each head sends a piece of each thread block, and a ``wait``:
+    both do not grow with the array. Of one of few rounds pieces are cut smaller.
+    """
+    blocks = c.NVLS_BLOCKS.get(on.architecture, (16, 16))[on.nodes > 1]
+    together = PIECE * blocks * heads
+    whole = wait + ROUNDS * together * beta
+    return whole * min(1.0, sqrt(size / (FULL * together)))
+
+
+def _far_fill(
+    collective: str, size: float, on: Fabric, algorithm: str, protocol: str, beta: float
+) -> float:
+    """Seconds until pieces follow each other over a network: some of its steps."""
+    hop = US * c.HOP["network"][algorithm][c.PROTOCOLS.index(protocol)]
+    if protocol != "simple":
+        deep = log2(on.nodes) if algorithm == "tree" else 0.0
+        return HOPS * hop * deep * min(1.0, sqrt(size / FLAGGED))
+    hop += 2 * on.latency
+    if algorithm.endswith("tree"):
+        heads = on.heads if algorithm == "nvls_tree" else 1
+        return _rounds(size, on, heads, beta, HOPS * hop)
+    # Of a sum's ring NCCL's constant has it.
+    return 0.0 if collective == "all_reduce" else RING_HOPS * hop
+
+
 def _chosen(
     collective: str,
     size: float,
@@ -164,7 +208,11 @@ def _chosen(
     protocol: str | None,
     call: float,
 ) -> Timed:
-    choice = select(collective, size, **on.select())
+    if (algorithm or "").startswith("nvls") and on.ranks < FEWEST:
+        algorithm = "ring"  # what NCCL runs then
+    machine = on.select()
+    machine["ll128"] |= protocol == "ll128"  # set by a user, it is not asked for
+    choice = select(collective, size, **machine)
     rows = [
         (row.time, i)
         for i, row in enumerate(choice.table)
@@ -185,6 +233,13 @@ def _chosen(
     row = choice.table[at]
     alpha = row.latency or 0.0
     beta = max(0.0, least - alpha) / size
+    if collective == "all_reduce" and row.algorithm == "nvls":
+        beta = 1 / on.switch_rate
+    elif on.nodes > 1 and row.bandwidth and row.protocol == "simple":
+        rate = row.bandwidth  # without a tree's share: what fills it is counted here
+        if row.algorithm == "nvls_tree":
+            rate = min(rate, on.switch_rate * JOINED, on.tree_rate)
+        beta = 1 / rate
     way = row.algorithm, row.protocol
     return _timed(collective, size, on, *way, alpha, beta, call, choice)
 
@@ -228,7 +283,7 @@ def _sends(collective: str, size: float, on: Fabric) -> tuple[str, str, float, f
         rate = on.rate * share
         if protocol == "ll":
             rate = min(rate, c.LL_MOST[on.architecture][0] * GB)
-        beta = max(near / rate, far / (on.port * share))
+        beta = max(near / rate, far / (on.port * on.sends * share))
         rows.append((US * wait + size * beta, protocol, US * wait, beta))
     _, protocol, alpha, beta = min(rows)
     return "sends", protocol, alpha, beta

@@ -3,9 +3,9 @@
 Every port sends one frame at a time, in order of arrival. An input counts what it holds
 until that has been sent on: with ``pause`` it stops the port before it beyond a
 threshold, with ``credit`` that port sends only what fits. With ``drop`` a full output
-loses frames, and the sender goes back (RoCE's go-back-N) or sends what is missing.
-A host takes turns among its flows; a flow whose frames come marked is slowed as DCQCN
-does it, with the constants of its paper.
+loses frames, and the sender goes back (RoCE's go-back-N) or sends what is missing, at
+once where a gap is asked for and else after a timeout. A host takes turns among its
+flows; a flow whose frames come marked is slowed by DCQCN.
 
 Left out: priorities and virtual lanes (one class), bit errors, acknowledgements' own
 bytes, shared buffers of a switch.
@@ -22,9 +22,9 @@ from typing import Any
 
 from .circles import find_circle
 from .fabric import FabricRun, Flow, Port, Rules, Wire, check
-from .frames import NOTICE, RECOVER, Frame, Sending
+from .frames import Frame, Sending
 
-EVENTS = 3_000_000  # more than any fabric here needs; beyond, nobody gets anywhere
+EVENTS = 3_000_000  # and a hundred a frame: beyond, nobody gets anywhere
 
 
 def run_fabric(
@@ -49,7 +49,8 @@ def run_fabric(
     Raises
     ------
     ValueError
-        For no flow, a flow over a wire that is not there, or a rate that is none.
+        For no flow, a flow over a wire that is not there, or a rate that is none;
+        ``Infeasible``, with the sum, for a frame larger than a buffer.
     RuntimeError
         Where senders resend for ever.
 
@@ -60,10 +61,11 @@ def run_fabric(
     >>> f"{1e9 * run.time:.2f} ns"
     '101.28 ns'
     """
-    check(wires, list(flows))
+    rules = rules or Rules()
+    check(wires, list(flows), rules)
     if not flows:
         raise ValueError("flows is empty: at least one Flow is needed")
-    return _Fabric(wires, flows, rules or Rules()).run()
+    return _Fabric(wires, flows, rules).run()
 
 
 class _Fabric:
@@ -74,6 +76,7 @@ class _Fabric:
     ) -> None:
         self.wires, self.rules, self.now = wires, rules, 0.0
         self.drawn = random.Random(rules.seed)
+        self.marking = random.Random(rules.seed)
         self.events: list[tuple[float, int, Callable[..., None], Any]] = []
         self.number = 0
         self.queues: dict[Port, deque[Frame]] = {port: deque() for port in wires}
@@ -96,7 +99,8 @@ class _Fabric:
 
     def _flow(self, flow: Flow) -> Sending:
         path = self.drawn.choice(flow.paths)
-        return Sending(flow, self.wires[path[0], path[1]].rate, path)
+        rate = self.wires[path[0], path[1]].rate
+        return Sending(flow, rate, path, self.rules.dcqcn)
 
     def _at(self, time: float, what: Callable[..., None], about: Any) -> None:
         self.number += 1
@@ -104,9 +108,10 @@ class _Fabric:
 
     def run(self) -> FabricRun:
         """Event by event."""
+        most = EVENTS + 100 * sum(one.frames for one in self.sending)
         while self.events:
-            if self.number > EVENTS:
-                raise RuntimeError(f"{EVENTS} events and no end: frames are resent")
+            if self.number > most:
+                raise RuntimeError(f"{most} events and no end: frames are resent")
             self.now, _, what, about = heappop(self.events)
             what(about)
         for port, since in self.stopped.items():
@@ -149,12 +154,22 @@ class _Fabric:
         self.waiting[port] -= frame.size
         self.busy.add(port)
         self.carried[port] += frame.size
+        if self.rules.dcqcn and port[0] in self.middle:
+            self._mark(frame, self.rules.dcqcn.marks(self.waiting[port]))
         self._at(self.now + frame.size / wire.rate, self._sent, (port, frame))
+        there = self.now + wire.delay
+        if self.rules.jitter:
+            there += self.rules.jitter * self.drawn.random()
         if inside:
-            self._at(self.now + wire.delay, self._came, (port, frame))
+            self._at(there, self._came, (port, frame))
         else:
-            there = self.now + frame.size / wire.rate + wire.delay
-            self._at(there, self._deliver, frame)
+            self._at(there + frame.size / wire.rate, self._deliver, frame)
+
+    def _mark(self, frame: Frame, chance: float) -> None:
+        """A frame leaves a queue: it is marked by what stays behind."""
+        if chance and (chance == 1 or self.marking.random() < chance):
+            frame.marked = True
+            self.marked += 1
 
     def _take_turn(self, port: Port) -> None:
         """A host's next frame, of the flow whose turn it is."""
@@ -171,8 +186,7 @@ class _Fabric:
             if self.rules.routing == "spray":  # round robin over its paths
                 path = one.of.paths[one.sent % len(one.of.paths)]
             frame = Frame(one, one.todo.popleft(), path)
-            one.sent += 1
-            one.ready = self.now + frame.size / one.rate
+            one.send(self.now, frame)
             self.queues[port].append(frame)
             self.waiting[port] += frame.size
             return
@@ -238,9 +252,6 @@ class _Fabric:
             self.held[frame.came] -= frame.size
             self._lose(frame)
             return
-        if after > self.rules.mark:
-            frame.marked = True
-            self.marked += 1
         self.waiting[port] = after
         self.longest[port] = max(self.longest[port], after)
         self.queues[port].append(frame)
@@ -248,28 +259,35 @@ class _Fabric:
 
     def _lose(self, frame: Frame) -> None:
         self.dropped += 1
-        about = (frame.flow, frame.seq)
-        self._at(self.now + self.rules.timeout, self._overdue, about)
+        self._at(self.now + self.rules.timeout, self._overdue, frame)
 
     # -- flows -------------------------------------------------------------------------
 
     def _deliver(self, frame: Frame) -> None:
         """A frame is there: taken, thrown away, or what is missing is asked for."""
         one, seq = frame.flow, frame.seq
-        if frame.marked and self.now - one.noticed >= NOTICE:
+        slowed = self.rules.dcqcn
+        if slowed and frame.marked and self.now - one.noticed >= slowed.notice:
             one.noticed = self.now
             self._at(self.now + self._back(frame), self._slow, one)
         if one.has(seq):
             return
         if seq > one.expected + len(one.taken):
             self.out_of_order += 1
-        if self.rules.order == "any order":
+        if self.rules.order != "in order":
             one.taken.add(seq)
+            if self.rules.order == "selective" and seq > one.newest + 1:
+                gap = frame, range(one.newest + 1, seq)
+                self._at(self.now + self.rules.patience, self._ask, gap)
+            one.newest = max(one.newest, seq)
         elif seq == one.expected:
             one.expected += 1
-        elif one.asked != one.expected:
-            one.asked = one.expected
-            self._at(self.now + self._back(frame), self._resend, one)
+        else:  # thrown away
+            if one.asked != one.expected:
+                one.asked = one.expected
+                self._at(self.now + self._back(frame), self._resend, one)
+            if seq == one.frames - 1:  # nobody comes after it to tell of a gap
+                self._at(self.now + self.rules.timeout, self._overdue, frame)
         if one.ended is None and one.expected + len(one.taken) == one.frames:
             one.ended = self.now
 
@@ -278,6 +296,21 @@ class _Fabric:
         ports = pairwise(frame.path)
         wires = sum(self.wires[port].delay for port in ports)
         return wires + (len(frame.path) - 2) * self.rules.latency
+
+    def _ask(self, about: tuple[Frame, range]) -> None:
+        """A gap has lasted long enough: what still misses of it is asked for."""
+        frame, gap = about
+        missing = [seq for seq in gap if not frame.flow.has(seq)]
+        if missing:
+            self._at(self.now + self._back(frame), self._repeat, (frame, missing))
+
+    def _repeat(self, about: tuple[Frame, list[int]]) -> None:
+        """Send what went before a frame that came, and did not come, before all new."""
+        frame, missing = about
+        one = frame.flow
+        lost = [seq for seq in missing if one.latest[seq] < frame.serial]
+        one.todo.extendleft(reversed([seq for seq in lost if seq not in one.todo]))
+        self._begin(one)
 
     def _resend(self, one: Sending) -> None:
         """Go back to the frame that is missing, and send all from there on."""
@@ -291,25 +324,22 @@ class _Fabric:
             self.hosts[port].append(one)
         self._try(port)
 
-    def _overdue(self, about: tuple[Sending, int]) -> None:
-        one, seq = about
+    def _overdue(self, frame: Frame) -> None:
+        """A lost frame's time is over: send it again, if nobody has asked for it."""
+        one, seq = frame.flow, frame.seq
         if one.has(seq):
             return
-        if self.rules.order == "any order":  # the others are on their way
-            one.todo.append(seq)
-            self._begin(one)
+        if self.rules.order != "in order":  # the others are on their way
+            if one.latest[seq] == frame.serial and seq not in one.todo:
+                one.todo.append(seq)
+                self._begin(one)
         elif one.todo:
-            self._at(self.now + self.rules.timeout, self._overdue, about)
+            self._at(self.now + self.rules.timeout, self._overdue, frame)
         else:
             one.asked = -1
             self._resend(one)
 
     def _slow(self, one: Sending) -> None:
-        """Cut its rate, and set the timer that brings it back."""
-        one.slow()
-        self._at(self.now + RECOVER, self._recover, (one, self.now))
-
-    def _recover(self, about: tuple[Sending, float]) -> None:
-        one, since = about
-        if one.ended is None and one.noticed <= since and one.recover():
-            self._at(self.now + RECOVER, self._recover, about)
+        """A notice has come back to its sender."""
+        if one.pace:
+            one.pace.cut(self.now)

@@ -9,13 +9,16 @@ from typing import NamedTuple
 
 from stacklib.quantity import resolve
 from stacklib.quantity.bounds import above_zero, at_least, whole
+from stacklib.roofline.work.fit import Infeasible
+
+from .dcqcn import Dcqcn
 
 Port = tuple[str, str]  # the node that sends, and the one that it sends to
 KNOWN = {
     "forwarding": ("cut", "store"),
     "control": ("drop", "pause", "credit"),
     "routing": ("hash", "spray"),
-    "order": ("in order", "any order"),
+    "order": ("in order", "any order", "selective"),
 }
 
 
@@ -38,18 +41,25 @@ class Rules:
     headroom: float = float("inf")  # bytes of an input beyond, for a pause to work
     response: float = 0.0  # s until a pause is obeyed
     routing: str = "hash"  # a path a flow, or a path a frame
-    order: str = "in order"  # go-back-N, or frames placed as they come
+    order: str = (
+        "in order"  # go-back-N, or placed as they come: a gap is asked for, or not
+    )
+    patience: float = 0.0  # s that a gap may last before it is asked for (selective)
     timeout: float = 100e-6  # s after which a lost frame is sent again unasked
-    mark: float = float("inf")  # bytes of an output queue from which frames are marked
-    seed: int = 0  # of the hash
+    dcqcn: Dcqcn | None = None  # how frames are marked and senders slowed, if at all
+    jitter: float = 0.0  # s that a wire takes longer, at most: another time each frame
+    seed: int = 0  # of the hash, of marks and of jitter
 
     def __post_init__(self) -> None:
         for name, known in KNOWN.items():
             object.__setattr__(self, name, resolve(getattr(self, name), known, name))
         at_least(0, latency=self.latency, response=self.response)
+        at_least(0, patience=self.patience, jitter=self.jitter)
         whole(0, header=self.header)
         above_zero(timeout=self.timeout)
-        for name in ("buffer", "headroom", "mark"):
+        if not isinstance(self.dcqcn, Dcqcn | None):
+            raise ValueError(f"dcqcn = {self.dcqcn!r}: a Dcqcn, or None, is needed")
+        for name in ("buffer", "headroom"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} = {getattr(self, name)!r}: bytes from 0 on")
 
@@ -99,8 +109,8 @@ class FabricRun:
         return found
 
 
-def check(wires: Mapping[Port, Wire], flows: list[Flow]) -> None:
-    """Refuse wires without a rate, and flows over wires that are not there."""
+def check(wires: Mapping[Port, Wire], flows: list[Flow], rules: Rules) -> None:
+    """Refuse wires without a rate, flows over none, and frames that fit nowhere."""
     for port, wire in wires.items():
         above_zero(**{f"rate of {port[0]} -> {port[1]}": wire.rate})
         at_least(0, **{f"delay of {port[0]} -> {port[1]}": wire.delay})
@@ -118,3 +128,9 @@ def check(wires: Mapping[Port, Wire], flows: list[Flow]) -> None:
             for port in pairwise(path):
                 if port not in wires:
                     raise ValueError(f"flow {number}: no wire {port[0]} -> {port[1]}")
+        room = rules.buffer + (rules.headroom if rules.control == "pause" else 0)
+        if min(flow.frame, flow.size) > room and any(len(p) > 2 for p in flow.paths):
+            raise Infeasible(
+                f"flow {number}: a frame of {min(flow.frame, flow.size)} bytes never "
+                f"fits into {room:g} bytes of buffer"
+            )

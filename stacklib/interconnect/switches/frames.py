@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 
+from .dcqcn import Dcqcn, Pace
 from .fabric import Flow, Port
-
-# DCQCN: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015.
-GAIN, NOTICE, RECOVER = 1 / 256, 50e-6, 55e-6
 
 
 class Frame:
     """A frame under way."""
 
-    __slots__ = ("at", "flow", "marked", "path", "seq", "size")
+    __slots__ = ("at", "flow", "marked", "path", "seq", "serial", "size")
 
     def __init__(self, flow: Sending, seq: int, path: tuple[str, ...]) -> None:
         self.flow, self.seq, self.path = flow, seq, path
         self.size = min(flow.of.frame, flow.of.size - seq * flow.of.frame)
         self.at, self.marked = 0, False
+        self.serial = flow.sent  # frames that its flow had sent before
 
     @property
     def port(self) -> Port:
@@ -34,29 +33,34 @@ class Frame:
 class Sending:
     """A flow's sender and receiver."""
 
-    def __init__(self, of: Flow, rate: float, path: tuple[str, ...]) -> None:
+    def __init__(
+        self, of: Flow, rate: float, path: tuple[str, ...], slowed: Dcqcn | None
+    ) -> None:
         self.of, self.path = of, path
         self.frames = -(-of.size // of.frame)
         self.todo = deque(range(self.frames))
         self.taken: set[int] = set()  # any order; in order, all below ``expected``
         self.expected = self.sent = 0
+        self.newest = -1  # the frame farthest on that has come
+        self.latest: dict[int, int] = {}  # serial of each frame's last sending
         self.asked = -1  # the frame that the receiver asked for last
         self.ready = of.start
-        self.line = self.rate = self.target = rate
-        self.alpha, self.noticed = 1.0, float("-inf")
+        self.line = rate
+        self.pace = Pace(slowed, rate) if slowed else None
+        self.noticed = float("-inf")
         self.ended: float | None = None
 
     def has(self, seq: int) -> bool:
         """Whether a frame has been taken."""
         return seq < self.expected or seq in self.taken
 
-    def slow(self) -> None:
-        """DCQCN's cut, for a marked frame."""
-        self.alpha = (1 - GAIN) * self.alpha + GAIN
-        self.target, self.rate = self.rate, self.rate * (1 - self.alpha / 2)
-
-    def recover(self) -> bool:
-        """A step of its way back; whether more are to come."""
-        self.alpha *= 1 - GAIN
-        self.rate = (self.rate + self.target) / 2
-        return self.target - self.rate > 0.01 * self.line
+    def send(self, now: float, frame: Frame) -> None:
+        """A frame leaves: the next one may when its time at the flow's rate is over."""
+        rate = self.line
+        if self.pace:
+            self.pace.upto(now)
+            rate = self.pace.rate
+            self.pace.sent(frame.size)
+        self.latest[frame.seq] = self.sent
+        self.sent += 1
+        self.ready = now + frame.size / rate

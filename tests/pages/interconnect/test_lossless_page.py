@@ -1,16 +1,20 @@
-"""Section 6.9: the page's loop, its closed forms against runs, its live figure."""
+"""Section 6.9: the page's loops, its closed forms against runs, its live figure."""
+
+import re
 
 import pytest
 
 from stacklib.interconnect.switches import closed
+from stacklib.interconnect.switches.dcqcn import Pace
 from stacklib.interconnect.switches.engine import run_fabric
 from stacklib.interconnect.switches.fabric import Flow, Rules, Wire
 from stacklib.pages.interconnect import lossless as page
-from stacklib.pages.interconnect.lossless import claims, drawings, live
+from stacklib.pages.interconnect.lossless import claims, drawings, incasts, live
 
 from ...programs import loop_of
 
-loop = loop_of("06-interconnect/lossless")
+loop = loop_of("06-interconnect/lossless", 0)
+sender = loop_of("06-interconnect/lossless", 1)
 
 
 def test_the_loop_is_the_formula():
@@ -65,8 +69,36 @@ def test_the_circle_is_named_and_a_tree_has_none():
     assert page.stuck().si == 3 and page.tiers("hashed").circle == ()
 
 
-def test_marks_keep_the_queue_short():
-    assert page.queue(marks=True).si < 0.1 * page.queue(marks=False).si
+def test_the_sender_of_the_page_is_the_packages():
+    pace, now = Pace(incasts.of(), 50e9), 0
+    pace.cut(-1e-9)  # once told, at the rates of the page
+    pace.rate, pace.target = 5.6e9, 6.25e9
+    while pace.rate < 0.95 * 50e9:
+        now += 1
+        pace.upto(now * 1e-6)
+        pace.sent(pace.rate * 1e-6)
+    told = [float(n) for n in re.findall(r"[\d.]+", sender.prints())]
+    assert told[0] == pytest.approx(now / 1000, rel=0.05)
+    assert told[1:] == pytest.approx([pace.times, pace.counts], abs=1)
+    slow = float(sender.prints("5000", "100_000").split()[0])
+    assert slow > 2 * told[0]
+
+
+def test_incasts_are_full_fair_and_back_again():
+    for many in (8, 32):
+        assert incasts.used(many).si > 0.95 and incasts.fair(many).si > 0.95
+        assert incasts.back(many).si < 5e-3
+        for told in (incasts.flows(many), incasts.stands(many)):
+            assert incasts.waits(many).si == pytest.approx(told.si, rel=0.2)
+        assert 1 < (incasts.done(many) / incasts.together()).si < 1.25
+    assert incasts.slow().si < 0.5
+    steps = [incasts.step(whose).si for whose in ("paper", "ours", "htsim")]
+    assert steps == sorted(steps)
+
+
+def test_a_flow_behind_an_incast_is_free_where_senders_are_slowed():
+    assert page.behind(slowed=False).si < 0.2 < 0.8 < page.behind(slowed=True).si
+    assert "notice" in drawings.notices().html
 
 
 def test_a_further_switch_is_its_pipeline_and_its_cable():

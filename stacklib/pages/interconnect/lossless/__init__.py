@@ -8,6 +8,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.interconnect.switches import closed, shapes
+from stacklib.interconnect.switches.dcqcn import Dcqcn
 from stacklib.interconnect.switches.engine import run_fabric
 from stacklib.interconnect.switches.fabric import FabricRun, Flow, Rules, Wire
 from stacklib.pages.interconnect import rdma
@@ -19,6 +20,10 @@ EVERY, UNTIL, SOURCES = 8e-6, 800e-6, 32  # s between our messages, s of a run, 
 LOADS = (0.5, 0.8, 0.9)
 SPINES = 8
 INCAST, BURST, XOFF = 8, 1 << 16, 1 << 15  # hosts, bytes of each, bytes of a threshold
+LONG, ROOM = (
+    16_000_000,
+    2e6,
+)  # bytes of each flow, and of an input, where one is a victim
 
 
 # -- what is given ---------------------------------------------------------------------
@@ -90,20 +95,6 @@ def quiet_run(kind: str, forwarding: str) -> float:
 
 def _wire() -> Wire:
     return Wire(rate().si, cable().si)
-
-
-def quiet_rows() -> list[dict[str, Any]]:
-    """Both kinds of switch, forwarding a head or a frame."""
-    names = {"infiniband": "InfiniBand", "ethernet": "Ethernet"}
-    return [
-        {
-            "switches": names[kind],
-            "pipeline": latency(kind).named(f"pipeline of {names[kind]} switches"),
-            "cut-through": way(kind),
-            "store and forward": way(kind, "store"),
-        }
-        for kind in SWITCHES
-    ]
 
 
 # -- busy ------------------------------------------------------------------------------
@@ -330,23 +321,16 @@ def stuck() -> int:
     return sum(end is None for end in circle().ended)
 
 
-@cache
-def marked(mark: float) -> FabricRun:
-    """Two senders into one port, slowed by marks or not."""
-    wires = shapes.both_ways([("a0", "s"), ("a1", "s"), ("s", "b")], _wire())
-    flows = [Flow(((f"a{k}", "s", "b"),), 8 << 20, frame=16_384) for k in range(2)]
-    return run_fabric(wires, flows, Rules(mark=mark))
-
-
 @counting(
-    lambda marks: f"longest queue, {'with' if marks else 'without'} marks",
-    unit="B",
-    shown="MB",
+    lambda slowed: f"share of a free port, {'slowed' if slowed else 'pauses alone'}"
 )
-def queue(*, marks: bool) -> float:
-    """Longest queue before that port."""
-    mark = 1 << 17 if marks else float("inf")
-    return max(marked(mark).longest.values())
+def behind(*, slowed: bool) -> float:
+    """Share of its own port that a flow has behind an incast."""
+    wires, ways = shapes.behind(INCAST, _wire())
+    flows = [Flow((way,), LONG, frame=4 * FRAME) for way in ways]
+    of = Dcqcn().scaled(rate().si) if slowed else None
+    run = run_fabric(wires, flows, Rules(control="pause", buffer=ROOM, dcqcn=of))
+    return LONG / (run.ended[0] or 0) / rate().si
 
 
 # -- measured by others ----------------------------------------------------------------

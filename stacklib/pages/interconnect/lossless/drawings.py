@@ -1,4 +1,4 @@
-"""Drawings of section 6.9: a frame through two switches, and flows over spines."""
+"""Drawings of section 6.9: a frame through two switches, flows over spines, notices."""
 
 from itertools import pairwise
 
@@ -9,17 +9,20 @@ from stacklib.plots.drawing import (
     Cells,
     Drawing,
     Edge,
+    Either,
     Node,
+    Shown,
     Words,
     below,
+    chain,
     draw,
     joined,
     line,
     right_of,
 )
-from stacklib.quantity import chosen
+from stacklib.quantity import chosen, quoted
 
-__all__ = ["spines", "two_switches"]
+__all__ = ["notices", "spines", "two_switches"]
 
 WIRE, HOST, SWITCH = "layer-6", "layer-5", "layer-4"
 SLOTS, FRAME, HEADER, PIPELINE = 30, 8, 1, 2  # of time
@@ -129,3 +132,52 @@ def _spines(loads: list[int], words: str) -> Node:
     row = right_of(*spines, gap=6.0, even=True)
     foot = Words([line("between them spines; a cell: a flow", role="muted")])
     return below(joined(below(left, row, right, gap=36), *edges), foot, gap=6)
+
+
+def notices() -> Drawing:
+    """Who marks, who tells, and who changes a rate."""
+    queue = Cells(
+        "queue of its port",
+        12,
+        side=(9.0, 14.0),
+        gap=2.0,
+        role=WIRE,
+        lit=frozenset(range(4, 12)),
+        words="lit: frames of a long queue, which are marked as they leave",
+    )
+    every = Shown(quoted("dcqcn.notice"), "us")
+    way = chain(
+        Box(
+            "sender",
+            [line("sender", bold=True), "cuts its rate when told,", "and raises it"],
+            role=HOST,
+        ),
+        Box("switch", [line("switch", bold=True), "marks frames"], queue, role=SWITCH),
+        Box(
+            "receiver",
+            [
+                line("receiver", bold=True),
+                "tells of marks, at most",
+                line("once in ", every),
+            ],
+            role=HOST,
+        ),
+    )
+    wide, phone = (
+        joined(
+            way,
+            Edge(
+                "receiver",
+                "sender",
+                "notice",
+                arrow="end",
+                ports=(side, side),
+                role=WIRE,
+                lit=True,
+            ),
+            margin=room,
+        )
+        for side, room in (("top", (0.0, 40.0)), ("right", (66.0, 0.0)))
+    )
+    title = "A mark reaches the sender by way of the receiver; nobody else is slowed."
+    return draw(Either(wide, phone), name="lossless-notices", title=title)

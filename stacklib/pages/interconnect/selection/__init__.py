@@ -48,6 +48,9 @@ LOGGED = (
 )
 WORST = ("D-0153", "D-0154", "D-0152", "D-0277", "D-0003")  # folded, by source
 SWITCH, RING = "D-0234", "D-0235"  # a maintainer of NCCL: what both reach
+BY_RANKS = {5: "D-F103", 8: "D-F106"}  # NVLS, 4 GiB
+WHOLE_RACK = "D-F110"  # 72 GB200, 4 GiB
+FEW_BYTES = {"efa": "D-F133", "tcpxo": "D-F209"}  # 8 bytes on two nodes
 OWN, LIBRARY = "D-0119", "D-0029"  # 8 KiB: an engine's own kernel, and NCCL
 PROTOCOLS = {"ll": "LL", "ll128": "LL128", "simple": "Simple"}
 Candidate = tuple[str, str]
@@ -172,6 +175,42 @@ def gain(ranks: int = TP) -> Quantity:
 def reached() -> Quantity:
     """What switches reach over what a ring does, as its maintainer has both."""
     return (measured(SWITCH) / measured(RING)).named("switches over ring, published")
+
+
+def bus_of(device: str, ranks: int, algorithm: str | None = None) -> float:
+    """Bus bandwidth of 4 GiB, bytes a second."""
+    on = machine(device, ranks)
+    return collective_time("all_reduce", 1 << 32, on, algorithm=algorithm).bus
+
+
+def bus(device: str, ranks: int, algorithm: str | None = None) -> Quantity:
+    """What an all-reduce of 4 GiB has on the bus."""
+    short = hardware.get(device).short
+    return counted(
+        bus_of,
+        *(device, ranks, algorithm),
+        unit="B/s",
+        label=f"bus bandwidth, {ranks} x {short}",
+        family=family(1 << 32, machine(device, ranks)),
+    ).to("GB/s")
+
+
+def far(of: Quantity, network: str) -> float:
+    """Seconds of an exchange between two nodes of a network."""
+    on = fabric(DEVICE, 16, network=network)
+    return collective_time("all_reduce", of.si, on).time
+
+
+def between(network: str) -> Quantity:
+    """A token's exchange between two nodes of eight H100."""
+    of = size()
+    return counted(
+        far,
+        *(of, network),
+        unit="s",
+        label=f"{of.text()} over {network}, two nodes",
+        family=family(of.si, machine(DEVICE, 16)),
+    ).to("us")
 
 
 def adding(dtype: str) -> Quantity:
@@ -322,7 +361,8 @@ def flags() -> Quantity:
 
 def boards() -> list[dict[str, Any]]:
     """Rows of the table: what is chosen on other machines."""
-    cases = (("a100_sxm_80gb", 8), (DEVICE, 8), (OTHER, 8), ("l40s", 4), (DEVICE, 16))
+    boxes = (("a100_sxm_80gb", 8), (DEVICE, 8), (OTHER, 8), ("l40s", 4))
+    cases = (*boxes, (DEVICE, 16), ("gb200", RACK))
     rows = []
     for device, ranks in cases:
         few, many = (timed(s.si, device, ranks) for s in (size(), size(TOKENS)))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_formats, as_table, emit, show_table
+from ..arguments import add_formats, as_table, emit, show_table
 
 if TYPE_CHECKING:
     from stacklib.diy.findings import Finding

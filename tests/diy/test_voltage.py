@@ -8,7 +8,7 @@ from statistics import median
 import pytest
 
 from stacklib import hardware
-from stacklib.diy.power import FLOOR, STATIC, WORK, Work, draw, power, rate, voltage
+from stacklib.diy.voltage import FLOOR, STATIC, WORK, Work, draw, power, rate, voltage
 from stacklib.evidence.measurements import found
 from stacklib.evidence.systems import DeviceRefusal, device_of
 

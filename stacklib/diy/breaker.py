@@ -19,9 +19,9 @@ from stacklib.quantity.bounds import above_zero, share
 from stacklib.roofline.work.fit import Infeasible
 
 from .build import Build
-from .heat import heat
-from .power import Power, power
 from .rules_power import LOW
+from .thermal import heat
+from .voltage import Power, power
 
 HOST = quoted("heat.host").si  # of a processor's design power, while cards work
 RISE = quoted("heat.rise").si  # K of a die over the case's air, at the board's power

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from stacklib.diy import Build
-from stacklib.diy.chain import (
+from stacklib.diy.breaker import (
     LIMIT,
     chain,
     efficiency,

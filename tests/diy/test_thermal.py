@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.diy.heat import heat, settled
+from stacklib.diy.thermal import heat, settled
 
 CHAIN = [0.03, 0.06, 0.02, 0.025], [80, 900, 12e3, 1.2e6]
 part = st.tuples(st.floats(1e-3, 2.0), st.floats(1.0, 1e7), st.floats(0.0, 3000.0))

@@ -1,0 +1,1 @@
+"""Commands about machines that one builds."""
