@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Any
 
 from stacklib import hardware
+from stacklib.cost.catalogue import Part
 from stacklib.hardware import Accelerator
 from stacklib.interconnect.networks.pcie import GENERATIONS, LANES, WORDS, reaches, slot
 from stacklib.interconnect.selection.machine import Fabric, fabric
@@ -20,7 +20,7 @@ from stacklib.interconnect.selection.topo import pcie_fabric
 from stacklib.quantity import resolve
 
 from .build import Build
-from .placing import place
+from .placing import Seat, place
 
 Link = tuple[int, int]  # generation and lanes
 GIB = 2**30 / 1e9  # a GB of a card's memory is a GiB
@@ -93,7 +93,7 @@ class Cards:
             peer=self.reached,
         )
 
-    def with_(self, **changes: Any) -> Cards:
+    def swapped(self, **changes: Any) -> Cards:
         """The same cards with another link, way or limit."""
         return replace(self, **changes)
 
@@ -125,7 +125,7 @@ def of_build(build: Build) -> Cards:
     placed = place(build)
     if placed.cards_left:
         raise ValueError(f"{placed.cards_left} of {len(build.gpus)} cards have no slot")
-    links = tuple((_least(s.generation), _lanes(s.link)) for s in placed.seats)
+    links = tuple(link_of(seat, build.cpu) for seat in placed.seats)
     far = any(s.told("root") != "cpu" for s in placed.seats)
     joined = bool(build.bridges) and len(build.gpus) == 2
     return Cards(
@@ -138,19 +138,14 @@ def of_build(build: Build) -> Cards:
     )
 
 
-def _least(generation: float) -> int:
-    return min(int(generation), GENERATIONS[-1])
-
-
-def _lanes(lanes: float) -> int:
-    """The width that a link of so many lanes trains to."""
-    return max((one for one in LANES if one <= lanes), default=LANES[0])
-
-
-def parted(cards: Cards, *, least: float = 0.0) -> list[int]:
-    """Cards whose slot gives less than a share of their own link."""
-    return [
-        i
-        for i, (have, one) in enumerate(zip(cards.slots, cards.devices, strict=True))
-        if have < min(inf, least * _own(one))
-    ]
+def link_of(seat: Seat, cpu: Part) -> Link:
+    """Generation and lanes of a link: the least of card, slot, processor and riser."""
+    made = [seat.card["generation"], seat.told("generation")]
+    wide = [seat.card["lanes"], seat.told("lanes")]
+    if seat.told("root") == "cpu":
+        made.append(cpu["generation"])
+    if seat.riser is not None:
+        made.append(seat.riser["generation"])
+        wide.append(seat.riser["lanes"])
+    lanes = max((one for one in LANES if one <= min(wide)), default=LANES[0])
+    return min(int(min(made)), GENERATIONS[-1]), lanes

@@ -14,8 +14,8 @@ import re
 from typing import Any
 
 from stacklib.diy.cards import GIB, Cards
-from stacklib.diy.power import power
-from stacklib.diy.speed import (
+from stacklib.diy.voltage import power
+from stacklib.diy.splits import (
     PIECE,
     _asked,
     buffers,

@@ -37,7 +37,7 @@ from stacklib.serving.token.work import ACTIVATION, EXCHANGES, all_reduces
 
 from .build import Build
 from .cards import GIB, Cards, of_build
-from .power import power
+from .voltage import power
 
 PIECE = 512  # tokens of a prompt that a card passes on: llama.cpp's ``n_ubatch``
 OVERLAP = quoted("rig.overlap").si
@@ -248,7 +248,7 @@ def steps_of(cards: Cards, given: Asked) -> tuple[list[Step], float, float]:
     for part in divided.parts_of(given):
         held, _ = divided.need_of(given, part, given.context)
         if part.tp == 1:
-            held -= _beside(given, part)
+            held -= _beside(given, part.model)
         have = GIB * part.device.memory_capacity.si - CONTEXT
         if held + fixed > have:
             raise Infeasible(
@@ -263,9 +263,8 @@ def steps_of(cards: Cards, given: Asked) -> tuple[list[Step], float, float]:
     return found, *fullest
 
 
-def _beside(given: Asked, part: divided.Part) -> float:
+def _beside(given: Asked, model: LanguageModel) -> float:
     """Bytes of an embedding of its own, which a runner leaves with the host."""
-    model = part.model
     if model.tied:
         return 0.0
     weights = shape_of(model, given.dtype, given.kv_dtype).weights
@@ -329,6 +328,35 @@ def _crossing(cards: Cards, given: Asked, rows: float) -> float:
     """Seconds in which rows of activations cross from each card to the next."""
     size, pairs = rows * host.named(given.model).hidden * ACTIVATION, cards.slots
     return size * sum(1 / min(pair) for pair in zip(pairs, pairs[1:], strict=False))
+
+
+def decode(
+    cards: Cards, model: str, *, split: str, batch: int, context: int
+) -> float:
+    """Tokens a second of all sequences, as ``speed`` has it without its prompt."""
+    name, kept = named(model)
+    given = _asked(cards, name, kept, split, float(batch), float(context))
+    steps, _, _ = steps_of(cards, given)
+    seconds, _ = decode_time(cards, steps, given, float(batch), float(context))
+    return batch / seconds * (1.0 if cards.limit is None else _limited(cards, "decode"))
+
+
+def roof(
+    device: Accelerator, many: int, model: str, batch: int, context: int
+) -> float:
+    """Seconds of a step at the least: all weights once, at the cards' bandwidth.
+
+    Infinite where the cards together do not hold the weights.
+    """
+    name, kept = named(model)
+    given = _asked(Cards((device,)), name, kept, "layers", float(batch), float(context))
+    whole_model = host.named(given.model)
+    shape = shape_of(whole_model, given.dtype, given.kv_dtype)
+    held = shape.weights - _beside(given, whole_model)
+    if held > many * GIB * device.memory_capacity.si:
+        return math.inf
+    moved = sum(part.read(batch) for part in shape.parts.values())
+    return float(moved / device.memory_bandwidth.si / many)
 
 
 def _limited(cards: Cards, work: str) -> float:
