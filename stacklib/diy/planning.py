@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from math import inf, log10
@@ -37,7 +37,7 @@ from .cards import Cards, link_of, of_build
 from .checker import verify
 from .platforms import CHOSEN, Judge, Limit, Offer, cheapest, offers
 from .rules import Case
-from .splits import Speed, decode, named, roof, speed
+from .splits import Speed, decode, named, soonest, speed
 from .voltage import power
 
 MOST_CARDS = 8
@@ -108,6 +108,9 @@ class _Search:
     judge: Judge
     known: Mapping[str, list[Offer]]
     noise: float | None
+    built: dict[tuple[Choice, float], tuple[float, Build] | None] = field(
+        default_factory=dict
+    )
 
     def bound(self, choice: Choice) -> float:
         """Seconds that one token of each workload takes at the least."""
@@ -124,24 +127,57 @@ class _Search:
             found += inf if made is None else made[0]
         return found / _left(choice)
 
+    def possible(self, choice: Choice) -> bool:
+        """Whether any limit and any link makes a machine of these cards."""
+        limits = (_limit(choice.card, share) for share in reversed(SHARES))
+        lowest = next((watts for watts in limits if watts), None)
+        easiest = choice._replace(limit=lowest, link=HALF)
+        if easiest not in self.easy:
+            self.easy[easiest] = self.machine(easiest, self.budget) is not None
+        return self.easy[easiest]
+
+    def paid(self, choice: Choice) -> float:
+        """Dollars of the cards."""
+        return choice.many * self.prices[choice.card.key]
+
     def paid(self, choice: Choice) -> float:
         """Dollars of the cards."""
         return choice.many * self.prices[choice.card.key]
 
     def machine(self, choice: Choice, most: float) -> tuple[float, Build] | None:
-        """The cheapest machine around a choice, and its dollars."""
+        """The cheapest machine around a choice, and its dollars.
+
+        What no machine carries at the lowest limit and on the narrowest links is not
+        asked for at others.
+        """
+        for easier in (self.easiest(choice), choice._replace(link=HALF)):
+            if easier != choice and self._built(easier, most) is None:
+                return None
+        return self._built(choice, most)
+
+    def easiest(self, choice: Choice) -> Choice:
+        """The same cards at their lowest limit, on the narrowest links."""
+        limits = (_limit(choice.card, share) for share in reversed(SHARES))
+        lowest = next((watts for watts in limits if watts), None)
+        return choice._replace(limit=lowest, link=HALF)
+
+    def _built(self, choice: Choice, most: float) -> tuple[float, Build] | None:
+        if (choice, most) in self.built:
+            return self.built[choice, most]
         cards = self.paid(choice)
-        limits: list[Limit] = []
+        limits: dict[str, Limit] = {}
         if choice.many > 1:
-            limits.append(lambda case: _wide(case, choice.link))
+            limits[f"links {choice.link}"] = lambda case: _wide(case, choice.link)
         if self.noise is not None:
-            limits.append(lambda case: _quiet(case, self.noise or 0.0))
+            limits["noise"] = lambda case: _quiet(case, self.noise or 0.0)
         fixed = {"gpus": (choice.card,) * choice.many, "limit": choice.limit}
         found = cheapest(self.judge, fixed, self.known, most - cards, limits)
-        if found is None:
-            return None
-        chosen = {name: found.values[name] for name in CHOSEN}
-        return cards + found.dollars, Build(**fixed, **chosen)
+        made = None
+        if found is not None:
+            chosen = {name: found.values[name] for name in CHOSEN}
+            made = cards + found.dollars, Build(**fixed, **chosen)
+        self.built[choice, most] = made
+        return made
 
 
 def plan(
@@ -214,7 +250,7 @@ def plan(
         raise ValueError(f"workloads = {workloads!r}: name one model at least")
     _check(date)
     for one in asked:
-        roof(hardware.get("rtx_3090"), 1, one, batch, context)  # unknown names raise
+        soonest(hardware.get("rtx_3090"), 1, one, batch, context)  # unknown names raise
     known = parts or {kind: catalogue.parts(kind) for kind in set(KIND_OF.values())}
     prices = {
         card.key: dollars
@@ -250,6 +286,7 @@ def _ranked(
     for at, choice in enumerate(_choices(search, cards, budget)):
         if (least := search.bound(choice)) < inf:
             heapq.heappush(queue, (least, 0, at, choice))
+    made: dict[Choice, tuple[float, Build]] = {}
     done: set[tuple[str, int]] = set()
     tied: dict[tuple[str, int], tuple[float, Choice, Build]] = {}
     now = 0.0
@@ -261,14 +298,15 @@ def _ranked(
         if choice.kind in done:
             continue
         if not known:
-            if (seconds := search.seconds(choice)) < inf:
+            built = search.machine(choice, budget)
+            if built and (seconds := search.seconds(choice)) < inf:
+                made[choice] = built
                 heapq.heappush(queue, (seconds, 1, at, choice))
             continue
         now = seconds
-        paid = tied[choice.kind][0] if choice.kind in tied else budget
-        made = search.machine(choice, paid)
-        if made is not None and (choice.kind not in tied or made[0] < paid):
-            tied[choice.kind] = made[0], choice, made[1]
+        dollars, build = made[choice]
+        if choice.kind not in tied or dollars < tied[choice.kind][0]:
+            tied[choice.kind] = dollars, choice, build
     yield from _flushed(tied, done)
 
 
@@ -286,9 +324,11 @@ def _choices(
     search: _Search, cards: Sequence[Part], budget: float
 ) -> Iterator[Choice]:
     """Every kind, number, limit and link of cards that the budget could pay."""
-    rest = sum(min((o.dollars for o in rows), default=inf) for rows in search.known.values())
+    rest = sum(min((o.dollars for o in r), default=inf) for r in search.known.values())
+    boards = [offer.value for offer in search.known["board"]]
+    seats = max((len(board["slots"]) for board in boards), default=0)
     for card in cards:
-        for many in range(1, MOST_CARDS + 1):
+        for many in range(1, min(seats, MOST_CARDS) + 1):
             if many * search.prices[card.key] + rest > budget:
                 break
             for share in SHARES:
@@ -329,7 +369,7 @@ def _bound(
     device: str, many: int, workloads: tuple[str, ...], batch: int, context: int
 ) -> float:
     chip = hardware.get(device)
-    return sum(roof(chip, many, one, batch, context) for one in workloads)
+    return sum(soonest(chip, many, one, batch, context) for one in workloads)
 
 
 @lru_cache(maxsize=4096)
@@ -337,14 +377,17 @@ def _fastest(
     cards: Cards, workload: str, batch: int, context: int
 ) -> tuple[float, str] | None:
     """Seconds a token by the faster split, and which; None where it does not fit."""
-    found = []
+    best: tuple[float, str] | None = None
+    turns = soonest(cards.devices[0], 1, workload, batch, context, fits=False)
     for split in SPLITS if len(cards.devices) > 1 else SPLITS[:1]:
+        if best is not None and best[0] <= turns:
+            break  # cards that take turns are no faster than one
         try:
             rate = decode(cards, workload, split=split, batch=batch, context=context)
         except (ValueError, LookupError):
             continue
-        found.append((1 / rate, split))
-    return min(found, default=None)
+        best = min(best or (inf, ""), (batch / rate, split))
+    return best
 
 
 def _runs(search: _Search, build: Build) -> tuple[Speed, ...]:
@@ -409,10 +452,10 @@ def _miss(search: _Search, cards: Sequence[Part]) -> str:
         most = inf if best is None else best[0]
         if search.paid(choice) >= most:
             break
-        if search.bound(choice) == inf or search.seconds(choice) == inf:
+        if search.bound(choice) == inf:
             continue
         made = search.machine(choice, most)
-        if made is not None and made[0] < most:
+        if made and made[0] < most and search.seconds(choice) < inf:
             best = made[0], choice
     if best is None:
         return (

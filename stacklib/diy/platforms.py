@@ -99,7 +99,7 @@ class Judge:
         """What a rule says of the fields that are chosen."""
         kept = self.kept.setdefault(name, {})
         marks = partial.marks
-        for looked, verdicts in kept.items() if extra is None else ():
+        for looked, verdicts in kept.items():
             try:
                 found = verdicts.get(tuple([marks[field] for field in looked]))
             except KeyError:
@@ -152,21 +152,23 @@ def cheapest(
     fixed: Mapping[str, Value],
     known: Mapping[str, list[Offer]],
     most: float,
-    extra: Sequence[Limit] = (),
+    extra: Mapping[str, Limit] | None = None,
 ) -> Platform | None:
     """The cheapest platform of at most so many dollars, or None.
 
     - ``fixed``: the fields that are given: cards and their limit
-    - ``extra``: what else must hold, asked like a rule
+    - ``extra``: by name what else must hold, asked like a rule
     """
     least = [min((o.dollars for o in known[f]), default=inf) for f in CHOSEN]
     rest = [sum(least[i:]) for i in range(len(CHOSEN) + 1)]
     best: Platform | None = None
     asked: dict[str, Limit | None] = dict.fromkeys(RULES)
-    asked |= {f"extra {i}": one for i, one in enumerate(extra)}
+    asked |= extra or {}
     every = frozenset(CHOSEN)
 
-    def go(depth: int, spent: float, waiting: dict[str, str]) -> frozenset[str]:
+    def go(
+        depth: int, spent: float, waiting: dict[str, tuple[str, ...]]
+    ) -> frozenset[str]:
         """Search on; the fields that are to blame that no more was found."""
         nonlocal best
         if depth == len(CHOSEN):
@@ -190,23 +192,20 @@ def cheapest(
         return blamed - {field}
 
     def _left(
-        field: str, waiting: dict[str, str]
-    ) -> tuple[dict[str, str] | None, frozenset[str]]:
-        """Rules that still wait, and for what; None where one is broken, and by what."""
-        found = {}
-        for name, wanted in waiting.items():
-            if wanted != field:
-                found[name] = wanted
-                continue
+        field: str, waiting: dict[str, tuple[str, ...]]
+    ) -> tuple[dict[str, tuple[str, ...]] | None, frozenset[str]]:
+        """Rules by the field that they wait for; None where one is broken, and by what."""
+        found = dict(waiting)
+        for name in found.pop(field, ()):
             verdict = judge.asked(name, partial, asked[name])
             if not verdict.holds:
                 return None, frozenset(verdict.looked)
             if verdict.waits:
-                found[name] = verdict.waits
+                found[verdict.waits] = (*found.get(verdict.waits, ()), name)
         return found, frozenset()
 
     partial = Partial(fixed)
-    start, _ = _left("", dict.fromkeys(asked, ""))
+    start, _ = _left("", {"": tuple(asked)})
     if start is not None:
         go(0, 0.0, start)
     return best

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 from stacklib import hardware
@@ -25,7 +26,7 @@ from stacklib.interconnect.selection.timed import collective_time
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, quoted, resolve
 from stacklib.quantity.bounds import whole
-from stacklib.quantity.keys import keys_of
+from stacklib.quantity.keys import Same, keys_of
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates import asked as asking
 from stacklib.serving.estimates import divided, losses, parts, steady
@@ -247,8 +248,8 @@ def steps_of(cards: Cards, given: Asked) -> tuple[list[Step], float, float]:
     fullest = 0.0, 1.0
     for part in divided.parts_of(given):
         held, _ = divided.need_of(given, part, given.context)
-        if part.tp == 1:
-            held -= _beside(given, part.model)
+        if part.tp == 1 and part.model.vocab > 1:
+            held -= _beside(given)
         have = GIB * part.device.memory_capacity.si - CONTEXT
         if held + fixed > have:
             raise Infeasible(
@@ -263,12 +264,23 @@ def steps_of(cards: Cards, given: Asked) -> tuple[list[Step], float, float]:
     return found, *fullest
 
 
-def _beside(given: Asked, model: LanguageModel) -> float:
-    """Bytes of an embedding of its own, which a runner leaves with the host."""
-    if model.tied:
+def _weights(given: Asked) -> float:
+    shape = shape_of(host.named(given.model), given.dtype, given.kv_dtype)
+    return float(shape.weights)
+
+
+@lru_cache(maxsize=256)
+def _share(model: Same) -> float:
+    """An embedding's part of all weights, where it is not the output matrix as well."""
+    found: LanguageModel = model.value
+    if found.tied:
         return 0.0
-    weights = shape_of(model, given.dtype, given.kv_dtype).weights
-    return float(weights * model.vocab * model.hidden / model.parameters.si)
+    return float(found.vocab * found.hidden / found.parameters.si)
+
+
+def _beside(given: Asked) -> float:
+    """Bytes of an embedding of its own, which a runner leaves with the host."""
+    return _weights(given) * _share(Same(host.named(given.model)))
 
 
 def _over(step: Step, links: Fabric) -> Step:
@@ -341,22 +353,26 @@ def decode(
     return batch / seconds * (1.0 if cards.limit is None else _limited(cards, "decode"))
 
 
-def roof(
-    device: Accelerator, many: int, model: str, batch: int, context: int
+def soonest(
+    device: Accelerator,
+    many: int,
+    model: str,
+    batch: int,
+    context: int,
+    fits: bool = True,
 ) -> float:
-    """Seconds of a step at the least: all weights once, at the cards' bandwidth.
+    """Seconds of a step at the least: all but pauses divided by the cards.
 
-    Infinite where the cards together do not hold the weights.
+    - ``fits``: infinite where the cards together do not hold the weights
     """
     name, kept = named(model)
     given = _asked(Cards((device,)), name, kept, "layers", float(batch), float(context))
-    whole_model = host.named(given.model)
-    shape = shape_of(whole_model, given.dtype, given.kv_dtype)
-    held = shape.weights - _beside(given, whole_model)
-    if held > many * GIB * device.memory_capacity.si:
+    held = _weights(given) - _beside(given)
+    if fits and held > many * GIB * device.memory_capacity.si:
         return math.inf
-    moved = sum(part.read(batch) for part in shape.parts.values())
-    return float(moved / device.memory_bandwidth.si / many)
+    step = step_of(given.keys, given.software, given.mode)
+    pause = losses.pause(step.frame.model.layers)
+    return pause + float(step.time(float(batch), float(context))) / many
 
 
 def _limited(cards: Cards, work: str) -> float:
