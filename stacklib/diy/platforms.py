@@ -106,6 +106,10 @@ class Judge:
                 continue
             if found is not None:
                 return found
+        if kept:  # until all that it looked at elsewhere is chosen
+            least = min(kept, key=len)
+            if missing := [field for field in least if field not in marks]:
+                return Verdict(True, (), max(missing, key=CHOSEN.index))
         partial.seen = set()
         case = Case(cast(Build, partial), self.mains, self.continuous)
         try:

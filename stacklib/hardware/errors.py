@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -72,11 +73,19 @@ def error_band(family: str) -> ErrorBand | None:
     None until predictions of that family have been held against published
     measurements, for a cell whose first word no row has, and for a limit.
     """
-    parts, known = family.split("/"), cells()
-    for length in range(len(parts), 1, -1):
-        if found := known.get("/".join(parts[:length])):
-            return found
+    if found := cells().get(nearest(family, cells())):
+        return found
     return None if family == LIMIT else family_band(family)
+
+
+def nearest(cell: str, known: Container[str]) -> str:
+    """The cell itself if it is known, or the nearest wider one; empty where none is.
+
+    A family mixes what its cells part, and stands in for none of them.
+    """
+    parts = cell.split("/")
+    names = ("/".join(parts[:length]) for length in range(len(parts), 1, -1))
+    return next((name for name in names if name in known), "")
 
 
 def family_band(family: str) -> ErrorBand | None:

@@ -64,6 +64,41 @@ def test_few_rows_have_no_band_and_one_device_tests_none():
     assert lines[1][-1] == "nan"
 
 
+def parted(shift, chance, sources="gh"):
+    """Rows of a finer cell whose two sources do not foretell each other."""
+    return [
+        miss(at * shift + chance.gauss(0, 0.02), source, "xy"[at], ("wide", "fine"))
+        for at, source in enumerate(sources)
+        for _ in range(25)
+    ]
+
+
+def test_a_cell_that_had_to_be_stretched_is_left_to_the_wider_one():
+    chance = random.Random(4)
+    wide = [
+        miss(chance.gauss(0, 0.3), "abcdef"[i % 6], "xyz"[i % 3], ("wide",))
+        for i in range(240)
+    ]
+    names = {row[0] for row in bands.band_rows(wide + parted(0.15, chance))}
+    assert names == {"A", "A/wide"}
+    names = {row[0] for row in bands.band_rows(wide + parted(0.01, chance))}
+    assert names == {"A", "A/wide", "A/wide/fine"}
+    # nothing makes it hold what the other source has
+    names = {row[0] for row in bands.band_rows(wide + parted(9.0, chance))}
+    assert "A/wide/fine" not in names
+
+
+def test_rows_never_seen_are_held_to_the_bands_of_others():
+    chance = random.Random(6)
+    rows = [miss(chance.gauss(0, 0.1), "abcdef"[i % 6]) for i in range(240)]
+    held, tried = bands.never_seen(rows, "source")
+    assert tried == 240 and 0.86 < held / tried < 0.95
+    far = [miss(2.0, "z") for _ in range(60)]
+    held, tried = bands.never_seen(rows + far, "source")
+    assert tried == 300 and held <= 240
+    assert bands.never_seen(rows[:20], "source") == (0, 0)  # too few others
+
+
 def test_the_worst_fold_counts_to_both_sides_and_a_rate_is_turned_over():
     cases = [
         Case(id, "A", "a", "x", 2.0, lambda: 1.0, frozenset(), rate=rate)
@@ -99,6 +134,8 @@ def test_a_cell_takes_its_own_band_or_a_wider_ones_or_none(monkeypatch, asked, c
     monkeypatch.setattr(errors, "cells", lambda: KNOWN)
     found = error_band(asked)
     assert (found and found.cell) == cell
+    if cell:
+        assert errors.nearest(asked, KNOWN) == cell
 
 
 SHAPE = "m=64;n=4096;k=8192;dtype=bf16"

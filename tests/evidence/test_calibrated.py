@@ -2,6 +2,7 @@
 
 import csv
 import tomllib
+from functools import cache
 
 import pytest
 
@@ -89,16 +90,28 @@ def test_the_committed_band_is_that_of_the_held_out_predictions():
         assert (band.median, band.p90) == (row["median"], row["p90"])
 
 
-def test_the_committed_bands_are_those_of_the_held_out_predictions():
+@cache
+def never_seen() -> list[bands.Miss]:
     held = calibrate.held_out()
     ends = ({i: getattr(h, e) for i, h in held.items()} for e in ("least", "most"))
-    found = bands.misses(calibrate.public_problem().cases, *ends)
-    now = {row[0]: row[1:] for row in bands.band_rows(found)}
+    return bands.misses(calibrate.public_problem().cases, *ends)
+
+
+def test_the_committed_bands_are_those_of_the_held_out_predictions():
+    now = {row[0]: row[1:] for row in bands.band_rows(never_seen())}
     assert set(now) == set(errors.cells())
     for name, band in errors.cells().items():
         low, high, median, p90, rows, *_ = map(float, now[name])
         told = (band.low, band.high, band.median, band.p90, band.unseen)
         assert told == pytest.approx((low, high, median, p90, rows), rel=0.02), name
+
+
+@pytest.mark.rows("key", ["D_large", "D_small", "F"])
+def test_bands_made_without_a_source_or_device_hold_its_rows(key):
+    rows = [miss for miss in never_seen() if miss.case.key == key]
+    for by in folds.BY:
+        held, tried = bands.never_seen(rows, by)
+        assert held >= bands.LEAST * tried > 0.6 * bands.LEAST * len(rows), by
 
 
 def test_bands_hold_what_other_sources_and_devices_measured():

@@ -7,28 +7,28 @@ from stacklib.evidence.predict import collectives, memory, training
 from .made_row import row
 
 COLLECTIVES = [
-    ("8x H100 SXM", "nccl-tests", "ngpus=8;msg_bytes=8192", "nvlink small library 8"),
-    ("8x H100 SXM", "vLLM custom", "ngpus=8;size=2M;eager", "nvlink large eager 8"),
-    ("2x L40S", "NCCL", "ngpus=2;msg_bytes=8;impl=flashinfer", "pcie small engine 2"),
-    ("4x GB200", "torch; CUDA graph", "ngpus=4;msg=large", "nvlink large library 4"),
+    ("8x H100 SXM", "nccl-tests", "ngpus=8;msg_bytes=8192", "nvlink small library"),
+    ("8x H100 SXM", "vLLM custom", "ngpus=8;size=2M;eager", "nvlink middle eager"),
+    ("2x L40S", "NCCL", "ngpus=2;msg_bytes=8;impl=flashinfer", "pcie small engine"),
+    ("4x GB200", "torch; CUDA graph", "ngpus=4;msg=large", "nvlink larger library"),
+    ("8x L40S", "NCCL", "ngpus=8;msg_bytes=134217727", "pcie middle library"),
+    ("8x L40S", "NCCL", "ngpus=8;msg_bytes=134217728", "pcie larger library"),
 ]
 
 
 @pytest.mark.rows(("system", "software", "config", "said"), COLLECTIVES)
-def test_links_size_software_ranks_and_nodes(system, software, config, said):
+def test_links_size_and_software(system, software, config, said):
     made = row("D", config, system=system, software=software, subject="all_reduce")
-    *words, ranks = said.split()
-    assert collectives.regime(made) == (*words, f"to {ranks} ranks", "one node")
+    words = tuple(said.replace("middle", "to_128_MiB").split())
+    assert collectives.regime(made) == tuple(w.replace("_", " ") for w in words)
 
 
 def test_nodes_and_experts():
     many = {"system": "H200 SXM", "software": "NCCL", "subject": "all_reduce"}
-    cells = [
-        collectives.regime(row("D", f"world_size={n};msg=large", **many))
-        for n in (16, 64)
-    ]
-    far = ("network", "large", "library", "more ranks")
-    assert cells == [(*far, "two nodes"), (*far, "nodes")]
+    for ranks, size, said in ((16, "large", "larger"), (64, "1M", "to 128 MiB")):
+        key = "msg" if size == "large" else "size"
+        made = row("D", f"world_size={ranks};{key}={size}", **many)
+        assert collectives.regime(made) == ("network", said, "library")
     for ranks, links in ((8, "nvlink"), (16, "network")):
         made = row("D", f"ep={ranks}", subject="MoE dispatch", system="H800")
         assert collectives.regime(made) == ("experts", links)

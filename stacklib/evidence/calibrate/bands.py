@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from stacklib.hardware.errors import BANDS
+from stacklib.hardware.errors import BANDS, nearest
 
 from ..validate import quantile
 from .folds import BY, group_of
@@ -47,6 +47,9 @@ class Miss:
         """The larger relative error, as families are scored."""
         ways = (-1, 1)[self.case.rate]
         return max(abs(math.exp(ways * end) - 1) for end in (self.low, self.high))
+
+
+Tried = tuple[list[Miss], float, float]  # rows, which share of them, how much wider
 
 
 def misses(
@@ -80,20 +83,28 @@ def holds(rows: Sequence[Miss], ends: Ends) -> int:
     return sum(low - TINY <= m.low and m.high <= high + TINY for m in rows)
 
 
-def left_out(rows: Sequence[Miss], share: float, wider: float = 1.0) -> float:
+def left_out(
+    rows: Sequence[Miss],
+    share: float,
+    wider: float = 1.0,
+    among: Sequence[Miss] | None = None,
+) -> float:
     """Share of rows that bands of other sources, or devices, hold: the less.
 
     Groups that leave too few others for a band are no test; nan where none is one.
+
+    - ``among``: rows of a wider cell, of whose others the bands are made
     """
     found = []
     for by in BY:
         groups = {group_of(m.case, by) for m in rows}
-        if len(groups) < 2:
+        if len(groups) < 2 and among is None:
             continue
         held = tested = 0
         for group in groups:
             mine = [m for m in rows if group_of(m.case, by) == group]
-            others = [m for m in rows if group_of(m.case, by) != group]
+            all_of = rows if among is None else among
+            others = [m for m in all_of if group_of(m.case, by) != group]
             if len(others) >= ROWS:
                 held += holds(mine, interval(others, share, wider))
                 tested += len(mine)
@@ -113,8 +124,14 @@ def cells(rows: Iterable[Miss]) -> dict[str, list[Miss]]:
 
 
 def band_rows(rows: Iterable[Miss]) -> list[tuple[str, ...]]:
-    """The file of bands: a line a cell that has enough rows."""
+    """The file of bands: a line a cell that has enough rows.
+
+    A cell whose band had to be stretched is left to the wider cell that holds it, where
+    that was of no use, or where the wider one's is narrower and holds enough of its
+    rows by others' alone.
+    """
     table = []
+    known: dict[str, Tried] = {}
     for cell, mine in cells(rows).items():
         if len(mine) < ROWS:
             continue
@@ -125,6 +142,10 @@ def band_rows(rows: Iterable[Miss]) -> list[tuple[str, ...]]:
                 break
         if math.isnan(inside) and cell.count("/") > 1:
             continue  # nobody else's rows test it: the wider cell's is taken
+        above = known.get(nearest(cell.rpartition("/")[0], known))
+        if wider > 1 and above and (inside < LEAST or _held_by(above, mine, ends)):
+            continue
+        known[cell] = mine, share, wider
         errors = [m.error for m in mine]
         numbers = (*ends, quantile(errors, 0.5), quantile(errors, 0.9))
         groups = (len({group_of(m.case, by) for m in mine}) for by in BY)
@@ -132,6 +153,33 @@ def band_rows(rows: Iterable[Miss]) -> list[tuple[str, ...]]:
         texts = (*(f"{x:.4g}" for x in numbers), *map(str, counts), f"{inside:.3g}")
         table.append((cell, *texts))
     return table
+
+
+def _held_by(
+    above: tuple[list[Miss], float, float], mine: list[Miss], own: Ends
+) -> bool:
+    low, high = interval(*above)
+    enough = left_out(mine, *above[1:], above[0]) >= LEAST
+    return enough and high / low <= own[1] / own[0]
+
+
+def never_seen(rows: Sequence[Miss], by: str) -> tuple[int, int]:
+    """Rows of one family that others' bands hold, and how many these are tried on.
+
+    Each group's rows are held to the bands that the other groups make alone, each row
+    to that of its own cell, as a reader of a new source or device would have it.
+    """
+    held = tried = 0
+    for group in {group_of(m.case, by) for m in rows}:
+        others = [m for m in rows if group_of(m.case, by) != group]
+        table = {row[0]: (float(row[1]), float(row[2])) for row in band_rows(others)}
+        for miss in rows:
+            if group_of(miss.case, by) != group:
+                continue
+            if cell := nearest(miss.case.cell, table):
+                held += holds([miss], table[cell])
+                tried += 1
+    return held, tried
 
 
 def text(rows: Iterable[Miss], others: Iterable[Sequence[str]] = ()) -> str:

@@ -171,6 +171,8 @@ def _port(row: Measurement) -> float | None:
 
 def _boards(row: Measurement, key: str, ranks: int) -> Fabric:
     """Boards of one machine whose tree the row tells."""
+    if row.config.get("iommu") == "on":
+        raise Refusal("iommu=on: each copy between boards is looked up, not modelled")
     given: dict[str, Any] = {"path": row.text("path")}
     if "under" in row.config:
         given["under"] = row.integer("under")

@@ -226,12 +226,12 @@ def fabric(
         rate = host * PCIE if bridged else board_rate(host, local, reach)
     adds = chip.vendor == "NVIDIA" and c.NVLS_SHARE[kind] > 0
     switch = linked and adds and joined >= BOX
-    host = chip.fields["host_link"]
+    slot = chip.fields["host_link"]
     return Fabric(
         *(chip.key, ranks, local, kind, link, rate, far, switch),
         chip.memory_bandwidth.si,
         between.name,
         late,
-        "other" if host is not None and host.si > GRACE else "intel",
+        "other" if slot is not None and slot.si > GRACE else "intel",
         SENDS if chip.vendor == "NVIDIA" else 1.0,
     )

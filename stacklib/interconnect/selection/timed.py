@@ -65,6 +65,9 @@ class Timed:
     choice: Choice | None = None
 
 
+LARGER = 1 << 27  # bytes from which most published runs are at their links' rate
+
+
 def bus_factor(collective: str, ranks: int) -> float:
     """Bytes that a rank's links must carry, over the size that nccl-tests prints."""
     if collective == "all_reduce":
@@ -76,17 +79,18 @@ def bus_factor(collective: str, ranks: int) -> float:
 def cell(
     size: float, on: Fabric, *, direct: bool = False, host: bool = False
 ) -> tuple[str, ...]:
-    """Which band holds: by links, size, software, ranks and nodes.
+    """Which band holds: by links, or the network between nodes, by size and software.
+
+    Where links rule, all come near; where latency shares with them, runs scatter.
 
     >>> from stacklib.interconnect.selection.machine import fabric
     >>> cell(1 << 14, fabric("l40s", 4))
-    ('pcie', 'small', 'library', 'to 4 ranks', 'one node')
+    ('pcie', 'small', 'library')
     """
     link = on.link if on.nodes == 1 else "network"
     software = "eager" if host else "engine" if direct else "library"
-    ranks = next((f"to {n} ranks" for n in (2, 4, 8) if on.ranks <= n), "more ranks")
-    nodes = {1: "one node", 2: "two nodes"}.get(on.nodes, "nodes")
-    return link, half(size).removeprefix("D_"), software, ranks, nodes
+    large = "larger" if size >= LARGER else "to 128 MiB"
+    return link, "small" if half(size) == "D_small" else large, software
 
 
 def family(size: float, on: Fabric, *, direct: bool = False, host: bool = False) -> str:
