@@ -5,6 +5,9 @@
 ``power(card, limit)`` is what a card does under a limit of power, ``heat`` where its
 heat goes, ``temperature(build, hours, ambient)`` both, and ``chain(build)`` all links
 from the breaker to the token.
+``speed(build, "llama-3-70b:q4_k_m")`` is tokens a second by layers or by tensors,
+``plan(5000, ...)`` the fastest machines of a budget, ``read_rig`` the machine that
+stands there, and ``diagnose(rig, ...)`` what keeps it slow.
 """
 
 from __future__ import annotations
@@ -14,9 +17,13 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
+    from .ailments import diagnose
     from .breaker import chain, temperature, tokens_per_joule
     from .build import Build, read_build
     from .checker import verify
+    from .planning import plan
+    from .rig import read_rig
+    from .splits import speed
     from .thermal import heat
     from .voltage import power
 else:

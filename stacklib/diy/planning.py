@@ -127,19 +127,6 @@ class _Search:
             found += inf if made is None else made[0]
         return found / _left(choice)
 
-    def possible(self, choice: Choice) -> bool:
-        """Whether any limit and any link makes a machine of these cards."""
-        limits = (_limit(choice.card, share) for share in reversed(SHARES))
-        lowest = next((watts for watts in limits if watts), None)
-        easiest = choice._replace(limit=lowest, link=HALF)
-        if easiest not in self.easy:
-            self.easy[easiest] = self.machine(easiest, self.budget) is not None
-        return self.easy[easiest]
-
-    def paid(self, choice: Choice) -> float:
-        """Dollars of the cards."""
-        return choice.many * self.prices[choice.card.key]
-
     def paid(self, choice: Choice) -> float:
         """Dollars of the cards."""
         return choice.many * self.prices[choice.card.key]
@@ -170,7 +157,10 @@ class _Search:
             limits[f"links {choice.link}"] = lambda case: _wide(case, choice.link)
         if self.noise is not None:
             limits["noise"] = lambda case: _quiet(case, self.noise or 0.0)
-        fixed = {"gpus": (choice.card,) * choice.many, "limit": choice.limit}
+        fixed: dict[str, Any] = {
+            "gpus": (choice.card,) * choice.many,
+            "limit": choice.limit,
+        }
         found = cheapest(self.judge, fixed, self.known, most - cards, limits)
         made = None
         if found is not None:
@@ -320,9 +310,7 @@ def _flushed(
         yield choice, build
 
 
-def _choices(
-    search: _Search, cards: Sequence[Part], budget: float
-) -> Iterator[Choice]:
+def _choices(search: _Search, cards: Sequence[Part], budget: float) -> Iterator[Choice]:
     """Every kind, number, limit and link of cards that the budget could pay."""
     rest = sum(min((o.dollars for o in r), default=inf) for r in search.known.values())
     boards = [offer.value for offer in search.known["board"]]
@@ -360,7 +348,9 @@ def _cards(choice: Choice) -> Cards:
     cards = Cards((device,) * choice.many, limit=choice.limit)
     if choice.link == 1.0 or choice.many == 1:
         return cards
-    halved = tuple((made, max(1, int(lanes * choice.link))) for made, lanes in cards.links)
+    halved = tuple(
+        (made, max(1, int(lanes * choice.link))) for made, lanes in cards.links
+    )
     return cards.swapped(links=halved)
 
 
@@ -436,7 +426,7 @@ def _check(date: str | None) -> None:
 
 
 def price(part: Part, date: str | None) -> float | None:
-    """The newest price up to a date, the highest of its day; None where none is told."""
+    """The newest price up to a date, the highest of its day; None where none is."""
     quotes = [q for q in part.quotes if date is None or q.date[: len(date)] <= date]
     if not quotes:
         return None
@@ -459,13 +449,13 @@ def _miss(search: _Search, cards: Sequence[Part]) -> str:
             best = made[0], choice
     if best is None:
         return (
-            f"{names}: no {MOST_CARDS} like cards of the catalogue hold it in a machine "
-            "that every rule allows"
+            f"{names}: no {MOST_CARDS} like cards of the catalogue hold it in a "
+            "machine that every rule allows"
         )
     dollars, choice = best
     return (
-        f"{names}: {search.budget:,.0f} USD buy no machine that runs it; the nearest has "
-        f"{choice.many} x {choice.card.name} and costs {dollars:,.0f} USD"
+        f"{names}: {search.budget:,.0f} USD buy no machine that runs it; the nearest "
+        f"has {choice.many} x {choice.card.name} and costs {dollars:,.0f} USD"
     )
 
 
@@ -520,7 +510,9 @@ def _name(value: Any) -> str:
 
 def commands(runs: Sequence[Speed], context: int) -> tuple[str, ...]:
     """What to run on the machine, and what it should print."""
-    found = ["nvidia-smi -q -d PCIE   # under load: width and generation now as at most"]
+    found = [
+        "nvidia-smi -q -d PCIE   # under load: width and generation now as at most"
+    ]
     for run in runs:
         model, kept = named(run.model)
         mode = "layer" if run.split == "layers" else "tensor"

@@ -198,7 +198,7 @@ def cheapest(
     def _left(
         field: str, waiting: dict[str, tuple[str, ...]]
     ) -> tuple[dict[str, tuple[str, ...]] | None, frozenset[str]]:
-        """Rules by the field that they wait for; None where one is broken, and by what."""
+        """Rules by the field that they wait for; None, and the fields of a broken one."""
         found = dict(waiting)
         for name in found.pop(field, ()):
             verdict = judge.asked(name, partial, asked[name])

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from stacklib import hardware
@@ -338,13 +339,11 @@ def prompt_time(
 
 def _crossing(cards: Cards, given: Asked, rows: float) -> float:
     """Seconds in which rows of activations cross from each card to the next."""
-    size, pairs = rows * host.named(given.model).hidden * ACTIVATION, cards.slots
-    return size * sum(1 / min(pair) for pair in zip(pairs, pairs[1:], strict=False))
+    size = rows * host.named(given.model).hidden * ACTIVATION
+    return size * sum(1 / min(pair) for pair in pairwise(cards.slots))
 
 
-def decode(
-    cards: Cards, model: str, *, split: str, batch: int, context: int
-) -> float:
+def decode(cards: Cards, model: str, *, split: str, batch: int, context: int) -> float:
     """Tokens a second of all sequences, as ``speed`` has it without its prompt."""
     name, kept = named(model)
     given = _asked(cards, name, kept, split, float(batch), float(context))

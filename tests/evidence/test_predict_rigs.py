@@ -43,7 +43,7 @@ def errors(*cell):
         (("decode", "layers"), 75, 0.10, 0.50),
         (("decode", "one card"), 45, 0.10, 0.36),
         (("decode", "copies"), 9, 0.20, 0.40),
-        (("decode", "tensors"), 20, 0.25, 0.66),
+        (("decode", "tensors"), 20, 0.27, 0.66),
         (("prompt", "layers"), 68, 0.22, 0.60),
     ],
 )

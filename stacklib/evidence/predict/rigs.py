@@ -3,7 +3,7 @@
 A row in tokens a second names cards, how many, and the software: llama.cpp and ollama
 by layers, vLLM and whatever says ``tp`` or ``split=tensors`` by tensors. Links are
 those in the row's words (``link=4x16+4x4``), else the card's own. A row of relative
-speed is ``diy.power``'s. Software of before 2025 reads the cache once for every query head.
+speed is ``diy.power``'s. Software of before 2025 reads the cache for each query head.
 Refused: layers on the host's processor, boards of AMD and Intel on an Arm host, where
 drivers go through Vulkan, and whatever the database does not have.
 """
@@ -14,7 +14,6 @@ import re
 from typing import Any
 
 from stacklib.diy.cards import GIB, Cards
-from stacklib.diy.voltage import power
 from stacklib.diy.splits import (
     PIECE,
     _asked,
@@ -23,6 +22,7 @@ from stacklib.diy.splits import (
     prompt_time,
     steps_of,
 )
+from stacklib.diy.voltage import power
 from stacklib.hardware import UnknownSpec
 from stacklib.quantity import UnknownName
 from stacklib.roofline.work.fit import Infeasible
@@ -111,7 +111,8 @@ def _rig(row: Measurement) -> Predict:
 def _cards(row: Measurement, run: Run, many: int) -> Cards:
     """The cards of a row, and the links that it names."""
     links = tuple(
-        (int(a), int(b)) for a, b in re.findall(r"(\d)x(\d+)", str(row.text("link", "")))
+        (int(a), int(b))
+        for a, b in re.findall(r"(\d)x(\d+)", str(row.text("link", "")))
     )
     if not links and re.search(r"PCIe", row.system):
         made = re.search(r"PCIe(\d)", row.system)
@@ -129,13 +130,11 @@ def _kind(row: Measurement, run: Run, cards: Cards, given: Asked) -> Any:
             raise Refusal("config does not give the prompt's tokens")
         piece = int(said(row, "ubatch") or PIECE)
         runner = not run.serves
-        return lambda: tokens / prompt_time(
-            cards, steps, given, tokens, piece, runner
-        )
+        return lambda: tokens / prompt_time(cards, steps, given, tokens, piece, runner)
     if row.metric.startswith("decode"):
         context = _context(row)
         year = re.search(r"\b20\d\d\b", row.software)
-        old = bool(year) and int(year[0]) < NEW
+        old = year is not None and int(year[0]) < NEW
 
         batch = said(row, "batch") or 1.0
 
