@@ -450,13 +450,19 @@ def _miss(search: _Search, cards: Sequence[Part]) -> str:
     if best is None:
         return (
             f"{names}: no {MOST_CARDS} like cards of the catalogue hold it in a "
-            "machine that every rule allows"
+            f"machine that every rule allows{_within(search)}"
         )
     dollars, choice = best
     return (
         f"{names}: {search.budget:,.0f} USD buy no machine that runs it; the nearest "
         f"has {choice.many} x {choice.card.name} and costs {dollars:,.0f} USD"
     )
+
+
+def _within(search: _Search) -> str:
+    """What else was asked of a machine."""
+    told = "" if search.noise is None else f" within {search.noise:g} dBA"
+    return f"{told} at {search.judge.mains:g} V"
 
 
 def _planned(

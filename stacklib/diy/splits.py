@@ -170,6 +170,8 @@ def speed(
     resolve(split, SPLITS, "split", exact=True)
     whole(batch=batch, context=context)
     cards = cards_of(build)
+    if len(cards.devices) == 1:
+        split = "layers"  # all of them
     name, kept = named(model)
     given = _asked(cards, name, dtype or kept, split, float(batch), float(context))
     steps, need, have = steps_of(cards, given)

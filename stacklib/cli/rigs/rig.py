@@ -122,7 +122,8 @@ def _tell(rig: Any, found: list[Any], model: str) -> None:
         if one.now and one.after:
             print(f"  {model} now: {one.now}")
             more = f"{one.gives:.3g} tokens/s more" if one.gives > 0.05 else "as fast"
-            print(f"  mended: {more}, by {one.now.split}")
+            split = f", by {one.now.split}" if len(rig.hands) > 1 else ""
+            print(f"  mended: {more}{split}")
         if one.todo:
             print(f"  {one.todo}")
         if one.command:
