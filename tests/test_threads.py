@@ -29,6 +29,7 @@ HEAD = """
 import numpy as np
 from stacklib import accelerators, cost, evidence, gpu, hardware, kernels, memory
 from stacklib import diy, models, quantity, quantizers, roofline, serving, tinylm
+from stacklib.hardware.nvidia_smi import smi_sample
 x = np.random.default_rng(0).standard_normal((8, 256)).astype(np.float32)
 q4 = quantizers.quantize(x, "q4_0")
 few = x[None, None, :, :64]
@@ -41,7 +42,7 @@ memory = "vengeance_ddr5_64"
 case = "torrent"
 cooling = "nh_d15_g2" '''
 llama = models.get("llama-3-8b")
-riser = hardware.nvidia_smi.smi_sample("rtx4090_riser")
+riser = smi_sample("rtx4090_riser")
 """
 CALLS = """
 accelerators.compare("llama-3-8b", ["H100"])

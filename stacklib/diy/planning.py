@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from math import inf, log10
+from math import inf
 from typing import Any, NamedTuple
 
 from stacklib import hardware
@@ -35,51 +35,16 @@ from .breaker import Chain, chain
 from .build import KIND_OF, Build
 from .cards import Cards, link_of, of_build
 from .checker import verify
+from .planned import Excluded, Planned, checked, commands, loudness, price, shown_as
 from .platforms import CHOSEN, Judge, Limit, Offer, cheapest, offers
 from .rules import Case
-from .splits import Speed, decode, named, soonest, speed
+from .splits import Speed, decode, soonest, speed
 from .voltage import power
 
 MOST_CARDS = 8
 SHARES = (1.0, 0.8, 0.65)  # of a card's power, as its limit
 HALF = 0.5  # of a card's own link, the least that a rule allows
 MARKETS = ("us",)
-
-
-@dataclass(frozen=True, slots=True)
-class Excluded:
-    """The next cheaper part, and what it breaks."""
-
-    part: str
-    saves: float  # dollars
-    rule: str
-    sum: str
-
-
-@dataclass(frozen=True, slots=True)
-class Planned(Build):
-    """A build with its bill, what it draws, what it runs, and what would disprove it.
-
-    - ``bill``: part and dollars
-    - ``runs``: a ``Speed`` for each workload, by the faster split
-    - ``watts``: from the wall while it decodes; ``room``: degrees Celsius of a closed
-      room after the hours; ``left``: share of the speed that is left then
-    - ``excluded``: the next cheaper part and the rule that it breaks
-    - ``commands``: what to run, and what it should print
-    """
-
-    bill: tuple[tuple[str, float], ...] = ()
-    runs: tuple[Speed, ...] = ()
-    watts: float = 0.0
-    room: float = 0.0
-    left: float = 1.0
-    excluded: Excluded | None = None
-    commands: tuple[str, ...] = ()
-
-    @property
-    def total(self) -> float:
-        """Dollars of the bill."""
-        return sum(dollars for _, dollars in self.bill)
 
 
 class Choice(NamedTuple):
@@ -238,7 +203,7 @@ def plan(
     asked = (workloads,) if isinstance(workloads, str) else tuple(workloads)
     if not asked or not all(isinstance(one, str) for one in asked):
         raise ValueError(f"workloads = {workloads!r}: name one model at least")
-    _check(date)
+    checked(date)
     for one in asked:
         soonest(hardware.get("rtx_3090"), 1, one, batch, context)  # unknown names raise
     known = parts or {kind: catalogue.parts(kind) for kind in set(KIND_OF.values())}
@@ -412,28 +377,6 @@ def _quiet(case: Case, most: float) -> bool:
         return False
 
 
-def loudness(parts: Sequence[Part]) -> float:
-    """dBA of parts together: their powers add, their decibels do not."""
-    return 10 * log10(sum(10 ** (part["noise"] / 10) for part in parts))
-
-
-def _check(date: str | None) -> None:
-    if date is None:
-        return
-    bits = date.split("-") if isinstance(date, str) else []
-    if not bits or not all(bit.isdigit() for bit in bits) or len(bits[0]) != 4:
-        raise ValueError(f"date = {date!r}: write it as 2025, 2025-10 or 2025-10-31")
-
-
-def price(part: Part, date: str | None) -> float | None:
-    """The newest price up to a date, the highest of its day; None where none is."""
-    quotes = [q for q in part.quotes if date is None or q.date[: len(date)] <= date]
-    if not quotes:
-        return None
-    newest = quotes[-1].date
-    return max(float(q.value.si) for q in quotes if q.date == newest)
-
-
 def _miss(search: _Search, cards: Sequence[Part]) -> str:
     """What comes nearest where nothing fits."""
     names = ", ".join(search.workloads)
@@ -499,31 +442,10 @@ def _excluded(search: _Search, build: Build, choice: Choice) -> Excluded | None:
                 break
             other = build.swapped(**{name: offer.value})
             broken = verify(other, mains=search.judge.mains)
-            shown = _name(offer.value)
+            shown = shown_as(offer.value)
             if broken:
                 best = Excluded(shown, saves, broken[0].rule, broken[0].sum)
             else:
                 best = Excluded(shown, saves, "speed", "its slots are narrower")
             break
     return best
-
-
-def _name(value: Any) -> str:
-    parts = value if isinstance(value, tuple) else (value,)
-    times = f"{len(parts)} x " if len(parts) > 1 else ""
-    return times + str(parts[0].name)
-
-
-def commands(runs: Sequence[Speed], context: int) -> tuple[str, ...]:
-    """What to run on the machine, and what it should print."""
-    found = [
-        "nvidia-smi -q -d PCIE   # under load: width and generation now as at most"
-    ]
-    for run in runs:
-        model, kept = named(run.model)
-        mode = "layer" if run.split == "layers" else "tensor"
-        found.append(
-            f"llama-bench -m {model}-{kept or 'bf16'}.gguf -sm {mode} -p 512 -n 128 "
-            f"-d {context}   # tg128 between {run.low:.3g} and {run.high:.3g}"
-        )
-    return tuple(found)

@@ -198,7 +198,7 @@ def cheapest(
     def _left(
         field: str, waiting: dict[str, tuple[str, ...]]
     ) -> tuple[dict[str, tuple[str, ...]] | None, frozenset[str]]:
-        """Rules by the field that they wait for; None, and fields, where one is broken."""
+        """Rules by the field they wait for; None, and fields, where one is broken."""
         found = dict(waiting)
         for name in found.pop(field, ()):
             verdict = judge.asked(name, partial, asked[name])

@@ -127,9 +127,9 @@ def read_rig(
 
     Raises
     ------
-    ValueError
+    RigError
         For no text, text of another tool, a card that is not known, and counts of cards
-        that differ.
+        that differ: a ValueError.
 
     Examples
     --------

@@ -10,7 +10,8 @@ from stacklib.cost import catalogue
 from stacklib.diy import planning
 from stacklib.diy.build import KIND_OF, Build
 from stacklib.diy.checker import verify
-from stacklib.diy.planning import MOST_CARDS, SHARES, loudness, plan, price
+from stacklib.diy.planned import loudness, price
+from stacklib.diy.planning import MOST_CARDS, SHARES, plan
 from stacklib.diy.platforms import CHOSEN, DIMMS, Partial
 from stacklib.diy.rules import RULES, Case
 from stacklib.hardware.accelerator import UnknownSpec
