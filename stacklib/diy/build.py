@@ -137,7 +137,7 @@ class Build:
     def swapped(self, **changes: Any) -> Build:
         """The same with ``changes`` that are parts already, or choices: no look-up."""
         other = object.__new__(Build)
-        for field in self.__slots__:
+        for field in Build.__slots__:
             object.__setattr__(other, field, changes.get(field, getattr(self, field)))
         return other
 
