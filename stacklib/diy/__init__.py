@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from .breaker import chain, temperature, tokens_per_joule
     from .build import Build, read_build
     from .checker import verify
+    from .planning import plan
+    from .rig import read_rig
     from .silicon.checklist import checklist
     from .silicon.glyphs import small_cnn
     from .silicon.pipeline import fpga
     from .silicon.realism import realism
     from .silicon.tapeout import tapeout
     from .silicon.timeline import timeline
-    from .planning import plan
-    from .rig import read_rig
     from .splits import speed
     from .thermal import heat
     from .voltage import power

@@ -74,9 +74,10 @@ def drawn_block(width: int = 32, heads: int = 4, seed: int = 0) -> Block:
             for _ in range(rows)
         )
 
-    square = [matrix(width, width, scale) for scale in (1.0, 1.0, 1.0, 0.7)]
+    query, key, value = (matrix(width, width, 1.0) for _ in range(3))
+    out = matrix(width, width, 0.7)
     up, down = matrix(4 * width, width, 1.0), matrix(width, 4 * width, 0.7)
-    return Block(width, heads, *square, up, down)
+    return Block(width, heads, query, key, value, out, up, down)
 
 
 def cut(value: int) -> int:
