@@ -29,6 +29,7 @@ HEAD = """
 import numpy as np
 from stacklib import accelerators, cost, evidence, gpu, hardware, kernels, memory
 from stacklib import diy, models, quantity, quantizers, roofline, serving, tinylm
+from stacklib.hardware.nvidia_smi import smi_sample
 x = np.random.default_rng(0).standard_normal((8, 256)).astype(np.float32)
 q4 = quantizers.quantize(x, "q4_0")
 few = x[None, None, :, :64]
@@ -41,6 +42,7 @@ memory = "vengeance_ddr5_64"
 case = "torrent"
 cooling = "nh_d15_g2" '''
 llama = models.get("llama-3-8b")
+riser = smi_sample("rtx4090_riser")
 """
 CALLS = """
 accelerators.compare("llama-3-8b", ["H100"])
@@ -60,7 +62,11 @@ cost.parts("board")
 cost.poisson(0.5)
 cost.prices("h100_sxm")
 cost.reticle()
+diy.diagnose(diy.read_rig(smi=riser), "qwen3-14b:q4_k_m")
+diy.plan(4000, "qwen3-14b:q4_k_m", most=1)
 diy.read_build(rig)
+diy.read_rig(smi=riser)
+diy.speed(diy.read_build(rig), "qwen3-14b:q4_k_m")
 diy.temperature(diy.read_build(rig), 1, 22)
 diy.tokens_per_joule(100, diy.read_build(rig))
 evidence.claims(chapter=7)

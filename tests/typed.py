@@ -8,6 +8,7 @@ from pathlib import Path
 
 from stacklib import cli
 from stacklib.cli.completion import every, subparsers
+from stacklib.hardware.nvidia_smi import smi_sample
 from stacklib.interconnect.networks.read_topo import topo_sample
 from stacklib.serving.readings.read import log_sample
 
@@ -22,6 +23,7 @@ FILES = (
     "trace.csv",
     "build.toml",
     "card.json",
+    "rig.txt",
 )  # in the folder where it is typed
 STEP = "h100-sxm --model llama-3-70b --tp 2"
 TOKEN = (
@@ -141,6 +143,17 @@ LINES = [
         for form in ("", *flags("json csv markdown"))
     ),
     Typed("plan --verify build.toml --continuous 0.5", 1),
+    Typed(
+        "plan --budget 6000 --run qwen3-14b:q4_k_m --context 2048 --date 2026 "
+        "--market us --noise 60 --most 1 --mains 230 --json",
+        1,
+    ),
+    Typed("plan --budget 1000 --run llama-3-70b:q4_k_m", 1),
+    *(
+        Typed(f"rig rig.txt --run qwen3-14b:q4_k_m --split layers {form}".strip(), 1)
+        for form in ("", *flags("json csv markdown"))
+    ),
+    Typed("rig rig.txt --context 2048", 1),
     Typed("fit llama-3-70b --on h100-sxm --dtype bf16", 1),
     *tables(
         "fit llama-3-70b --on h100-sxm --dtype bf16 --kv-dtype fp8 --tp 2 --batch 1 "
@@ -249,6 +262,7 @@ def written(folder: Path) -> Path:
     (folder / "rows.csv").write_text("".join(rows), "utf-8")
     (folder / "topo.txt").write_text(topo_sample("four_cards"), "utf-8")
     (folder / "build.toml").write_text(BUILD, "utf-8")
+    (folder / "rig.txt").write_text(smi_sample("rtx4090_riser"), "utf-8")
     (folder / "card.json").write_text(json.dumps(CARD), "utf-8")
     trace = "arrival,prompt,new\n0,40,3\n1000000000,16,2\n"  # ns: no overload
     (folder / "trace.csv").write_text(trace, "utf-8")

@@ -29,7 +29,8 @@ COMMANDS = {
     "layout": "the fastest ways to lay a training step out over chips, and why",
     "topo": "the output of nvidia-smi topo -m: classes of pairs, islands, choices",
     "array": "what a product takes on an array of multipliers: cycles, use, reads",
-    "plan": "does a list of parts hold together? what breaks it and what mends it",
+    "plan": "what a budget runs; does a list of parts hold together, and what mends it",
+    "rig": "what keeps the machine that stands there slow, from pasted text",
     "fit": "does a model fit the memory of some chips?",
     "estimate": "what a token takes on some chips, part by part, with its band",
     "search": "the best layout of a model on some chips within limits of time",
@@ -55,7 +56,7 @@ COMMANDS = {
 FOLDERS = {
     "chips": ("array",),
     "own": ("generate", "quantize", "serve"),
-    "rigs": ("plan",),
+    "rigs": ("plan", "rig"),
     "served": ("search", "price"),
 }
 

@@ -17,6 +17,9 @@ from .mending import Mender
 from .rules import RULES, Case
 
 ROOMS = (rules_fit, rules_lanes, rules_power)
+_ORDER = [room.__name__ for room in ROOMS]
+for _id in sorted(RULES, key=lambda id: _ORDER.index(RULES[id].check.__module__)):
+    RULES[_id] = RULES.pop(_id)  # whichever room was imported first
 MAINS = (90, 277)  # V: what a supply of a household can hang on
 
 

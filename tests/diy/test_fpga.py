@@ -17,7 +17,7 @@ from stacklib.accelerators.rtl.stepped import by_steps
 from stacklib.diy.silicon import glyphs
 from stacklib.diy.silicon.choice import weigh
 from stacklib.diy.silicon.devices import BOARDS, FAMILIES, KEYS, device, per_place
-from stacklib.diy.silicon.fixed import Layer, Network, rounded, run, run_many
+from stacklib.diy.silicon.fixed import Convolution, Network, rounded, run, run_many
 from stacklib.diy.silicon.frame import on_arrays
 from stacklib.diy.silicon.pipeline import (
     Engine,
@@ -49,7 +49,7 @@ def network(pick: random.Random) -> Network:
         kernels = drawn(pick, out, here[0], high, wide)
         sums = (here[1] - high + 1, here[2] - wide + 1)
         pool = 1 if last else pick.randint(1, min(sums))
-        layer = Layer(kernels, drawn(pick, out), pick.randint(0, 12), pool, last)
+        layer = Convolution(kernels, drawn(pick, out), pick.randint(0, 12), pool, last)
         layers.append(layer)
         here = layer.output(here)
     return Network("drawn", shape, tuple(layers))
@@ -222,13 +222,17 @@ def test_a_card_has_more_of_everything_but_a_board_nearly_its_bytes():
             "clock",
             lambda: diy.fpga(diy.small_cnn(), "u50", clock=float("nan")),
         ),
-        (ValueError, "200 in weights", lambda: Layer((((((200,),),)),), (0,))),
-        (ValueError, "bias True", lambda: Layer(((((1,),),),), (True,))),
-        (ValueError, "do not fit 32 bits", lambda: Layer(((((1,),),),), (2**31,))),
+        (ValueError, "200 in weights", lambda: Convolution((((((200,),),)),), (0,))),
+        (ValueError, "bias True", lambda: Convolution(((((1,),),),), (True,))),
+        (
+            ValueError,
+            "do not fit 32 bits",
+            lambda: Convolution(((((1,),),),), (2**31,)),
+        ),
         (
             ValueError,
             "as many channels",
-            lambda: Network("n", (2, 1, 1), (Layer(((((1,),),),), (0,)),)),
+            lambda: Network("n", (2, 1, 1), (Convolution(((((1,),),),), (0,)),)),
         ),
         (ValueError, "takes", lambda: run(diy.small_cnn(), [[[1]]])),
         (ValueError, "no layers", lambda: Network("n", (1, 1, 1), ())),
@@ -251,10 +255,10 @@ def test_what_is_refused(error, says, make):
 
 
 def test_what_does_not_fit_says_by_how_much():
-    big = Layer((tuple((((1,) * 64,) * 64) for _ in range(8)),), (0,), last=True)
+    big = Convolution((tuple((((1,) * 64,) * 64) for _ in range(8)),), (0,), last=True)
     with pytest.raises(Infeasible, match="bits of block memory"):
         diy.fpga(Network("wide", (8, 64, 64), (big,)), "up5k")
-    one = Layer(((((1,),),),), (0,), shift=1)
+    one = Convolution(((((1,),),),), (0,), shift=1)
     many = Network("deep", (1, 1, 1), (one,) * 40)
     with pytest.raises(Infeasible, match="40 layers need a place each"):
         diy.fpga(many, "hx8k")
@@ -268,7 +272,7 @@ def test_narrow_integers_of_numpy_do_not_run_over():
     assert run(kept, image) == right
     assert run_many(kept, image[None])[-1].tolist()[0] == right[-1]
     assert list(on_arrays(kept, diy.fpga(kept, "k26").engines, image).layers) == right
-    narrow = Layer(np.full((1, 1, 3, 3), 100, np.int8), np.array([7], np.int8), 9)
+    narrow = Convolution(np.full((1, 1, 3, 3), 100, np.int8), np.array([7], np.int8), 9)
     assert run(Network("n", (1, 3, 3), (narrow,)), image[:, :3, :3]) == [[[[127]]]]
 
 
@@ -276,7 +280,7 @@ def test_narrow_integers_of_numpy_do_not_run_over():
     ("says", "make"),
     [
         ("a Network", lambda: diy.fpga("glyphs", "up5k")),
-        ("several lengths", lambda: Layer(((((1, 2), (3,)),),), (0,))),
+        ("several lengths", lambda: Convolution(((((1, 2), (3,)),),), (0,))),
         ("several lengths", lambda: run(diy.small_cnn(), [[[1, 2], [3]]])),
         ("rows of numbers", lambda: run(diy.small_cnn(), [1, 2])),
         ("nan", lambda: run(diy.small_cnn(), [[[float("nan")] * 12] * 12])),

@@ -1,4 +1,4 @@
-"""``stacklib plan --verify FILE``: does a list of parts hold together?"""
+"""``stacklib plan``: what a budget runs, or whether a list of parts holds together."""
 
 from __future__ import annotations
 
@@ -30,16 +30,30 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "plan",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Holds the parts of a machine against every rule: what breaks it, "
-        "with the sum,\nand the cheapest change that mends it. Exit status 1 where a "
-        "rule is broken or\ncannot be decided. A build is such a file:\n\n" + SAMPLE,
+        description="With --budget and --run: the fastest machines whose parts cost no "
+        "more. With --verify:\nholds the parts of a machine against every rule: what "
+        "breaks it, with the sum,\nand the cheapest change that mends it. Exit status "
+        "1 where nothing fits, or a rule is\nbroken or cannot be decided. A build is "
+        "such a file:\n\n" + SAMPLE,
+    )
+    either = parser.add_mutually_exclusive_group(required=True)
+    either.add_argument(
+        "--verify", metavar="FILE", help="a build in TOML, or - for standard input"
+    )
+    either.add_argument("--budget", type=float, help="dollars for all parts")
+    parser.add_argument(
+        "--run",
+        action="append",
+        metavar="MODEL:FORMAT",
+        help="a model that must run, such as llama-3-70b:q4_k_m; may be given again",
     )
     parser.add_argument(
-        "--verify",
-        required=True,
-        metavar="FILE",
-        help="a build in TOML, or - for standard input",
+        "--context", type=int, default=4096, help="tokens cached (4096)"
     )
+    parser.add_argument("--date", help="prices up to a day, such as 2025-10")
+    parser.add_argument("--market", default="us", help="where prices are from (us)")
+    parser.add_argument("--noise", type=float, help="most dBA of cards and cooler")
+    parser.add_argument("--most", type=int, default=3, help="machines to print (3)")
     parser.add_argument("--mains", type=float, default=120, help="volts (120)")
     parser.add_argument(
         "--continuous",
@@ -64,7 +78,9 @@ def _text(name: str) -> str:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the findings; 1 where there are any."""
+    """Print machines, or findings; 1 where nothing fits or a rule is broken."""
+    if args.budget is not None:
+        return _planned(args)
     from stacklib import diy
     from stacklib.diy.rules import RULES
 
@@ -85,6 +101,100 @@ def run(args: argparse.Namespace) -> int:
     else:
         _tell(found, len(RULES))
     return int(bool(found))
+
+
+def _planned(args: argparse.Namespace) -> int:
+    """The machines of a budget."""
+    from stacklib import diy
+    from stacklib.roofline.work.fit import Infeasible
+
+    if not args.run:
+        raise ValueError("--run: name a model, such as llama-3-70b:q4_k_m")
+    try:
+        found: list[Any] = diy.plan(
+            args.budget,
+            args.run,
+            market=args.market,
+            date=args.date,
+            circuit=args.mains,
+            noise=args.noise,
+            context=args.context,
+            most=args.most,
+        )
+    except Infeasible as miss:
+        if args.json:
+            emit({"fits": False, "why": str(miss), "machines": []})
+        else:
+            print(miss)
+        return 1
+    if args.json:
+        emit({"fits": True, "machines": [_machine(one) for one in found]})
+    elif as_table(args):
+        head = ("cards", "dollars", "watts", *(f"{name} tokens/s" for name in args.run))
+        rows = [
+            [_cards(one), f"{one.total:,.0f}", f"{one.watts:,.0f}"]
+            + [
+                f"{run.decode:.3g} ({run.low:.3g} to {run.high:.3g})"
+                for run in one.runs
+            ]
+            for one in found
+        ]
+        show_table(args, head, rows)
+    else:
+        for one in found:
+            _show(one)
+    return 0
+
+
+def _cards(one: Any) -> str:
+    limit = f" at {one.limit:.0f} W" if one.limit else ""
+    return f"{len(one.gpus)} x {one.gpus[0].name}{limit}"
+
+
+def _show(one: Any) -> None:
+    print(f"{_cards(one)}: {one.total:,.0f} USD, {one.watts:,.0f} W from the wall")
+    for run in one.runs:
+        print(f"  {run.model}, by {run.split}: {run}")
+    names = dict.fromkeys(name for name, _ in one.bill)
+    for name in names:
+        prices = [dollars for part, dollars in one.bill if part == name]
+        times = f"{len(prices)} x " if len(prices) > 1 else ""
+        print(f"  {sum(prices):8,.0f}  {times}{name}")
+    print(f"  after three hours in a closed room of {one.room:.0f} C: {one.left:.0%}")
+    if one.excluded:
+        no = one.excluded
+        print(f"  {no.part}, {no.saves:,.0f} USD less: {no.rule}, {no.sum}")
+    for command in one.commands:
+        print(f"  {command}")
+
+
+def _machine(one: Any) -> dict[str, Any]:
+    return {
+        "cards": [card.name for card in one.gpus],
+        "limit": one.limit,
+        "dollars": one.total,
+        "bill": [{"part": name, "dollars": dollars} for name, dollars in one.bill],
+        "watts": one.watts,
+        "room": one.room,
+        "left": one.left,
+        "runs": [
+            {
+                "model": run.model,
+                "split": run.split,
+                "tokens_per_s": run.decode,
+                "low": run.low,
+                "high": run.high,
+                "prompt_tokens_per_s": run.prompt,
+            }
+            for run in one.runs
+        ],
+        "excluded": one.excluded
+        and {
+            name: getattr(one.excluded, name)
+            for name in ("part", "saves", "rule", "sum")
+        },
+        "commands": list(one.commands),
+    }
 
 
 def _row(finding: Finding) -> tuple[Any, ...]:

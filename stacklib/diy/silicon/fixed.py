@@ -21,7 +21,7 @@ ACCUMULATOR = 32  # bits of a sum
 
 
 @dataclass(frozen=True)
-class Layer:
+class Convolution:
     """A convolution in whole numbers.
 
     - ``kernels``: by output channel, input channel, row and column; eight bits each.
@@ -101,7 +101,7 @@ class Network:
 
     name: str
     shape: tuple[int, int, int]  # channels, rows, columns of the input
-    layers: tuple[Layer, ...]
+    layers: tuple[Convolution, ...]
 
     def __post_init__(self) -> None:
         if not self.layers:
@@ -167,7 +167,7 @@ def rounded(total: int, shift: int) -> int:
     return min(max(total + half >> shift, LOW), HIGH)
 
 
-def convolve(layer: Layer, image: Image) -> list[list[list[int]]]:
+def convolve(layer: Convolution, image: Image) -> list[list[list[int]]]:
     """Sums of products, one by one."""
     shape = (len(image), len(image[0]), len(image[0][0]))
     rows, cols = layer.sums(shape)
@@ -186,7 +186,7 @@ def convolve(layer: Layer, image: Image) -> list[list[list[int]]]:
     return planes
 
 
-def finish(layer: Layer, sums: Image) -> list[list[list[int]]]:
+def finish(layer: Convolution, sums: Image) -> list[list[list[int]]]:
     """Rounded, cut off below zero, pooled; nothing of it for the last layer."""
     if layer.last:
         return [[list(row) for row in plane] for plane in sums]

@@ -16,7 +16,7 @@ from typing import Any
 
 from stacklib.quantity.bounds import whole
 
-from .fixed import HIGH, Layer, Network, run_many
+from .fixed import HIGH, Convolution, Network, run_many
 
 SIDE = 12
 NAME = "glyphs"
@@ -84,8 +84,8 @@ def fit() -> Network:
         for _ in range(MAPS)
     )
     layers = [
-        Layer(tuple((edge,) for edge in EDGES), (0,) * 4, 2, 2),
-        Layer(second, (0,) * MAPS, 4, 1),
+        Convolution(tuple((edge,) for edge in EDGES), (0,) * 4, 2, 2),
+        Convolution(second, (0,) * MAPS, 4, 1),
     ]
     images, digits = glyphs(TRAINED, SEED)
     features = run_many(Network(NAME, (1, SIDE, SIDE), tuple(layers)), images)[-1]
@@ -98,7 +98,7 @@ def fit() -> Network:
     rounded = np.rint(found[:-1] * scale).astype(int).T
     kernels = rounded.reshape(10, *features.shape[1:]).tolist()
     bias = np.rint(found[-1] * 64.0 * scale).astype(int).tolist()
-    last = Layer(_tuples(kernels), tuple(bias), last=True)
+    last = Convolution(_tuples(kernels), tuple(bias), last=True)
     return Network(NAME, (1, SIDE, SIDE), (*layers, last))
 
 
@@ -119,7 +119,7 @@ def small_cnn() -> Network:
     """
     raw = json.loads(WEIGHTS.read_text("utf-8"))
     layers = tuple(
-        Layer(
+        Convolution(
             _tuples(one["kernels"]),
             tuple(one["bias"]),
             one["shift"],

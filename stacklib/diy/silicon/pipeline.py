@@ -26,7 +26,7 @@ from stacklib.quantity.counting import counted
 from stacklib.roofline.work.fit import Infeasible
 
 from .devices import FAMILIES, Fpga, device, per_place
-from .fixed import Image, Layer, Network
+from .fixed import Convolution, Image, Network
 
 FILL = quoted("fpga.fill").si  # of the look-up tables
 CLEAR = 1  # cycle between two tiles
@@ -289,7 +289,9 @@ def _fastest(layers: list[tuple[int, int, int]], most: int) -> list[Engine]:
     return found
 
 
-def products_of(layer: Layer, image: Image) -> tuple[list[list[int]], list[list[int]]]:
+def products_of(
+    layer: Convolution, image: Image
+) -> tuple[list[list[int]], list[list[int]]]:
     """A convolution as two matrices: windows by rows, kernels by columns."""
     rows, cols = layer.sums((len(image), len(image[0]), len(image[0][0])))
     channels, high, wide = layer.size

@@ -1,8 +1,8 @@
 """From cells to a tile of a shared chip: does the design fit, and in how many?
 
-    cells    ->  their area, by published widths
-             ->  what placement makes of it, as on a published array of two by two
-    tiles    ->  their area, less the margins at its edges, in whole rows
+- cells: their area by published widths, and what placement makes of it, as on a
+  published array of two by two
+- tiles: their area, less the margins at its edges, in whole rows
 
 The smallest number of tiles is taken of which placement need fill no more than a share
 that was reached. Left out: wires. A design that fits by area can fail to route.

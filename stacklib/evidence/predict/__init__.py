@@ -5,7 +5,6 @@ One module a family, which enters itself in the table of ``registry``.
 
 from ..measurements import Measurement, Refusal
 from . import (
-    accelerators,  # noqa: F401
     attention,  # noqa: F401
     collectives,  # noqa: F401
     gemm,  # noqa: F401
@@ -13,6 +12,7 @@ from . import (
     memory,  # noqa: F401
     prices,  # noqa: F401
     quality,  # noqa: F401
+    rigs,  # noqa: F401
     serving,  # noqa: F401
     training,  # noqa: F401
 )

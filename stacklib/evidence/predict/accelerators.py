@@ -1,10 +1,10 @@
-"""Family J: arrays of multipliers, asked by kind of row.
+"""Arrays of multipliers in family J, asked by kind of row.
 
 A simulated product by the closed form of an array; the first TPU's applications by
 roofline, tiles and the loading of weights (``accelerators.array.tpu_v1``); frames a
 second of convolutions by an array whose sums stand still and whose folds overlap, at
 the clock that the row gives. Nothing is fitted to these rows. Other kinds of row are
-refused: machines built from parts are no arrays.
+refused: machines built from parts are ``rigs``'.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stacklib.accelerators.array.tpu_v1 import APPLICATIONS, tpu_v1
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal, number
-from .registry import PREDICTORS, Forecast, Predict
+from .registry import Forecast, Predict
 
 EYERISS = (12, 14)  # rows and columns; Y.-H. Chen and others, JSSC 2017
 TPU_V1 = {  # metric: attribute of the outcome, its unit
@@ -101,6 +101,3 @@ def prepare(row: Measurement) -> Predict:
         if words.lower() in row.system.lower():
             return kind(row)
     raise Refusal(f"{row.system!r} is no array of multipliers that is modelled")
-
-
-PREDICTORS["J"] = prepare

@@ -46,6 +46,7 @@ _MEANT = {
     "deepseek r1 32b": "qwen2.5-32b",
     "deepseek r1 70b": "llama-3.3-70b",
     "deepseek r1 8b": "llama-3.1-8b",
+    "deepseek r1 671b": "deepseek-r1",
 }
 # Words of a subject that say how it was tuned, kept or asked for.
 _BESIDE = re.compile(

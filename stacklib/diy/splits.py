@@ -1,0 +1,382 @@
+"""Tokens a second of a machine's cards, by layers or by tensors.
+
+By layers each card holds some layers and the cards take turns: memory adds up, the
+speed of one sequence does not. So llama.cpp and ollama run by default; a prompt comes
+in pieces of 512 tokens, and of the time in which cards could work on pieces side by
+side a share is won (``rig.overlap``). By tensors every card holds a part of each matrix
+and all work at once: memory and speed add up, and two all-reduces a layer cross the
+slots. So vLLM runs. Either way each card has its own copy of the compute buffers.
+
+The seconds are ``serving``'s steps: here stand the links of the machine in place of
+those the device is sold with, and the limit of power.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+from stacklib import hardware
+from stacklib.hardware import Accelerator
+from stacklib.hardware.errors import error_band
+from stacklib.interconnect.selection.machine import Fabric
+from stacklib.interconnect.selection.timed import collective_time
+from stacklib.models import LanguageModel
+from stacklib.quantity import Quantity, quoted, resolve
+from stacklib.quantity.bounds import whole
+from stacklib.quantity.keys import Same, keys_of
+from stacklib.roofline.work.fit import Infeasible
+from stacklib.serving.estimates import asked as asking
+from stacklib.serving.estimates import divided, losses, parts, steady
+from stacklib.serving.estimates.asked import SPLITS, Asked
+from stacklib.serving.estimates.step import Step, step_of
+from stacklib.serving.token import host
+from stacklib.serving.token.shape import shape_of
+from stacklib.serving.token.work import ACTIVATION, EXCHANGES, all_reduces
+
+from .build import Build
+from .cards import GIB, Cards, of_build
+from .voltage import power
+
+PIECE = 512  # tokens of a prompt that a card passes on: llama.cpp's ``n_ubatch``
+OVERLAP = quoted("rig.overlap").si
+CONTEXT = quoted("rig.context").si  # bytes that the driver keeps on each card
+FLOAT = 4  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted(Step):
+    """A step of chips that share every matrix, over the links of a machine."""
+
+    fabric: Fabric | None = None
+
+    def _asked(self, line: str, batch: float) -> float:
+        if line != EXCHANGES or self.fabric is None:
+            return Step._asked(self, line, batch)
+        model = self.frame.model
+        size = batch * model.hidden * ACTIVATION
+        once = collective_time("all_reduce", size, self.fabric)
+        return all_reduces(model) * float(once.time)
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """What cards do with a model.
+
+    - ``decode``: tokens a second of all sequences; ``prompt``: tokens read a second
+    - ``links``: share of a decode step in which tokens cross from card to card
+    - ``need``, ``have``: bytes on the fullest card, and what it can hold
+    - ``low``, ``high``: the band around ``decode`` that nine in ten published runs of
+      its kind kept; equal to it where there is none
+    """
+
+    model: str
+    split: str
+    cards: int
+    decode: float
+    prompt: float
+    links: float
+    need: float
+    have: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.decode:.3g} tokens/s ({self.low:.3g} to {self.high:.3g}), a prompt "
+            f"at {self.prompt:,.0f} tokens/s"
+        )
+
+
+def named(model: str | LanguageModel) -> tuple[str | LanguageModel, Any]:
+    """A model and the format of its weights, from ``name:format``."""
+    if not isinstance(model, str):
+        return model, None
+    name, _, kept = model.partition(":")
+    return name, kept or None
+
+
+def cards_of(machine: Any) -> Cards:
+    """Cards of a build, of a device or its name, or of anything with ``cards``."""
+    if isinstance(machine, Cards):
+        return machine
+    if isinstance(machine, Build):
+        return of_build(machine)
+    if isinstance(machine, str):
+        machine = hardware.get(machine)
+    if isinstance(machine, Accelerator):
+        return Cards((machine,))
+    found: Cards = machine.cards
+    return found
+
+
+def speed(
+    build: Any,
+    model: str | LanguageModel,
+    *,
+    split: str = "layers",
+    batch: int = 1,
+    context: int = 4096,
+    dtype: Any = None,
+) -> Speed:
+    """Tokens a second of a model on the cards of a machine.
+
+    Parameters
+    ----------
+    build : Build, Cards or str
+        The machine, or the name of one card in a slot of its own width.
+    model : str or LanguageModel
+        A name, and behind a colon the format of its weights: ``llama-3-70b:q4_k_m``.
+    split : str
+        ``"layers"``: each card holds some layers, as llama.cpp has it; ``"tensors"``:
+        each holds a part of every matrix, as vLLM has it. One card does either.
+    batch, context : int
+        Sequences, and tokens cached in each; a prompt has as many tokens.
+    dtype : str, optional
+        The format of the weights, where the model's name does not say it.
+
+    Returns
+    -------
+    Speed
+
+    Raises
+    ------
+    Infeasible
+        Where a card does not hold its part, with the sum.
+    UnknownName, UnknownSpec
+        For a name or a figure that is not known.
+    ValueError
+        For a split that the model does not take: heads that do not divide, unlike
+        cards by tensors.
+
+    Examples
+    --------
+    >>> from stacklib import diy
+    >>> rig = diy.read_build('''gpus = ["2 x rtx_5090"]
+    ... cpu = "7960x"
+    ... board = "trx50_aero_d"
+    ... memory = "renegade_pro_128"
+    ... psu = "straight_power_12_1500"
+    ... case = "enthoo_pro_2_server"
+    ... cooling = "xe360_tr5"''')
+    >>> by = {split: speed(rig, "llama-3-70b:q4_k_m", split=split)
+    ...     for split in ("layers", "tensors")}
+    >>> by["tensors"].decode > by["layers"].decode
+    True
+    """
+    resolve(split, SPLITS, "split", exact=True)
+    whole(batch=batch, context=context)
+    cards = cards_of(build)
+    if len(cards.devices) == 1:
+        split = "layers"  # all of them
+    name, kept = named(model)
+    given = _asked(cards, name, dtype or kept, split, float(batch), float(context))
+    steps, need, have = steps_of(cards, given)
+    if cards.limit is None:
+        limited = {"decode": 1.0, "prompt": 1.0}
+    else:
+        limited = {work: _limited(cards, work) for work in ("decode", "prompt")}
+    seconds, crossing = decode_time(cards, steps, given, float(batch), float(context))
+    rate = batch / seconds * limited["decode"]
+    prompt = context / prompt_time(cards, steps, given, float(context))
+    band = error_band(parts.family(given))
+    low, high = (band.low, band.high) if band and band.low else (1.0, 1.0)
+    return Speed(
+        str(model) if isinstance(model, str) else model.key,
+        split,
+        len(cards.devices),
+        rate,
+        prompt * limited["prompt"],
+        crossing / seconds,
+        need,
+        have,
+        rate / high,
+        rate / low,
+    )
+
+
+def _asked(
+    cards: Cards, model: Any, dtype: Any, split: str, batch: float, context: float
+) -> Asked:
+    """The question that ``serving`` is asked: checked there."""
+    many, alike = len(cards.devices), cards.alike
+    if many == 1:
+        split = "tensors"
+    if split == "tensors" and not alike:
+        names = ", ".join(dict.fromkeys(one.short for one in cards.devices))
+        raise ValueError(f"split = 'tensors': cards differ ({names}); split by layers")
+    return asking.asked(
+        model,
+        cards.devices[0],
+        dtype,
+        many,
+        batch,
+        context,
+        None,
+        1,
+        0.0,
+        None,
+        None if alike else cards.devices,
+        kv_dtype=None,
+        ep=1,
+        chunk=None,
+        split=split,
+        host_layers=0,
+        software="engine",
+        mode="calibrated",
+    )
+
+
+def buffers(model: LanguageModel) -> float:
+    """Bytes of the compute buffers that each card has: logits and a row of activations.
+
+    llama.cpp prints 258.50 MiB for Llama-3-8B, and so does this.
+
+    >>> from stacklib import models
+    >>> f"{buffers(models.get('llama-3-8b')) / 2**20:.2f} MiB"
+    '258.50 MiB'
+    """
+    return float(PIECE * FLOAT * (model.vocab + model.hidden))
+
+
+def steps_of(cards: Cards, given: Asked) -> tuple[list[Step], float, float]:
+    """The steps of all parts in a token's order; bytes of the fullest card, and room.
+
+    - raises ``Infeasible`` where a card does not hold its part
+    """
+    fixed, found = buffers(host.named(given.model)), []
+    fullest = 0.0, 1.0
+    for part in divided.parts_of(given):
+        held, _ = divided.need_of(given, part, given.context)
+        if part.tp == 1 and part.model.vocab > 1:
+            held -= _beside(given)
+        have = GIB * part.device.memory_capacity.si - CONTEXT
+        if held + fixed > have:
+            raise Infeasible(
+                f"{part.model.key}: {Quantity(held, 'B'):.4 GB} + "
+                f"{Quantity(fixed, 'B'):.3 GB} of buffers > {Quantity(have, 'B'):.4 GB}"
+                f" on {part.device.short}: does not fit"
+            )
+        fullest = max(fullest, (held + fixed, have), key=lambda pair: pair[0] / pair[1])
+        keys = keys_of(part.model, part.device.key, given.dtype, given.kv_dtype)
+        step = step_of((*keys, part.tp, 1), given.software, given.mode)
+        found.append(_over(step, cards.fabric()) if part.tp > 1 else step)
+    return found, *fullest
+
+
+def _weights(given: Asked) -> float:
+    shape = shape_of(host.named(given.model), given.dtype, given.kv_dtype)
+    return float(shape.weights)
+
+
+@lru_cache(maxsize=256)
+def _share(model: Same) -> float:
+    """An embedding's part of all weights, where it is not the output matrix as well."""
+    found: LanguageModel = model.value
+    if found.tied:
+        return 0.0
+    return float(found.vocab * found.hidden / found.parameters.si)
+
+
+def _beside(given: Asked) -> float:
+    """Bytes of an embedding of its own, which a runner leaves with the host."""
+    return _weights(given) * _share(Same(host.named(given.model)))
+
+
+def _over(step: Step, links: Fabric) -> Step:
+    """A step over the links of a machine."""
+    same = {field.name: getattr(step, field.name) for field in fields(Step)}
+    return Slotted(**(same | {"kept": {}, "link": links.rate}), fabric=links)
+
+
+def decode_time(
+    cards: Cards,
+    steps: list[Step],
+    given: Asked,
+    batch: float,
+    context: float,
+    again: bool = False,
+) -> tuple[float, float]:
+    """Seconds of a decode step, and those of them in which cards exchange.
+
+    - ``again``: by kernels of before 2025, which read the cache for each query head
+    """
+    seconds = 0.0
+    for step in steps:
+        seconds += float(step.time(batch, context)) + losses.seconds(step, batch)
+        if again:
+            seconds += losses.again(step, context)
+        if step.frame.chips > 1:
+            return seconds, float(step.line(EXCHANGES, batch))
+    crossing = _crossing(cards, given, batch)
+    return seconds + crossing, crossing
+
+
+def prompt_time(
+    cards: Cards,
+    steps: list[Step],
+    given: Asked,
+    tokens: float,
+    piece: int = PIECE,
+    runner: bool | None = None,
+) -> float:
+    """Seconds of a prompt: in one engine's passes, or in pieces from card to card.
+
+    - ``runner``: by a runner's kernels; as the split has it where None
+    """
+    together = steps[0].frame.chips > 1
+    if together and not runner:
+        return steady.prompt_time(steps[0], tokens)
+    times = [steady.prompt_time(step, tokens, piece, True) for step in steps]
+    if together:
+        return times[0]
+    pieces = max(1, math.ceil(tokens / piece))
+    ideal = (sum(times) + (pieces - 1) * max(times)) / pieces
+    crossing = _crossing(cards, given, tokens)
+    return OVERLAP * ideal + (1 - OVERLAP) * sum(times) + crossing
+
+
+def _crossing(cards: Cards, given: Asked, rows: float) -> float:
+    """Seconds in which rows of activations cross from each card to the next."""
+    size = rows * host.named(given.model).hidden * ACTIVATION
+    return size * sum(1 / min(pair) for pair in pairwise(cards.slots))
+
+
+def decode(cards: Cards, model: str, *, split: str, batch: int, context: int) -> float:
+    """Tokens a second of all sequences, as ``speed`` has it without its prompt."""
+    name, kept = named(model)
+    given = _asked(cards, name, kept, split, float(batch), float(context))
+    steps, _, _ = steps_of(cards, given)
+    seconds, _ = decode_time(cards, steps, given, float(batch), float(context))
+    return batch / seconds * (1.0 if cards.limit is None else _limited(cards, "decode"))
+
+
+def soonest(
+    device: Accelerator,
+    many: int,
+    model: str,
+    batch: int,
+    context: int,
+    fits: bool = True,
+) -> float:
+    """Seconds of a step at the least: all but pauses divided by the cards.
+
+    - ``fits``: infinite where the cards together do not hold the weights
+    """
+    name, kept = named(model)
+    given = _asked(Cards((device,)), name, kept, "layers", float(batch), float(context))
+    held = _weights(given) - _beside(given)
+    if fits and held > many * GIB * device.memory_capacity.si:
+        return math.inf
+    step = step_of(given.keys, given.software, given.mode)
+    pause = losses.pause(step.frame.model.layers)
+    return pause + float(step.time(float(batch), float(context))) / many
+
+
+def _limited(cards: Cards, work: str) -> float:
+    """Share of the speed that is left under the cards' limit, of the slowest."""
+    kinds = {one.key: one for one in cards.devices}
+    return min(power(one, cards.limit, work=work).speed for one in kinds.values())

@@ -1,0 +1,162 @@
+"""Family J: machines built from parts, by ``diy.speed``'s steps; arrays beside them.
+
+A row in tokens a second names cards, how many, and the software: llama.cpp and ollama
+by layers, vLLM and whatever says ``tp`` or ``split=tensors`` by tensors. Links are
+those in the row's words (``link=4x16+4x4``), else the card's own. A row of relative
+speed is ``diy.power``'s. Software of before 2025 reads the cache for each query head.
+Refused: layers on the host's processor, boards of AMD and Intel on an Arm host, where
+drivers go through Vulkan, and whatever the database does not have.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from stacklib.diy.cards import GIB, Cards
+from stacklib.diy.splits import (
+    PIECE,
+    _asked,
+    buffers,
+    decode_time,
+    prompt_time,
+    steps_of,
+)
+from stacklib.diy.voltage import power
+from stacklib.hardware import UnknownSpec
+from stacklib.quantity import UnknownName
+from stacklib.roofline.work.fit import Infeasible
+from stacklib.serving.estimates import steady
+from stacklib.serving.estimates.asked import Asked
+from stacklib.serving.estimates.step import Step
+
+from ..measurements import Measurement, Refusal
+from ..systems import device_of
+from . import accelerators
+from .inference import _context, _tokens
+from .inference_rows import Run, run_of, said
+from .registry import PREDICTORS, Forecast, Predict
+
+NEW = 2025  # from here on kernels of runners read the cache once for a group of heads
+SHARE, MOST = 0.9, 256.0  # vLLM's ``gpu_memory_utilization`` and ``max_num_seqs``
+ARM = re.compile(r"\bPi \w+|\bPi\b|HiFive|Thelio Astra|Radxa|Minisforum MS-R1")
+
+
+def split_of(row: Measurement) -> str:
+    """How a row's cards share the model: ``layers``, ``tensors`` or ``copies``."""
+    text = f"{row.settings};{row.software}".lower()
+    if re.search(r"\bdp\d|parallel=dp", text):
+        return "copies"
+    if re.search(r"\btp=?\d|split=tensors|split=graph|tensor parallel", text):
+        return "tensors"
+    return "layers"
+
+
+def regime(row: Measurement) -> tuple[str, ...]:
+    """A row's cell: what it asks, and how cards share the model."""
+    if row.metric == "relative_speed":
+        return ("limit",)
+    if row.unit != "tokens/s":
+        return ("array",)
+    many = run_of(row).chips
+    kind = "prompt" if row.metric.startswith("prefill") else "decode"
+    return kind, split_of(row) if many > 1 else "one card"
+
+
+def prepare(row: Measurement) -> Predict:
+    """What predicts a row of family J."""
+    if row.metric == "relative_speed":
+        return _limit(row)
+    if row.unit != "tokens/s":
+        return accelerators.prepare(row)
+    try:
+        found = _rig(row)
+        found()
+    except (UnknownSpec, UnknownName, Infeasible, LookupError, ValueError) as unknown:
+        raise Refusal(str(unknown)) from None
+    return found
+
+
+def _limit(row: Measurement) -> Predict:
+    """Speed under a limit of power, over that under another."""
+    key, _ = device_of(row.system)
+    watts = re.fullmatch(r"([\d.]+) vs ([\d.]+)", str(row.config.get("power_limit_W")))
+    if not watts:
+        raise Refusal("config does not give 'power_limit_W' as one limit vs another")
+    work = row.text("work", "decode")
+
+    def predict() -> Forecast:
+        less, more = (power(key, float(x), work=work).speed for x in watts.groups())
+        return Forecast(100 * less / more, "%", "limit")
+
+    return predict
+
+
+def _rig(row: Measurement) -> Predict:
+    run, split = run_of(row), split_of(row)
+    if ARM.search(row.system) and run.device.vendor.lower() != "nvidia":
+        raise Refusal(f"{run.device.short} on an Arm host: its driver is not modelled")
+    copies = run.chips if split == "copies" else 1
+    cards = _cards(row, run, run.chips // copies)
+    given = _asked(
+        cards, run.model, run.dtype, split if copies == 1 else "tensors", 1.0, 0.0
+    )
+    limited = 1.0
+    if watts := said(row, "power_limit_w"):
+        limited = power(run.device, watts).speed
+    answer = _kind(row, run, cards, given)
+    return lambda: Forecast(copies * limited * answer(), "token/s", "memory")
+
+
+def _cards(row: Measurement, run: Run, many: int) -> Cards:
+    """The cards of a row, and the links that it names."""
+    links = tuple(
+        (int(a), int(b))
+        for a, b in re.findall(r"(\d)x(\d+)", str(row.text("link", "")))
+    )
+    if not links and re.search(r"PCIe", row.system):
+        made = re.search(r"PCIe(\d)", row.system)
+        lanes = re.findall(r"\bx(\d+)\b", row.system)
+        links = tuple((int(made[1]), int(one)) for one in lanes) if made else ()
+    return Cards((run.device,) * many, links if len(links) == many else ())
+
+
+def _kind(row: Measurement, run: Run, cards: Cards, given: Asked) -> Any:
+    """Tokens a second: of a prompt, of one sequence, or of as many as fit."""
+    steps, _, _ = steps_of(cards, given)
+    if row.metric.startswith("prefill"):
+        tokens = _tokens(row, "pp") or run.prompt
+        if tokens is None:
+            raise Refusal("config does not give the prompt's tokens")
+        piece = int(said(row, "ubatch") or PIECE)
+        runner = not run.serves
+        return lambda: tokens / prompt_time(cards, steps, given, tokens, piece, runner)
+    if row.metric.startswith("decode"):
+        context = _context(row)
+        year = re.search(r"\b20\d\d\b", row.software)
+        old = year is not None and int(year[0]) < NEW
+
+        batch = said(row, "batch") or 1.0
+
+        def together() -> float:
+            seconds, _ = decode_time(cards, steps, given, batch, context, old)
+            return batch / seconds
+
+        return together
+    return lambda: _served(row, run, steps[0], len(cards.devices))
+
+
+def _served(row: Measurement, run: Run, step: Step, chips: int) -> float:
+    """Tokens a second of as many requests as memory holds."""
+    prompt, new = run.lengths()
+    share = re.search(r"gpu_memory_utilization (0\.\d+)", row.notes)
+    frame = step.frame
+    room = (float(share[1]) if share else SHARE) * GIB * run.device.memory_capacity.si
+    room -= frame.shape.weights / chips + buffers(frame.model)
+    held = room * chips / steady.request_bytes(step, prompt + new)
+    if held < 1:
+        raise Refusal(f"not one request of {prompt + new:g} tokens fits")
+    return steady.rate(step, run.load(min(held, said(row, "max_num_seqs") or MOST)))
+
+
+PREDICTORS["J"] = prepare

@@ -1,0 +1,138 @@
+"""Family J, machines from parts: by split, by source, and what is refused."""
+
+from collections import defaultdict
+from functools import cache
+from statistics import median
+
+import pytest
+
+from stacklib.evidence import measurements
+from stacklib.evidence.predict import Refusal, predictor, regime
+from stacklib.evidence.predict.rigs import split_of
+from stacklib.hardware.errors import error_band
+
+from .made_row import row
+
+TOKENS = "tokens/s"
+
+
+@cache
+def predicted():
+    """Predicted over measured of every row in tokens a second, and the refusals."""
+    found, refused = [], []
+    for one in (*measurements.public(), *measurements.found()):
+        if one.family != "J" or one.unit != TOKENS:
+            continue
+        try:
+            found.append((one, predictor("J")(one)().value / one.value))
+        except Refusal as wrong:
+            refused.append((one, str(wrong)))
+    return found, refused
+
+
+def errors(*cell):
+    """Errors of a cell, sorted."""
+    found, _ = predicted()
+    mine = [abs(r - 1) for one, r in found if regime(one)[: len(cell)] == cell]
+    return sorted(mine)
+
+
+@pytest.mark.parametrize(
+    ("cell", "rows", "middle", "ninth"),
+    [
+        (("decode", "layers"), 75, 0.10, 0.50),
+        (("decode", "one card"), 45, 0.10, 0.36),
+        (("decode", "copies"), 9, 0.20, 0.40),
+        (("decode", "tensors"), 20, 0.27, 0.66),
+        (("prompt", "layers"), 68, 0.22, 0.60),
+    ],
+)
+def test_by_split(cell, rows, middle, ninth):
+    off = errors(*cell)
+    assert len(off) >= rows
+    assert median(off) <= middle
+    assert off[int(0.9 * (len(off) - 1))] <= ninth
+
+
+def test_decode_over_all_and_by_source():
+    off = errors("decode")
+    assert median(off) <= 0.2
+    assert off[int(0.9 * (len(off) - 1))] <= 0.6
+    apart = defaultdict(list)
+    for one, ratio in predicted()[0]:
+        if regime(one)[0] == "decode":
+            apart[one.source.split()[0]].append(abs(ratio - 1))
+    assert len(apart) >= 5
+    assert all(median(v) <= 0.3 for v in apart.values() if len(v) > 3)
+
+
+def test_nine_in_ten_of_one_sequence_lie_in_the_band_that_is_printed():
+    """The band of published runs of one sequence holds for rigs that it never saw."""
+    band = error_band("E_decode/one sequence")
+    held = [
+        band.low <= ratio <= band.high
+        for one, ratio in ((o, 1 / r) for o, r in predicted()[0])
+        if regime(one) == ("decode", "layers")
+    ]
+    assert sum(held) / len(held) >= 0.85
+
+
+def test_most_are_predicted_and_each_refusal_says_why():
+    rows = [r for r in measurements.public() + measurements.found() if r.family == "J"]
+    refused = 0
+    for one in rows:
+        try:
+            predictor("J")(one)
+        except Refusal as wrong:
+            refused += 1
+            assert len(str(wrong)) > 12
+    rigs = sum(map(len, predicted()))
+    assert len(predicted()[0]) >= 0.85 * rigs
+    assert refused <= 0.15 * len(rows)
+
+
+def rig(**told):
+    """A made row of a rig."""
+    known = {
+        "system": "2x RTX 3090",
+        "software": "llama.cpp",
+        "subject": "Llama 3 8B Q4_K_M",
+        "config": "batch=1;test=tg128;ngpus=2",
+        "metric": "decode_speed",
+        "unit": TOKENS,
+    }
+    config = known | told
+    return row("J", config.pop("config"), **config)
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"system": "2x RTX 3095"}, "no device"),
+        ({"system": "Pi 5 - 16GB (AMD Pro W7700)"}, "Arm host"),
+        ({"subject": "Llama 9 8B"}, "no shape"),
+        ({"subject": "Llama 3 70B F16"}, "does not fit"),
+        ({"config": "batch=1;device=CPU"}, "host"),
+        ({"config": "batch=1;tp=3;ngpus=3", "software": "vLLM"}, "3"),
+        ({"metric": "relative_speed", "unit": "%"}, "power_limit_W"),
+    ],
+)
+def test_what_is_refused(told, why):
+    with pytest.raises(Refusal, match=why):
+        predictor("J")(rig(**told))
+
+
+def test_a_narrow_link_costs_tensors_and_not_layers():
+    def speed(split, link):
+        config = f"batch=1;test=tg128;ngpus=2;split={split};link={link}"
+        return predictor("J")(rig(config=config))().value
+
+    assert split_of(rig(config="split=tensors")) == "tensors"
+    assert speed("tensors", "4x16+4x4") < 0.97 * speed("tensors", "4x16+4x16")
+    assert speed("layers", "4x16+4x4") > 0.99 * speed("layers", "4x16+4x16")
+
+
+def test_a_limit_of_power_is_paid():
+    full = predictor("J")(rig())().value
+    less = predictor("J")(rig(config="batch=1;test=tg128;ngpus=2;power_limit_W=200"))
+    assert 0.5 * full < less().value < full
