@@ -183,8 +183,8 @@ def chain(
 
     Examples
     --------
-    >>> rig = Build(gpus="2 x rtx_5090", cpu="7960x", board="trx50_aero_d",
-    ...     memory="renegade_pro_128", psu="straight_power_12_1500",
+    >>> rig = Build(gpus="6 x rtx_3090", cpu="7960x", board="trx50_aero_d",
+    ...     memory="renegade_pro_128", psu=["evga_1600_p2"] * 2,
     ...     storage="990_pro_4tb", case="enthoo_pro_2_server", cooling="xe360_tr5")
     >>> made = chain(rig)
     >>> made.binds, made.wall <= made.circuit
