@@ -184,7 +184,10 @@ from stacklib import diy
 parts = dict(gpus="2 x rtx_3090", cpu="epyc_7302", board="romed8_2t", storage=())
 parts |= dict(memory="8 x ksm32r_32", psu="evga_1600_p2", cooling="nh_u14s_tr4")
 assert diy.verify(diy.Build(case="enthoo_pro_2_server", **parts)) == []
-assert diy.read_build and diy.verify(diy.Build(case="nr200", **parts))[0].mend""",
+assert diy.read_build and diy.verify(diy.Build(case="nr200", **parts))[0].mend
+assert diy.fpga(diy.small_cnn(), "pynq_z2").interval == 124
+assert diy.tapeout({"AND": 100}).fits_one and diy.checklist("a: 1", "")
+assert diy.realism()[0].stars == 1 and diy.timeline().weeks.low.si == 12""",
 }
 
 

@@ -62,6 +62,7 @@ UNPREDICTED = {
     "rtl_placed",
     "rtl_wired",
     "rtl_speed",
+    "silicon",
 }
 
 

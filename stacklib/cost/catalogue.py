@@ -146,7 +146,7 @@ NONE_OF = {"gpu": {*_PLUGS, "rebar"}, "board": {"shares", "short", "u2"}}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class Component:
     """One part: plain values, the source of each, and dated prices."""
 
     kind: str
@@ -204,7 +204,7 @@ class Part:
         return Range(minimum(*values), maximum(*values), self.quotes, self.name)
 
 
-def read_parts(raw: Mapping[str, Any], kind: str) -> dict[str, Part]:
+def read_parts(raw: Mapping[str, Any], kind: str) -> dict[str, Component]:
     """The parts of one table: by key.
 
     ``raw``: ``sources``, and by key ``name``, ``price`` (rows of dollars, date, kind of
@@ -220,7 +220,7 @@ def read_parts(raw: Mapping[str, Any], kind: str) -> dict[str, Part]:
     }
 
 
-def _read(key: str, raw: Any, sources: dict[str, Any], kind: str) -> Part:
+def _read(key: str, raw: Any, sources: dict[str, Any], kind: str) -> Component:
     place = f"{kind}.toml: {key}"
     if not isinstance(raw, dict) or not isinstance(raw.get("name"), str):
         raise hardware.SpecError(f"{place}: a name is needed")
@@ -249,7 +249,7 @@ def _read(key: str, raw: Any, sources: dict[str, Any], kind: str) -> Part:
     values = {f: v for f, v in values.items() if v != UNKNOWN}
     shown = MappingProxyType(values)
     whole = MappingProxyType({f: told.get(f) for f in values})
-    return Part(kind, key, raw["name"], shown, whole, tuple(quotes), device)
+    return Component(kind, key, raw["name"], shown, whole, tuple(quotes), device)
 
 
 def _told(raw: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
@@ -335,7 +335,7 @@ def _device_quotes(key: str) -> list[Quote]:
 
 
 @cache
-def _table(kind: str) -> Mapping[str, Part]:
+def _table(kind: str) -> Mapping[str, Component]:
     raw = read_toml(DATA / "parts" / f"{kind}.toml")
     return MappingProxyType(read_parts(raw, kind))
 
@@ -352,16 +352,16 @@ def _names(kind: str) -> Mapping[str, str]:
 
 
 @cache
-def _bare(key: str) -> Part:
+def _bare(key: str) -> Component:
     """A card of ``hardware`` that has no row here: its size and plugs are unknown."""
     values = {**_of_device(key), "rebar": False}
     name = hardware.get(key).name
     told = MappingProxyType(dict.fromkeys(values))
     quotes = tuple(sorted(_device_quotes(key), key=lambda quote: quote.date))
-    return Part("gpu", key, name, MappingProxyType(values), told, quotes, key)
+    return Component("gpu", key, name, MappingProxyType(values), told, quotes, key)
 
 
-def parts(kind: str) -> tuple[Part, ...]:
+def parts(kind: str) -> tuple[Component, ...]:
     """The parts of one kind, in the order of their table.
 
     Parameters
@@ -383,7 +383,7 @@ def parts(kind: str) -> tuple[Part, ...]:
     return tuple(_table(resolve(kind, FIELDS, "kind of part")).values())
 
 
-def part(name: str, kind: str = "") -> Part:
+def part(name: str, kind: str = "") -> Component:
     """The part of this name, of one kind or of any.
 
     Case, hyphens, underscores and spaces do not matter; the beginning of a name is

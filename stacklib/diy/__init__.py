@@ -5,6 +5,10 @@
 ``power(card, limit)`` is what a card does under a limit of power, ``heat`` where its
 heat goes, ``temperature(build, hours, ambient)`` both, and ``chain(build)`` all links
 from the breaker to the token.
+
+``fpga(small_cnn(), "up5k")`` is a network on an FPGA, ``tapeout(cells)`` a design on a
+tile of a shared chip and ``checklist(info, verilog)`` what its makers look at;
+``realism()`` and ``timeline()`` say what such projects cost and how long they take.
 ``speed(build, "llama-3-70b:q4_k_m")`` is tokens a second by layers or by tensors,
 ``plan(5000, ...)`` the fastest machines of a budget, ``read_rig`` the machine that
 stands there, and ``diagnose(rig, ...)`` what keeps it slow.
@@ -23,6 +27,12 @@ if TYPE_CHECKING:
     from .checker import verify
     from .planning import plan
     from .rig import read_rig
+    from .silicon.checklist import checklist
+    from .silicon.glyphs import small_cnn
+    from .silicon.pipeline import fpga
+    from .silicon.realism import realism
+    from .silicon.tapeout import tapeout
+    from .silicon.timeline import timeline
     from .splits import speed
     from .thermal import heat
     from .voltage import power

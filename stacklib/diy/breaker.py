@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.cost.catalogue import Part
+from stacklib.cost.catalogue import Component
 from stacklib.hardware.accelerator import UnknownSpec
 from stacklib.quantity import quoted
 from stacklib.quantity.bounds import above_zero, share
@@ -77,13 +77,13 @@ class Chain:
     curve: Curve
 
 
-def rating(psu: Part, mains: float) -> float:
+def rating(psu: Component, mains: float) -> float:
     """Watts that a supply delivers at a voltage of the outlet."""
     low = mains < LOW and "watts_low" in psu.values
     return float(psu["watts_low" if low else "watts"])
 
 
-def efficiency(psu: Part) -> float:
+def efficiency(psu: Component) -> float:
     """Watts delivered over watts drawn, by the supply's 80 PLUS level."""
     return float(quoted(f"rig.{psu['level']}").si)
 
@@ -243,7 +243,7 @@ def tokens_per_joule(tokens_per_s: float, build: Build, **told: Any) -> float:
     return tokens_per_s * made.speed / made.wall
 
 
-def _running(card: Part, limit: float | None, work: str) -> Power:
+def _running(card: Component, limit: float | None, work: str) -> Power:
     """A card at its limit."""
     if not card.device:
         raise UnknownSpec(f"{card.name}: no device of `hardware` stands for it")

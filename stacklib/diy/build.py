@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from stacklib.cost import catalogue
-from stacklib.cost.catalogue import Part
+from stacklib.cost.catalogue import Component
 from stacklib.quantity import resolve
 from stacklib.quantity.bounds import above_zero, whole
 
@@ -44,11 +44,11 @@ class Build:
 
     Parameters
     ----------
-    gpus, memory, psu, storage : str, Part or sequence of them
+    gpus, memory, psu, storage : str, Component or sequence of them
         Cards, kits of memory, supplies and drives; ``"2 x rtx_5090"`` is two.
-    cpu, board, case, cooling : str or Part
+    cpu, board, case, cooling : str or Component
         One of each.
-    risers, cables, bridges : str, Part or sequence of them
+    risers, cables, bridges : str, Component or sequence of them
         Risers and power cables, one a card in the order of ``gpus`` (one alone is for
         every card); bridges between cards.
     slots : sequence of str
@@ -141,9 +141,9 @@ class Build:
             object.__setattr__(other, field, changes.get(field, getattr(self, field)))
         return other
 
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[Component, ...]:
         """Every part, as often as it is there."""
-        found: list[Part] = []
+        found: list[Component] = []
         for field in KIND_OF:
             value = getattr(self, field)
             found += value if field in MANY else [value]
@@ -155,14 +155,14 @@ class Build:
         return sum(part.dollars for part in self.parts())
 
 
-def _parts(value: Any, kind: str, field: str) -> Iterable[Part]:
-    if isinstance(value, str | Part):
+def _parts(value: Any, kind: str, field: str) -> Iterable[Component]:
+    if isinstance(value, str | Component):
         value = (value,)
     if not isinstance(value, Iterable) or isinstance(value, Mapping):
         raise ValueError(f"{field} = {value!r}: write the name of a {kind}, or a list")
-    found: list[Part] = []
+    found: list[Component] = []
     for one in value:
-        if isinstance(one, Part):
+        if isinstance(one, Component):
             if one.kind != kind:
                 raise ValueError(f"{field}: {one.name} is a {one.kind}, no {kind}")
             found.append(one)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stacklib import hardware
-from stacklib.cost.catalogue import Part
+from stacklib.cost.catalogue import Component
 from stacklib.hardware import Accelerator
 from stacklib.interconnect.networks.pcie import GENERATIONS, LANES, WORDS, reaches, slot
 from stacklib.interconnect.selection.machine import Fabric, fabric
@@ -138,7 +138,7 @@ def of_build(build: Build) -> Cards:
     )
 
 
-def link_of(seat: Seat, cpu: Part) -> Link:
+def link_of(seat: Seat, cpu: Component) -> Link:
     """Generation and lanes of a link: the least of card, slot, processor and riser."""
     made = [seat.card["generation"], seat.told("generation")]
     wide = [seat.card["lanes"], seat.told("lanes")]

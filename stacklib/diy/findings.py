@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from stacklib.cost.catalogue import FIELDS, Part
+from stacklib.cost.catalogue import FIELDS, Component
 from stacklib.quantity import Quantity, Source, chosen, quoted
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ class Leaf(NamedTuple):
     value: float
     unit: str
     make: Callable[[], Quantity]
-    part: Part | None = None
+    part: Component | None = None
     inverse: bool = False
 
 
-def of(part: Part, field: str) -> Leaf:
+def of(part: Component, field: str) -> Leaf:
     """A number of a part; raises where it is unknown."""
     unit = FIELDS[part.kind][field][0]
     return Leaf(part[field], unit, lambda: part.quantity(field), part)
@@ -138,12 +138,12 @@ class Finding:
 class Broken(NamedTuple):
     """What a rule says of a build that breaks it."""
 
-    part: Part
+    part: Component
     says: str
     need: Amount | None = None
     have: Amount | None = None
     sign: str = ">"
-    facts: tuple[tuple[Part, str], ...] = ()  # compared texts: part, field
+    facts: tuple[tuple[Component, str], ...] = ()  # compared texts: part, field
 
     def sum(self) -> str:
         """What was compared, in one line."""

@@ -11,7 +11,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from stacklib.cost.catalogue import Part, parts
+from stacklib.cost.catalogue import Component, parts
 from stacklib.hardware.accelerator import UnknownSpec
 
 from .build import KIND_OF, MANY, Build
@@ -40,9 +40,9 @@ class Mender:
 
     def __init__(self, case: Case, kept: set[str]) -> None:
         self.case, self.kept = case, [RULES[id] for id in RULES if id in kept]
-        self.offers: dict[tuple[str, Part | None], list[tuple[Mend, Case]]] = {}
+        self.offers: dict[tuple[str, Component | None], list[tuple[Mend, Case]]] = {}
 
-    def mend(self, rule: Rule, culprit: Part) -> Mend | None:
+    def mend(self, rule: Rule, culprit: Component) -> Mend | None:
         """The cheapest change by which the rule holds, and all still do that did.
 
         ``culprit``: the part that breaks it.
@@ -69,7 +69,7 @@ class Mender:
         except ValueError:  # slots that the other board does not have
             return False
 
-    def _offers(self, field: str, culprit: Part) -> list[tuple[Mend, Case]]:
+    def _offers(self, field: str, culprit: Component) -> list[tuple[Mend, Case]]:
         key = (field, culprit if field in ("gpus", "storage") else None)
         if key not in self.offers:
             mains, share = self.case.mains, self.case.continuous
@@ -80,7 +80,7 @@ class Mender:
         return self.offers[key]
 
 
-def _offers(field: str, culprit: Part, build: Build) -> Iterator[Mend]:
+def _offers(field: str, culprit: Component, build: Build) -> Iterator[Mend]:
     """Builds that differ in one field, the cheapest first."""
     if field in CHOICES:
         yield from CHOICES[field](build)
@@ -110,13 +110,17 @@ def _offers(field: str, culprit: Part, build: Build) -> Iterator[Mend]:
         yield Mend(field, f"{field}: {names}", dollars, built)
 
 
-def _cost(parts: tuple[Part, ...]) -> float:
+def _cost(parts: tuple[Component, ...]) -> float:
     return sum(part.dollars for part in parts)
 
 
 def _instead(
-    field: str, part: Part, before: tuple[Part, ...], culprit: Part, build: Build
-) -> tuple[Part, ...]:
+    field: str,
+    part: Component,
+    before: tuple[Component, ...],
+    culprit: Component,
+    build: Build,
+) -> tuple[Component, ...]:
     """What stands in a field once a part is in it; nothing where it is no use there."""
     if field == "memory":
         return _memory(part, before, build)
@@ -139,7 +143,9 @@ def _instead(
     return (part,) * len(before)
 
 
-def _memory(part: Part, before: tuple[Part, ...], build: Build) -> tuple[Part, ...]:
+def _memory(
+    part: Component, before: tuple[Component, ...], build: Build
+) -> tuple[Component, ...]:
     """As many kits as fill the channels and hold what was there, so far as it fits."""
     held = sum(kit["modules"] * kit["capacity"] for kit in before)
     most = min(build.board["max_memory"], build.cpu["max_memory"])

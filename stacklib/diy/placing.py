@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from stacklib.cost.catalogue import UNKNOWN, Part
+from stacklib.cost.catalogue import UNKNOWN, Component
 from stacklib.hardware.accelerator import UnknownSpec
 from stacklib.quantity import resolve
 
@@ -32,11 +32,11 @@ class Slot(NamedTuple):
 class Seat(NamedTuple):
     """One card where it stands."""
 
-    card: Part
+    card: Component
     slot: Slot
     lanes: int | None  # that are left to it
     taker: str  # the slot or socket that took lanes; "" where none did
-    riser: Part | None
+    riser: Component | None
 
     def told(self, field: str) -> Any:
         """A fact of the slot; raises where no source tells it."""
@@ -52,7 +52,7 @@ class Placed(NamedTuple):
 
     seats: tuple[Seat, ...]
     cards_left: int  # without a slot
-    sockets: tuple[tuple[Part, Slot], ...]  # drives in M.2 sockets
+    sockets: tuple[tuple[Component, Slot], ...]  # drives in M.2 sockets
     drives_left: int  # without a socket
 
 
@@ -64,7 +64,7 @@ def place(build: Build) -> Placed:
     return _place(build.board, build.gpus, risers, drives, build.slots, back)
 
 
-def spread(parts: tuple[Part, ...], many: int) -> tuple[Part | None, ...]:
+def spread(parts: tuple[Component, ...], many: int) -> tuple[Component | None, ...]:
     """One a card: one alone is for all, the cards behind the last have none."""
     if len(parts) == 1:
         return parts * many
@@ -73,10 +73,10 @@ def spread(parts: tuple[Part, ...], many: int) -> tuple[Part | None, ...]:
 
 @lru_cache(maxsize=4096)
 def _place(
-    board: Part,
-    cards: tuple[Part, ...],
-    risers: tuple[Part | None, ...],
-    drives: tuple[Part, ...],
+    board: Component,
+    cards: tuple[Component, ...],
+    risers: tuple[Component | None, ...],
+    drives: tuple[Component, ...],
     named: tuple[str, ...],
     back: float | None,
 ) -> Placed:
@@ -126,8 +126,8 @@ def _left(
 
 def _score(
     way: Sequence[Slot],
-    cards: tuple[Part, ...],
-    risers: tuple[Part | None, ...],
+    cards: tuple[Component, ...],
+    risers: tuple[Component | None, ...],
     taken: dict[tuple[str, str], int],
     back: float | None,
 ) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import log10
 from typing import Any
 
-from stacklib.cost.catalogue import Part
+from stacklib.cost.catalogue import Component
 
 from .build import Build
 from .splits import Speed, named
@@ -49,7 +49,7 @@ class Planned(Build):
         return sum(dollars for _, dollars in self.bill)
 
 
-def loudness(parts: Sequence[Part]) -> float:
+def loudness(parts: Sequence[Component]) -> float:
     """dBA of parts together: their powers add, their decibels do not."""
     return 10 * log10(sum(10 ** (part["noise"] / 10) for part in parts))
 
@@ -63,7 +63,7 @@ def checked(date: str | None) -> None:
         raise ValueError(f"date = {date!r}: write it as 2025, 2025-10 or 2025-10-31")
 
 
-def price(part: Part, date: str | None) -> float | None:
+def price(part: Component, date: str | None) -> float | None:
     """The newest price up to a date, the highest of its day; None where none is."""
     quotes = [q for q in part.quotes if date is None or q.date[: len(date)] <= date]
     if not quotes:

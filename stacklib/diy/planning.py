@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from stacklib import hardware
 from stacklib.cost import catalogue
-from stacklib.cost.catalogue import Part
+from stacklib.cost.catalogue import Component
 from stacklib.hardware.accelerator import UnknownSpec
 from stacklib.interconnect.networks.pcie import slot
 from stacklib.quantity import resolve
@@ -50,7 +50,7 @@ MARKETS = ("us",)
 class Choice(NamedTuple):
     """Cards at a limit, with slots that give at least a share of their own link."""
 
-    card: Part
+    card: Component
     many: int
     limit: float | None
     link: float
@@ -150,7 +150,7 @@ def plan(
     batch: int = 1,
     context: int = 4096,
     most: int = 3,
-    parts: Mapping[str, Sequence[Part]] | None = None,
+    parts: Mapping[str, Sequence[Component]] | None = None,
 ) -> list[Build]:
     """The fastest machines for a budget, each of another kind or number of cards.
 
@@ -234,7 +234,7 @@ def plan(
 
 
 def _ranked(
-    search: Search, cards: Sequence[Part], budget: float, most: int
+    search: Search, cards: Sequence[Component], budget: float, most: int
 ) -> Iterator[tuple[Choice, Build]]:
     """Choices with their cheapest machines, the fastest first.
 
@@ -279,7 +279,9 @@ def _flushed(
         yield choice, build
 
 
-def _choices(search: Search, cards: Sequence[Part], budget: float) -> Iterator[Choice]:
+def _choices(
+    search: Search, cards: Sequence[Component], budget: float
+) -> Iterator[Choice]:
     """Every kind, number, limit and link of cards that the budget could pay."""
     rest = sum(min((o.dollars for o in r), default=inf) for r in search.known.values())
     boards = [offer.value for offer in search.known["board"]]
@@ -303,7 +305,7 @@ def _left(choice: Choice) -> float:
     return power(choice.card.device, choice.limit).speed
 
 
-def _limit(card: Part, share: float) -> float | None:
+def _limit(card: Component, share: float) -> float | None:
     """Watts of a share of a card's power in steps of ten; None at all of it."""
     if share == 1.0 or "power" not in card.values or "least" not in card.values:
         return None
@@ -381,7 +383,7 @@ def _quiet(case: Case, most: float) -> bool:
         return False
 
 
-def _miss(search: Search, cards: Sequence[Part]) -> str:
+def _miss(search: Search, cards: Sequence[Component]) -> str:
     """What comes nearest where nothing fits."""
     names = ", ".join(search.workloads)
     best: tuple[float, Choice] | None = None

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple, cast
 
-from stacklib.cost.catalogue import Part
+from stacklib.cost.catalogue import Component
 from stacklib.hardware.accelerator import UnknownSpec
 
 from .build import KIND_OF, OPTIONAL, Build
@@ -129,7 +129,8 @@ class Judge:
 
 
 def offers(
-    catalogue: Mapping[str, Sequence[Part]], price: Callable[[Part], float | None]
+    catalogue: Mapping[str, Sequence[Component]],
+    price: Callable[[Component], float | None],
 ) -> dict[str, list[Offer]]:
     """What may stand in each field, the cheapest first; parts without a price not."""
     found: dict[str, list[Offer]] = {}

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from stacklib.cost.catalogue import Part
+from stacklib.cost.catalogue import Component
 
 from .build import Build
 from .findings import Amount, Broken, Leaf
@@ -62,6 +62,6 @@ def total(unit: str, words: str, *terms: tuple[float, Leaf]) -> Amount:
     return Amount(tuple((count, (leaf,)) for count, leaf in terms), unit, words)
 
 
-def counted(parts: tuple[Part, ...]) -> list[tuple[int, Part]]:
+def counted(parts: tuple[Component, ...]) -> list[tuple[int, Component]]:
     """Equal parts together: how many, and which."""
     return [(parts.count(one), one) for one in dict.fromkeys(parts)]

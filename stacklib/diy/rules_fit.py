@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
-from stacklib.cost.catalogue import Part
+from stacklib.cost.catalogue import Component
 
 from .findings import Amount, Broken, given, of
 from .rules import Case, counted, rule, total
 
 
-def _other(a: Part, field: str, b: Part, of_b: str, culprit: Part, says: str) -> Broken:
+def _other(
+    a: Component, field: str, b: Component, of_b: str, culprit: Component, says: str
+) -> Broken:
     """Two texts that do not go together."""
     return Broken(culprit, says, facts=((a, field), (b, of_b)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from stacklib.cost.catalogue import Part
+from stacklib.cost.catalogue import Component
 
 from .findings import Amount, Broken, Leaf, given, of, told
 from .placing import Seat
@@ -40,7 +40,7 @@ def _short(case: Case, root: str, taken: str) -> tuple[Seat, Amount, Amount] | N
     return None
 
 
-def _leaf(least: float, card: Part) -> Leaf:
+def _leaf(least: float, card: Component) -> Leaf:
     rule = told("rig.least_lanes")
     return rule if rule.value == least else of(card, "lanes")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stacklib.cost.catalogue import Part
+from stacklib.cost.catalogue import Component
 
 from .build import Build
 from .findings import Amount, Broken, Leaf, given, of, per, told
@@ -18,7 +18,7 @@ PLUGS = {"16-pin": "plugs_16", "8-pin": "plugs_8"}
 LOW = 200  # V: below, a supply runs at the rating for low mains
 
 
-def power(build: Build, card: Part) -> Leaf:
+def power(build: Build, card: Component) -> Leaf:
     """What a card draws: its design power, or the limit where that is less."""
     own = of(card, "power")
     if build.limit is None or build.limit >= own.value:
@@ -106,7 +106,7 @@ class Plug(NamedTuple):
     watts: tuple[float, Leaf]  # plugs, what each carries
 
 
-def plugs(build: Build) -> list[tuple[Part, Plug]]:
+def plugs(build: Build) -> list[tuple[Component, Plug]]:
     """Every card with the plugs it takes."""
     found = []
     cables = spread(build.cables, len(build.gpus))

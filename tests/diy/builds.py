@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stacklib.cost.catalogue import Part, part
+from stacklib.cost.catalogue import Component, part
 
 DESK = {
     "gpus": "rtx_4080",
@@ -48,20 +48,20 @@ OLD = {
 CLEAN = {"desk": DESK, "rack": RACK, "tower": TOWER, "pro": PRO, "old": OLD}
 
 
-def other(name: str, kind: str, **values: Any) -> Part:
+def other(name: str, kind: str, **values: Any) -> Component:
     """A part of the catalogue with other facts."""
     like = part(name, kind)
     facts = {**like.values, **values}
-    return Part(
+    return Component(
         kind, like.key, like.name, facts, like.sources, like.quotes, like.device
     )
 
 
-def without(name: str, kind: str, field: str) -> Part:
+def without(name: str, kind: str, field: str) -> Component:
     """A part of the catalogue of which one fact is unknown."""
     like = part(name, kind)
     facts = {f: v for f, v in like.values.items() if f != field}
-    return Part(
+    return Component(
         kind, like.key, like.name, facts, like.sources, like.quotes, like.device
     )
 

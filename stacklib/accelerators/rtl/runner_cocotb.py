@@ -11,8 +11,11 @@ from .tools import ToolError
 BENCH = "stacklib.accelerators.rtl.bench_cocotb"
 
 
-def simulate(folder: Path) -> None:
-    """Run ``top.v`` of a folder on its ``job.json``; writes ``told.json``."""
+def simulate(folder: Path, bench: str = BENCH) -> None:
+    """Run ``top.v`` of a folder on its ``job.json``; writes ``told.json``.
+
+    - ``bench``: the module that drives it.
+    """
     runner = get_runner("icarus")
     runner.build(
         sources=[folder / "top.v"],
@@ -22,7 +25,7 @@ def simulate(folder: Path) -> None:
         timescale=("1ns", "1ps"),
     )
     results = runner.test(
-        test_module=BENCH,
+        test_module=bench,
         hdl_toplevel="top",
         build_dir=folder / "build",
         test_dir=folder,

@@ -1,0 +1,1 @@
+"""Silicon of one's own: networks in whole numbers, FPGAs, a tile of a shared chip."""

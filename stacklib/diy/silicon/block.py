@@ -1,0 +1,227 @@
+"""One block of a transformer in fixed point: no float from its input to its output.
+
+    norm      x * 2^5 / root of the mean square, the root by whole numbers
+    products  eight bits by eight, rounded by a shift, as every layer of ``fixed``
+    softmax   2^(s - max) by a table of sixteen fractions and a shift, over their sum
+    residual  sixteen bits, seven of them a fraction
+
+``run_block`` is loops, ``run_arrays`` the same on NumPy arrays, and ``float_block``
+what it stands for. Gains of the norms stand in the matrices that follow. Left out:
+positions, and bits that only long contexts need in the sum of the softmax.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isqrt
+from typing import Any, TypeAlias
+
+from stacklib.quantity.bounds import is_whole, whole
+
+from .fixed import HIGH, LOW
+
+Rows: TypeAlias = list[list[int]]
+FRACTION = 7  # bits of a residual's fraction
+NORMED = 5  # bits of the fraction after a norm
+PASSED = 4  # after a product: up to eight, or a query is cut off
+WEIGHT = 7  # bits of the fraction of a weight
+NARROW = NORMED + WEIGHT - PASSED  # bits that a product's sum is shifted
+SCORE = 4  # bits of the fraction of an exponent of two
+TABLE = tuple(round(2 ** (15 + n / 2**SCORE - 1)) for n in range(1 << SCORE))
+ONE = 1 << 15
+# An exponent of two for one of e, in parts of 2^10.
+LOG2E = 1477
+
+
+@dataclass(frozen=True)
+class Block:
+    """Weights of one block, eight bits each, rows by output.
+
+    - ``heads``: over which its width is split.
+    """
+
+    width: int
+    heads: int
+    query: tuple[tuple[int, ...], ...]
+    key: tuple[tuple[int, ...], ...]
+    value: tuple[tuple[int, ...], ...]
+    out: tuple[tuple[int, ...], ...]
+    up: tuple[tuple[int, ...], ...]
+    down: tuple[tuple[int, ...], ...]
+
+    def products(self, tokens: int) -> int:
+        """Multiplications of a block for so many tokens, each seeing those before."""
+        whole(tokens=tokens)
+        matrices = (self.query, self.key, self.value, self.out, self.up, self.down)
+        dense = sum(len(m) * len(m[0]) for m in matrices)
+        seen = tokens * (tokens + 1) // 2
+        return tokens * dense + 2 * seen * self.width
+
+
+def drawn_block(width: int = 32, heads: int = 4, seed: int = 0) -> Block:
+    """A block with weights drawn as a fresh model's are."""
+    whole(width=width, heads=heads)
+    if width % heads:
+        raise ValueError(f"{width} columns do not split over {heads} heads")
+    pick = random.Random(seed)
+
+    def matrix(rows: int, cols: int, scale: float) -> tuple[tuple[int, ...], ...]:
+        spread = scale * (1 << WEIGHT) / cols**0.5
+        return tuple(
+            tuple(cut(round(pick.gauss(0, spread))) for _ in range(cols))
+            for _ in range(rows)
+        )
+
+    query, key, value = (matrix(width, width, 1.0) for _ in range(3))
+    out = matrix(width, width, 0.7)
+    up, down = matrix(4 * width, width, 1.0), matrix(width, 4 * width, 0.7)
+    return Block(width, heads, query, key, value, out, up, down)
+
+
+def cut(value: int) -> int:
+    """A number cut off at eight bits."""
+    return min(max(value, LOW), HIGH)
+
+
+def shifted(total: int, shift: int) -> int:
+    """Divided by a power of two, rounded half up."""
+    return total + (1 << shift >> 1) >> shift
+
+
+def norm(row: Sequence[int]) -> list[int]:
+    """A residual over the root of its mean square, as eight bits."""
+    square = sum(x * x for x in row)
+    # The root with eight bits of fraction, one at least.
+    root = max(isqrt((square << 16) // len(row)), 1)
+    return [cut((2 * (x << 8 + NORMED) + root) // (2 * root)) for x in row]
+
+
+def times(matrix: Sequence[Sequence[int]], row: Sequence[int]) -> list[int]:
+    """Sums of products of a row with every row of a matrix."""
+    return [sum(w * x for w, x in zip(line, row, strict=True)) for line in matrix]
+
+
+def shares(scores: Sequence[int]) -> list[int]:
+    """Softmax of whole numbers with ``SCORE`` bits of fraction: parts of 2^15."""
+    most = max(scores)
+    powers = []
+    for score in scores:
+        away = most - score
+        steps, part = -(-away >> SCORE), -away & (1 << SCORE) - 1
+        # 2^-away = 2^(part/16) / 2^steps, and the table has half of that.
+        powers.append(2 * TABLE[part] >> steps if steps < 17 else 0)
+    total = sum(powers)
+    return [(p * ONE + total // 2) // total for p in powers]
+
+
+def run_block(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
+    """A block over tokens, each with what stands before it, as loops.
+
+    - ``tokens``: residuals of sixteen bits, ``FRACTION`` of them a fraction.
+    """
+    tokens = check(block, tokens)
+    size = block.width // block.heads
+    # Scores are sums with 2 * PASSED bits of fraction over the root of the size.
+    scale = round(LOG2E / size**0.5)
+    normed = [norm(row) for row in tokens]
+    q, k, v = (
+        [[cut(shifted(t, NARROW)) for t in times(matrix, row)] for row in normed]
+        for matrix in (block.query, block.key, block.value)
+    )
+    out = []
+    for at, residual in enumerate(tokens):
+        mixed: list[int] = []
+        for head in range(block.heads):
+            cols = range(head * size, (head + 1) * size)
+            dots = [sum(q[at][c] * k[s][c] for c in cols) for s in range(at + 1)]
+            scores = [shifted(d * scale, 2 * PASSED + 10 - SCORE) for d in dots]
+            weights = shares(scores)
+            for c in cols:
+                total = sum(w * v[s][c] for s, w in enumerate(weights))
+                mixed.append(cut(shifted(total, 15)))
+        down = PASSED + WEIGHT - FRACTION
+        here = [
+            x + shifted(t, down)
+            for x, t in zip(residual, times(block.out, mixed), strict=True)
+        ]
+        hidden = [cut(max(shifted(t, NARROW), 0)) for t in times(block.up, norm(here))]
+        more = times(block.down, hidden)
+        out.append([x + shifted(t, down) for x, t in zip(here, more, strict=True)])
+    return out
+
+
+def check(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
+    """Python's whole numbers; refuses what is no residual of the block's width."""
+    if not len(tokens):
+        raise ValueError("no tokens; one at least is needed")
+    for row in tokens:
+        if len(row) != block.width:
+            raise ValueError(f"{len(row)} numbers a token; the block has {block.width}")
+        for value in row:
+            if not is_whole(value) or not -(2**15) <= value < 2**15:
+                raise ValueError(f"{value!r} in a token: whole, of sixteen bits")
+    return [list(map(int, row)) for row in tokens]
+
+
+def run_arrays(block: Block, tokens: Any) -> Any:
+    """``run_block`` in NumPy's whole numbers, all tokens at once."""
+    import numpy as np
+
+    x = np.array(check(block, tokens), np.int64)
+
+    def half_up(a: Any, shift: int) -> Any:
+        return np.floor_divide(a + (1 << shift) // 2, 1 << shift)
+
+    def normed(a: Any) -> Any:
+        squares = (a * a).sum(1) * 2**16 // a.shape[1]
+        roots = np.array([max(isqrt(int(n)), 1) for n in squares])[:, None]
+        return np.floor_divide(a * 2 ** (9 + NORMED) + roots, 2 * roots).clip(LOW, HIGH)
+
+    h = normed(x)
+    split = (len(x), block.heads, -1)
+    q, k, v = (
+        half_up(h @ np.array(m).T, NARROW).clip(LOW, HIGH).reshape(split)
+        for m in (block.query, block.key, block.value)
+    )
+    scale = round(LOG2E / q.shape[2] ** 0.5)
+    dots = np.einsum("ahc,bhc->hab", q, k)
+    scores = half_up(dots * scale, 2 * PASSED + 10 - SCORE)
+    seen = np.tril(np.ones(dots.shape[1:], bool))
+    most = np.where(seen, scores, np.iinfo(np.int64).min).max(2, keepdims=True)
+    steps, part = np.divmod(np.where(seen, scores - most, 0), 1 << SCORE)
+    powers = np.array(TABLE)[part] * 2 // 2 ** np.minimum(-steps, 40)
+    powers = np.where(seen & (-steps < 17), powers, 0)
+    total = powers.sum(2, keepdims=True)
+    weights = (powers * ONE + total // 2) // total
+    mixed = half_up(np.einsum("hab,bhc->ahc", weights, v), 15).clip(LOW, HIGH)
+    down = PASSED + WEIGHT - FRACTION
+    x = x + half_up(mixed.reshape(len(x), -1) @ np.array(block.out).T, down)
+    hidden = half_up(normed(x) @ np.array(block.up).T, NARROW).clip(0, HIGH)
+    return x + half_up(hidden @ np.array(block.down).T, down)
+
+
+def float_block(block: Block, tokens: Any) -> Any:
+    """What the block stands for, in floats."""
+    import numpy as np
+
+    unit = float(1 << WEIGHT)
+    query, key, value, out, up, down = (
+        np.array(m) / unit
+        for m in (block.query, block.key, block.value, block.out, block.up, block.down)
+    )
+    x = np.asarray(tokens, float) / (1 << FRACTION)
+
+    def normed(a: Any) -> Any:
+        return a / np.sqrt((a * a).mean(1, keepdims=True))
+
+    h = normed(x)
+    split = (len(x), block.heads, -1)
+    q, k, v = ((h @ m.T).reshape(split) for m in (query, key, value))
+    scores = np.einsum("ahc,bhc->hab", q, k) / q.shape[2] ** 0.5
+    scores = np.where(np.tril(np.ones(scores.shape[1:], bool)), scores, -np.inf)
+    weights = np.exp(scores - scores.max(2, keepdims=True))
+    weights /= weights.sum(2, keepdims=True)
+    x = x + np.einsum("hab,bhc->ahc", weights, v).reshape(len(x), -1) @ out.T
+    return x + np.maximum(normed(x) @ up.T, 0) @ down.T

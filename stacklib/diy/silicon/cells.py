@@ -1,0 +1,70 @@
+"""Standard cells at 130 nm: what each does, and what it measures.
+
+Widths are the published ones of SkyWater's library of high density, in which every cell
+is as high as a row. Synthesis is asked for gates that have a cell each, so no process
+kit is needed. Cells of the smallest drive only; what makes them larger, buffers and a
+tree of clocks, comes with placement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from stacklib.quantity import Quantity, quoted, resolve
+from stacklib.quantity.bounds import whole
+
+CELLS = (
+    *("inv_1", "nand2_1", "nor2_1", "and2_1", "or2_1", "xor2_1", "xnor2_1"),
+    *("a21oi_1", "o21ai_1", "mux2_1", "dfxtp_1"),
+)
+# Gates, as a netlist or a synthesis counts them, by the cell that does the same.
+GATES = {
+    "AND": "and2_1",
+    "OR": "or2_1",
+    "XOR": "xor2_1",
+    "NOT": "inv_1",
+    "NAND": "nand2_1",
+    "NOR": "nor2_1",
+    "XNOR": "xnor2_1",
+    "AOI3": "a21oi_1",
+    "OAI3": "o21ai_1",
+    "MUX": "mux2_1",
+    "DFF": "dfxtp_1",
+}
+SYNTHESIS = (
+    "synth -noalumacc -flatten -top top; dfflegalize -cell $_DFF_P_ 01; "
+    "abc -g AND,NAND,OR,NOR,XOR,XNOR,MUX,AOI3,OAI3; opt_clean -purge"
+)
+
+
+@cache
+def area(cell: str) -> Quantity:
+    """What a cell takes of a row."""
+    width = quoted(f"sky130.{cell_named(cell)}")
+    return (width * quoted("sky130.row")).to("µm^2").named(f"area of a {cell}")
+
+
+def cell_named(name: str) -> str:
+    """A cell by its name in the library, or the gate that a netlist counts."""
+    known = {cell: cell for cell in CELLS} | GATES
+    short = name.removeprefix("sky130_fd_sc_hd__").removesuffix("_P_")
+    return known[resolve(short.strip("$_"), known, "cell")]
+
+
+def total(cells: Mapping[str, int]) -> Quantity:
+    """The area of so many cells of each kind."""
+    if not isinstance(cells, Mapping) or not cells:
+        raise ValueError("no cells; counts by kind, such as {'nand2_1': 3}, are needed")
+    found: Quantity | None = None
+    for name, count in cells.items():
+        whole(0, **{name: count})
+        part = area(cell_named(name)) * int(count)
+        found = part if found is None else found + part
+    assert found is not None
+    return found.named("area of the cells")
+
+
+def synthesised(found: Mapping[str, int]) -> dict[str, int]:
+    """Counts of a synthesis by the names of the library."""
+    return {cell_named(kind): n for kind, n in found.items() if kind[0] == "$"}

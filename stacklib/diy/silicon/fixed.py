@@ -1,0 +1,265 @@
+"""A network in whole numbers, as hardware computes it: every bit is told.
+
+A layer is a convolution; a dense layer is one whose kernel is as large as its input.
+Each output is a sum of products and a bias, rounded by a shift to the right, cut off at
+eight bits, below zero replaced by zero, the largest of a square kept. ``run`` is that
+as loops; ``run_many`` the same on NumPy's arrays, written another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from stacklib.quantity.bounds import is_whole, whole
+
+Plane: TypeAlias = Sequence[Sequence[int]]
+Image: TypeAlias = Sequence[Plane]  # channel, row, column
+LOW, HIGH = -128, 127
+ACCUMULATOR = 32  # bits of a sum
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """A convolution in whole numbers.
+
+    - ``kernels``: by output channel, input channel, row and column; eight bits each.
+    - ``shift``: bits that a sum is shifted to the right, rounded half up.
+    - ``last``: sums are given out as they are.
+    - ``pool``: side of the squares of which the largest is kept.
+    """
+
+    kernels: tuple[Image, ...]
+    bias: tuple[int, ...]
+    shift: int = 0
+    pool: int = 1
+    last: bool = False
+
+    def __post_init__(self) -> None:
+        whole(0, shift=self.shift)
+        whole(pool=self.pool)
+        sizes = {shape_of(kernel, "a kernel") for kernel in self.kernels}
+        if len(sizes) != 1 or len(self.bias) != len(self.kernels):
+            raise ValueError(
+                f"{len(self.kernels)} kernels of sizes {sorted(sizes)} and "
+                f"{len(self.bias)} biases: kernels of one size, one bias each"
+            )
+        # Python's own numbers, which no product runs over.
+        made = tuple(ints(kernel, "weights") for kernel in self.kernels)
+        object.__setattr__(self, "kernels", made)
+        if bad := [b for b in self.bias if not is_whole(b)]:
+            raise ValueError(f"bias {bad[0]!r}: a whole number is needed")
+        object.__setattr__(self, "bias", tuple(map(int, self.bias)))
+        if self.widest >= 1 << ACCUMULATOR - 1:
+            raise ValueError(
+                f"sums up to {self.widest} do not fit {ACCUMULATOR} bits; use smaller "
+                "weights"
+            )
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """Input channels, rows and columns of a kernel."""
+        kernel = self.kernels[0]
+        return len(kernel), len(kernel[0]), len(kernel[0][0])
+
+    @property
+    def depth(self) -> int:
+        """Products of one sum."""
+        channels, rows, cols = self.size
+        return channels * rows * cols
+
+    @property
+    def widest(self) -> int:
+        """The largest sum that inputs of eight bits can give, without its sign."""
+        return max(
+            abs(bias) - LOW * sum(map(abs, flat(kernel)))
+            for kernel, bias in zip(self.kernels, self.bias, strict=True)
+        )
+
+    def sums(self, shape: tuple[int, int, int]) -> tuple[int, int]:
+        """Rows and columns of sums from an input's channels, rows and columns."""
+        channels, rows, cols = self.size
+        if channels != shape[0] or rows > shape[1] or cols > shape[2]:
+            raise ValueError(
+                f"an input of {shape} meets kernels of {self.size}: as many channels, "
+                "and no fewer rows and columns"
+            )
+        return shape[1] - rows + 1, shape[2] - cols + 1
+
+    def output(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+        """Channels, rows and columns after pooling; rests of a square go."""
+        rows, cols = self.sums(shape)
+        if rows < self.pool or cols < self.pool:
+            raise ValueError(f"pool = {self.pool}: sums have {rows} x {cols} places")
+        return len(self.kernels), rows // self.pool, cols // self.pool
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers one after another, and what comes in."""
+
+    name: str
+    shape: tuple[int, int, int]  # channels, rows, columns of the input
+    layers: tuple[Convolution, ...]
+
+    def __post_init__(self) -> None:
+        if not self.layers:
+            raise ValueError(f"{self.name} has no layers; one at least is needed")
+        self.shapes()
+
+    def shapes(self) -> list[tuple[int, int, int]]:
+        """Of the input, and of every layer's output."""
+        found = [self.shape]
+        for layer in self.layers:
+            found.append(layer.output(found[-1]))
+        return found
+
+    def products(self) -> list[int]:
+        """Multiplications of every layer for one input."""
+        counts = []
+        for layer, shape in zip(self.layers, self.shapes(), strict=False):
+            rows, cols = layer.sums(shape)
+            counts.append(rows * cols * len(layer.kernels) * layer.depth)
+        return counts
+
+    @property
+    def bits(self) -> int:
+        """Of all weights and biases on the chip."""
+        return sum(
+            8 * layer.depth * len(layer.kernels) + ACCUMULATOR * len(layer.bias)
+            for layer in self.layers
+        )
+
+
+def shape_of(image: Image, what: str = "the input") -> tuple[int, int, int]:
+    """Channels, rows and columns; refuses what has rows of several lengths."""
+    try:
+        sizes = {(len(plane), len(row)) for plane in image for row in plane}
+        rows = {len(plane) for plane in image}
+    except TypeError:
+        raise ValueError(f"{what}: channels of rows of numbers are needed") from None
+    if len(sizes) != 1 or len(rows) != 1 or not all(*sizes):
+        raise ValueError(
+            f"{what} has planes and rows of several lengths, or empty ones"
+        )
+    return (len(image), *sizes.pop())
+
+
+def ints(image: Image, what: str) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """The same in Python's whole numbers; refuses more than eight bits."""
+    for value in flat(image):
+        if not is_whole(value) or not LOW <= value <= HIGH:
+            raise ValueError(f"{value!r} in {what}: whole, from {LOW} to {HIGH}")
+    return tuple(tuple(tuple(map(int, row)) for row in plane) for plane in image)
+
+
+def flat(image: Image) -> Iterator[int]:
+    """Channel by channel, row by row."""
+    for plane in image:
+        for row in plane:
+            yield from row
+
+
+def rounded(total: int, shift: int) -> int:
+    """A sum after its shift, half up, cut off at eight bits."""
+    half = 1 << shift >> 1
+    return min(max(total + half >> shift, LOW), HIGH)
+
+
+def convolve(layer: Convolution, image: Image) -> list[list[list[int]]]:
+    """Sums of products, one by one."""
+    shape = (len(image), len(image[0]), len(image[0][0]))
+    rows, cols = layer.sums(shape)
+    _, high, wide = layer.size
+    planes = []
+    for kernel, bias in zip(layer.kernels, layer.bias, strict=True):
+        plane = [[bias] * cols for _ in range(rows)]
+        for y in range(rows):
+            for x in range(cols):
+                for channel, weights in enumerate(kernel):
+                    for dy in range(high):
+                        for dx in range(wide):
+                            value = image[channel][y + dy][x + dx]
+                            plane[y][x] += weights[dy][dx] * value
+        planes.append(plane)
+    return planes
+
+
+def finish(layer: Convolution, sums: Image) -> list[list[list[int]]]:
+    """Rounded, cut off below zero, pooled; nothing of it for the last layer."""
+    if layer.last:
+        return [[list(row) for row in plane] for plane in sums]
+    kept = [
+        [[max(rounded(t, layer.shift), 0) for t in row] for row in plane]
+        for plane in sums
+    ]
+    side = layer.pool
+    return [
+        [
+            [
+                max(
+                    plane[y * side + i][x * side + j]
+                    for i in range(side)
+                    for j in range(side)
+                )
+                for x in range(len(plane[0]) // side)
+            ]
+            for y in range(len(plane) // side)
+        ]
+        for plane in kept
+    ]
+
+
+def run(network: Network, image: Image) -> list[list[list[list[int]]]]:
+    """What every layer gives for one input, as loops.
+
+    - ``image``: of the network's shape, whole numbers of eight bits.
+    """
+    here = entered(network, image)
+    told: list[list[list[list[int]]]] = []
+    for layer in network.layers:
+        here = finish(layer, convolve(layer, here))
+        told.append(here)
+    return told
+
+
+def entered(network: Network, image: Image) -> Image:
+    """An input in Python's whole numbers; refuses one of another shape."""
+    if (shape := shape_of(image)) != network.shape:
+        raise ValueError(f"an input of {shape}: {network.name} takes {network.shape}")
+    return ints(image, "the input")
+
+
+def run_many(network: Network, images: Any) -> list[Any]:
+    """What every layer gives for many inputs, on NumPy's arrays of whole numbers.
+
+    - ``images``: count x channels x rows x columns.
+    """
+    import numpy as np
+    from numpy.lib.stride_tricks import sliding_window_view
+
+    here = np.asarray(images)
+    if here.ndim != 4 or here.shape[1:] != network.shape or here.dtype.kind not in "iu":
+        raise ValueError(
+            f"{here.dtype} of shape {here.shape}: whole numbers of count x "
+            f"{' x '.join(map(str, network.shape))} are needed"
+        )
+    if here.size and not LOW <= here.min() <= here.max() <= HIGH:
+        raise ValueError(f"{here.min()} to {here.max()}: from {LOW} to {HIGH}")
+    here, told = here.astype(np.int64), []
+    for layer in network.layers:
+        kernels = np.array(layer.kernels, np.int64)
+        windows = sliding_window_view(here, layer.size, axis=(1, 2, 3))[:, 0]
+        here = np.einsum("nyxcij,ocij->noyx", windows, kernels)
+        here += np.array(layer.bias, np.int64)[:, None, None]
+        if not layer.last:
+            # Exact: the sums have fewer bits than a float's fraction.
+            here = np.floor(here / 2.0**layer.shift + 0.5).clip(0, HIGH)
+            here = here.astype(np.int64)
+            count, (rows, cols) = len(here), [n // layer.pool for n in here.shape[2:]]
+            cut = here[:, :, : rows * layer.pool, : cols * layer.pool]
+            here = cut.reshape(count, -1, rows, layer.pool, cols, layer.pool)
+            here = here.max((3, 5))
+        told.append(here)
+    return told

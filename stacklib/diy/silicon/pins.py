@@ -1,0 +1,91 @@
+"""A product through five pins: what goes in at each cycle, where each bit comes out.
+
+    clear    once
+    shift    one bit of the operands a cycle, the highest of the last one first
+    step     once all operands of a cycle of the array stand in the register
+    next     a bit of the sums a cycle, the lowest of the first one first
+
+``script`` is that as numbers for eight input pins; the same list drives gates,
+Amaranth's simulator and a test bench in another one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklib.accelerators.rtl.feed import Matrix, feed, shape
+from stacklib.accelerators.rtl.gates import bits_of, number, run
+from stacklib.accelerators.rtl.netlist import Netlist
+from stacklib.quantity.bounds import whole
+
+PINS = ("data", "shift", "step", "next", "clear")
+PORTS = (
+    ("ui_in", "input", 8),
+    ("uo_out", "output", 8),
+    ("uio_in", "input", 8),
+    ("uio_out", "output", 8),
+    ("uio_oe", "output", 8),
+    ("ena", "input", 1),
+    ("clk", "input", 1),
+    ("rst_n", "input", 1),
+)
+
+
+@dataclass(frozen=True)
+class Script:
+    """Eight input pins, cycle by cycle, and what is read of the first output pin.
+
+    - ``reads``: from which cycle on a bit of the sums is shown in every cycle.
+    """
+
+    ui_in: tuple[int, ...]
+    reads: int
+    rows: int
+    cols: int
+    accumulator: int
+
+    def sums(self, uo_out: list[int]) -> list[list[int]]:
+        """The product, from what the output pins showed in every cycle."""
+        bits = [value & 1 for value in uo_out[self.reads :]]
+        width = self.accumulator
+        values = [number(bits[n : n + width]) for n in range(0, len(bits), width)]
+        return [values[r * self.cols : (r + 1) * self.cols] for r in range(self.rows)]
+
+
+def script(a: Matrix, b: Matrix, bits: int = 8, accumulator: int = 20) -> Script:
+    """The product of two matrices as pins see it.
+
+    - ``a``, ``b``: as large as the array wants them, numbers of ``bits`` bits.
+    """
+    whole(2 * bits, accumulator=accumulator)
+    rows, _, cols = shape(a, b, bits)
+    pin = {name: 1 << n for n, name in enumerate(PINS)}
+    lines = [pin["clear"]]
+    for edges in feed(a, b, bits):
+        stood = [bit for value in edges.values() for bit in bits_of(value, bits)]
+        lines += [pin["shift"] | bit * pin["data"] for bit in reversed(stood)]
+        lines.append(pin["step"])
+    reads = len(lines)
+    lines += [pin["next"]] * (rows * cols * accumulator)
+    return Script(tuple(lines), reads, rows, cols, accumulator)
+
+
+def cycles(
+    rows: int, depth: int, cols: int, bits: int = 8, accumulator: int = 20
+) -> int:
+    """Cycles of a product through the pins, in closed form."""
+    whole(rows=rows, depth=depth, cols=cols, bits=bits, accumulator=accumulator)
+    steps = rows + cols + depth - 2
+    return 1 + steps * ((rows + cols) * bits + 1) + rows * cols * accumulator
+
+
+def by_gates(tile: Netlist, ui_in: tuple[int, ...]) -> list[int]:
+    """What ``uo_out`` shows in every cycle, from a netlist of the tile."""
+    low = {name: [0] * width for name, way, width in PORTS if way == "input"}
+    low.pop("clk")
+    feeds = [low, *(low | {"ui_in": bits_of(v, 8), "rst_n": [1]} for v in ui_in)]
+    shown = tile.outputs["uo_out"]
+    told = [
+        sum(now[bit] << n for n, bit in enumerate(shown)) for now in run(tile, feeds)
+    ]
+    return told[1:]

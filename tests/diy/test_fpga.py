@@ -1,0 +1,292 @@
+"""A network in whole numbers on an FPGA: bit for bit, and cycle by cycle."""
+
+import importlib.util
+import itertools
+import json
+import random
+
+import numpy as np
+import pytest
+from _tools import tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stacklib import diy
+from stacklib.accelerators.rtl.gates import by_gates
+from stacklib.accelerators.rtl.stepped import by_steps
+from stacklib.diy.silicon import glyphs
+from stacklib.diy.silicon.choice import weigh
+from stacklib.diy.silicon.devices import BOARDS, FAMILIES, KEYS, device, per_place
+from stacklib.diy.silicon.fixed import Convolution, Network, rounded, run, run_many
+from stacklib.diy.silicon.frame import on_arrays
+from stacklib.diy.silicon.pipeline import (
+    Engine,
+    choices,
+    engines,
+    room,
+    smallest,
+    tile_cycles,
+)
+from stacklib.quantity import UnknownName
+from stacklib.roofline.work.fit import Infeasible
+
+RESULT = json.loads((tree.ROOT / "benchmarks/results/silicon.json").read_text("utf-8"))
+ROWS = {row["id"]: row for row in RESULT["rows"]}
+
+
+def drawn(pick: random.Random, *sizes: int, low: int = -128, high: int = 127):
+    if len(sizes) == 1:
+        return tuple(pick.randint(low, high) for _ in range(sizes[0]))
+    return tuple(drawn(pick, *sizes[1:], low=low, high=high) for _ in range(sizes[0]))
+
+
+def network(pick: random.Random) -> Network:
+    """Two or three layers of any size that chain."""
+    shape = (pick.randint(1, 3), pick.randint(5, 9), pick.randint(5, 9))
+    layers, here = [], shape
+    for last in [False] * pick.randint(1, 2) + [True]:
+        out, high, wide = pick.randint(1, 4), *(pick.randint(1, n) for n in here[1:])
+        kernels = drawn(pick, out, here[0], high, wide)
+        sums = (here[1] - high + 1, here[2] - wide + 1)
+        pool = 1 if last else pick.randint(1, min(sums))
+        layer = Convolution(kernels, drawn(pick, out), pick.randint(0, 12), pool, last)
+        layers.append(layer)
+        here = layer.output(here)
+    return Network("drawn", shape, tuple(layers))
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_loops_and_arrays_agree_in_every_bit(seed):
+    pick = random.Random(seed)
+    made = network(pick)
+    images = [drawn(pick, *made.shape) for _ in range(2)]
+    told = run_many(made, np.array(images))
+    for n, image in enumerate(images):
+        for ours, theirs in zip(run(made, image), told, strict=True):
+            assert ours == theirs[n].tolist()
+
+
+def test_rounding_is_half_up_and_cut_off():
+    assert [rounded(t, 2) for t in (-6, -5, -2, 1, 2, 5, 6)] == [-1, -1, 0, 0, 1, 1, 2]
+    assert (rounded(10**6, 3), rounded(-(10**6), 3), rounded(7, 0)) == (127, -128, 7)
+
+
+def test_the_kept_network_is_what_the_fit_returns_and_it_reads():
+    kept = diy.small_cnn()
+    fitted = glyphs.fit()
+    for one, other in zip(kept.layers, fitted.layers, strict=True):
+        # A BLAS may round a weight of the last layer to its neighbour.
+        assert np.abs(np.subtract(one.kernels, other.kernels)).max() <= 1
+    images, digits = glyphs.glyphs(600, 7)
+    answers = run_many(kept, images)[-1].reshape(600, 10).argmax(1)
+    assert (answers == digits).mean() > 0.97
+
+
+def test_a_frame_through_the_arrays_on_four_models():
+    kept = diy.small_cnn()
+    image = glyphs.glyphs(1, 5)[0][0]
+    right = run(kept, image)
+    design = diy.fpga(kept, "up5k")
+    told = tuple(engine.cycles for engine in design.engines)
+    assert (design.interval, design.latency) == (max(told), sum(told))
+    frame = on_arrays(kept, design.engines, image)
+    assert list(frame.layers) == right and frame.cycles == told
+    small = Network("last", kept.shapes()[2], kept.layers[2:])
+    here = right[1]
+    for by in (by_gates, by_steps):
+        frame = on_arrays(small, design.engines[2:], here, by)
+        assert list(frame.layers) == right[2:] and frame.cycles == told[2:]
+    # The whole frame in Amaranth's simulator and as gates is in the stored result.
+    for name in ("frame-gates", "frame-amaranth"):
+        assert ROWS[name]["equal"] and tuple(ROWS[name]["cycles"]) == told
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("amaranth"), reason="no amaranth")
+def test_a_tile_in_amaranth_takes_the_cycles_of_the_formula():
+    from stacklib.accelerators.rtl.run_amaranth import by_amaranth
+
+    pick = random.Random(2)
+    for rows, depth, cols in ((2, 9, 4), (3, 5, 1)):
+        a, b = drawn(pick, rows, depth), drawn(pick, depth, cols)
+        (told,) = by_amaranth([(a, b)], rows, cols)
+        assert len(told) + 1 == tile_cycles(depth, rows, cols)
+        assert np.array_equal(told[-1].sums, np.array(a) @ np.array(b))
+
+
+def test_a_planted_fault_is_seen_in_the_answer():
+    kept, image = diy.small_cnn(), glyphs.glyphs(1, 5)[0][0]
+    design = diy.fpga(kept, "up5k")
+
+    def faulty(a, b):
+        for cycle in by_gates(a, b):
+            sums = tuple(tuple(s & ~4 for s in row) for row in cycle.sums)
+            yield type(cycle)(cycle.number, cycle.a, cycle.b, sums)
+
+    small = Network("last", kept.shapes()[2], kept.layers[2:])
+    here = run(kept, image)
+    frame = on_arrays(small, design.engines[2:], here[1], faulty)
+    assert list(frame.layers) != here[2:]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 9), st.integers(1, 6), st.integers(1, 40)),
+        min_size=1,
+        max_size=3,
+    ),
+    st.integers(1, 30),
+)
+@settings(max_examples=60, deadline=None)
+def test_no_other_arrays_are_faster(layers, most):
+    """Against every choice of rows and columns for every layer."""
+    if len(layers) > most:
+        return
+    every = [
+        [
+            (r * c, Engine(*layer, r, c).cycles)
+            for r in range(1, layer[0] + 1)
+            for c in range(1, layer[1] + 1)
+        ]
+        for layer in layers
+    ]
+    best = min(
+        max(cycles for _, cycles in chosen)
+        for chosen in itertools.product(*map(pareto, every))
+        if sum(macs for macs, _ in chosen) <= most
+    )
+    from stacklib.diy.silicon.pipeline import _fastest
+
+    found = _fastest(layers, most)
+    assert max(e.cycles for e in found) == best
+    assert sum(e.macs for e in found) <= most
+    assert (
+        smallest(layers, best - 1) is None
+        or sum(e.macs for e in smallest(layers, best - 1)) > most
+    )
+
+
+def pareto(points):
+    return [
+        p
+        for p in set(points)
+        if not any(o != p and o[0] <= p[0] and o[1] <= p[1] for o in points)
+    ]
+
+
+def test_devices_have_what_synthesis_found():
+    for family in FAMILIES:
+        for block, kind in ((True, "block"), (False, "tables")):
+            assert per_place(family, block).si == ROWS[f"place-{family}-{kind}"]["luts"]
+    assert {*BOARDS.values()} < {*KEYS}
+    for key in KEYS:
+        of = device(key)
+        design = diy.fpga(diy.small_cnn(), key)
+        macs = sum(e.macs for e in design.engines)
+        assert macs <= room(of) and design.blocks <= of.dsps.si
+        assert design.tables <= of.luts.si and 0 < design.used <= 1
+        # What blocks can do is never beaten where places stand in blocks only.
+        if design.blocks * FAMILIES[of.family] >= macs:
+            rate = 2 * sum(e.products for e in design.engines) * design.frames
+            assert rate <= of.ceiling.si
+    # The tool knows no time of a multiplier block; the data sheet does.
+    assert ROWS["up5k-block"]["megahertz"] > device("up5k").clock.si / 1e6
+
+
+def test_more_multipliers_end_where_a_layer_has_one_place_a_sum():
+    frames = [diy.fpga(diy.small_cnn(), key) for key in ("up5k", "pynq_z2", "u55c")]
+    assert frames[0].interval > frames[1].interval > frames[2].interval
+    last = diy.fpga(diy.small_cnn(), "k26")
+    assert last.interval == frames[2].interval == tile_cycles(9, 100, 4)
+    assert diy.fpga(diy.small_cnn(), "k26", clock=150e6).frames == last.frames / 2
+    told = last.quantities()
+    assert told["frames"].si == pytest.approx(last.frames)
+    assert told["time"].si == pytest.approx(last.latency / last.clock)
+
+
+def test_a_card_has_more_of_everything_but_a_board_nearly_its_bytes():
+    fight = weigh("u50")
+    assert fight.rate.si > 50 and 1 < fight.bytes.si < 1.5
+    assert fight.same_speed() == 54 and weigh("k26").bytes is None
+    assert 8 < fight.money.si < 10 > weigh("u50", by_hls=True).money.si
+    assert fight.board.weeks.si == 10 * fight.card.weeks.si
+
+
+@pytest.mark.parametrize(
+    ("error", "says", "make"),
+    [
+        (UnknownName, "up5k", lambda: diy.fpga(diy.small_cnn(), "up55k")),
+        (ValueError, "clock", lambda: diy.fpga(diy.small_cnn(), "up5k", clock=0)),
+        (
+            ValueError,
+            "clock",
+            lambda: diy.fpga(diy.small_cnn(), "u50", clock=float("nan")),
+        ),
+        (ValueError, "200 in weights", lambda: Convolution((((((200,),),)),), (0,))),
+        (ValueError, "bias True", lambda: Convolution(((((1,),),),), (True,))),
+        (
+            ValueError,
+            "do not fit 32 bits",
+            lambda: Convolution(((((1,),),),), (2**31,)),
+        ),
+        (
+            ValueError,
+            "as many channels",
+            lambda: Network("n", (2, 1, 1), (Convolution(((((1,),),),), (0,)),)),
+        ),
+        (ValueError, "takes", lambda: run(diy.small_cnn(), [[[1]]])),
+        (ValueError, "no layers", lambda: Network("n", (1, 1, 1), ())),
+        (ValueError, "wage", lambda: weigh(wage=-1)),
+        (
+            ValueError,
+            "whole numbers",
+            lambda: run_many(diy.small_cnn(), np.zeros((1, 1, 12, 12))),
+        ),
+        (
+            ValueError,
+            "300",
+            lambda: run_many(diy.small_cnn(), np.full((1, 1, 12, 12), 300)),
+        ),
+    ],
+)
+def test_what_is_refused(error, says, make):
+    with pytest.raises(error, match=says):
+        make()
+
+
+def test_what_does_not_fit_says_by_how_much():
+    big = Convolution((tuple((((1,) * 64,) * 64) for _ in range(8)),), (0,), last=True)
+    with pytest.raises(Infeasible, match="bits of block memory"):
+        diy.fpga(Network("wide", (8, 64, 64), (big,)), "up5k")
+    one = Convolution(((((1,),),),), (0,), shift=1)
+    many = Network("deep", (1, 1, 1), (one,) * 40)
+    with pytest.raises(Infeasible, match="40 layers need a place each"):
+        diy.fpga(many, "hx8k")
+    assert len(engines(many)) == 40 and choices(1, 1, 1)[0].macs == 1
+
+
+def test_narrow_integers_of_numpy_do_not_run_over():
+    kept = diy.small_cnn()
+    image = np.full((1, 12, 12), 127, np.int8)
+    right = run(kept, image.tolist())
+    assert run(kept, image) == right
+    assert run_many(kept, image[None])[-1].tolist()[0] == right[-1]
+    assert list(on_arrays(kept, diy.fpga(kept, "k26").engines, image).layers) == right
+    narrow = Convolution(np.full((1, 1, 3, 3), 100, np.int8), np.array([7], np.int8), 9)
+    assert run(Network("n", (1, 3, 3), (narrow,)), image[:, :3, :3]) == [[[[127]]]]
+
+
+@pytest.mark.parametrize(
+    ("says", "make"),
+    [
+        ("a Network", lambda: diy.fpga("glyphs", "up5k")),
+        ("several lengths", lambda: Convolution(((((1, 2), (3,)),),), (0,))),
+        ("several lengths", lambda: run(diy.small_cnn(), [[[1, 2], [3]]])),
+        ("rows of numbers", lambda: run(diy.small_cnn(), [1, 2])),
+        ("nan", lambda: run(diy.small_cnn(), [[[float("nan")] * 12] * 12])),
+        ("True", lambda: run(diy.small_cnn(), [[[True] * 12] * 12])),
+    ],
+)
+def test_ragged_and_wrong_inputs_are_named(says, make):
+    with pytest.raises(ValueError, match=says):
+        make()

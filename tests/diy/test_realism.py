@@ -1,0 +1,58 @@
+"""Projects, the path in weeks, and what a chip of one's own costs."""
+
+import pytest
+
+from stacklib import cost, diy
+from stacklib.cost.spans import span
+from stacklib.diy.silicon.realism import two_cards
+from stacklib.diy.silicon.timeline import guide_months, nearest, own_chip
+from stacklib.quantity import UnknownName, chosen, quoted
+
+
+def test_seven_kinds_each_with_money_weeks_and_what_is_learnt():
+    found = diy.realism()
+    assert len(found) == len({one.key for one in found}) == 7
+    for one in found:
+        assert one.money.low.si > 0 and one.weeks.low.si >= 1 and one.teaches
+        assert 1 <= one.stars <= 5
+    assert {one.stars for one in found} == {1, 2, 3, 4, 5}
+    weeks = [one.weeks.high.si for one in found]
+    assert weeks == sorted(weeks)
+    (tile,) = diy.realism("tile")
+    assert tile.money.high == quoted("tinytapeout.price_high")
+    with pytest.raises(UnknownName, match="edge"):
+        diy.realism("edgy")
+
+
+def test_a_machine_with_two_cards_is_the_sum_of_its_parts():
+    from stacklib.cost.catalogue import part
+
+    cards = 2 * part("rtx_5090").price.low.si
+    assert two_cards().low.si > cards and two_cards().high.si < 2.5 * cards
+
+
+def test_the_phases_add_up_to_what_the_guide_says():
+    path = diy.timeline()
+    for end in ("low", "high"):
+        total = sum(getattr(phase.weeks, end).si for phase in path.phases)
+        assert total == getattr(path.weeks, end).si
+        assert total == quoted(f"timeline_guide.{end}").si
+    said, months = guide_months()
+    # Three months are the lower end: the upper one is five and a quarter.
+    assert months.low.si == pytest.approx(said.si, rel=0.1)
+    assert 5 < months.high.si < 5.5 and months.high.si == path.months.high.si
+    assert path.chip.low.si > path.weeks.high.si
+
+
+def test_tens_of_millions_are_masks_and_no_wafer():
+    parts = own_chip()
+    few = {name: parts[name] for name in ("design", "masks", "wafer")}
+    assert nearest(chosen(10e6, "USD"), few) == "masks"
+    assert nearest(chosen(18_000, "USD"), few) == "wafer"
+    assert nearest(chosen(1e9, "USD"), few) == "design"
+    assert parts["masks"].low.si > 500 * span(cost.wafer_price("n3")).high.si
+    assert parts["total"].low.si == sum(
+        parts[name].low.si for name in ("design", "masks", "wafers")
+    )
+    with pytest.raises(ValueError, match="lot"):
+        own_chip(lot=0)
