@@ -62,7 +62,7 @@ class Choice(NamedTuple):
 
 
 @dataclass
-class _Search:
+class Search:
     """What one call of ``plan`` asks over and over."""
 
     budget: float
@@ -92,6 +92,15 @@ class _Search:
             found += inf if made is None else made[0]
         return found / _left(choice)
 
+    def limits(self, choice: Choice) -> dict[str, Limit]:
+        """What must hold of a machine besides the rules."""
+        found: dict[str, Limit] = {}
+        if choice.many > 1:
+            found[f"links {choice.link}"] = lambda case: _wide(case, choice.link)
+        if self.noise is not None:
+            found["noise"] = lambda case: _quiet(case, self.noise or 0.0)
+        return found
+
     def paid(self, choice: Choice) -> float:
         """Dollars of the cards."""
         return choice.many * self.prices[choice.card.key]
@@ -116,12 +125,7 @@ class _Search:
     def _built(self, choice: Choice, most: float) -> tuple[float, Build] | None:
         if (choice, most) in self.built:
             return self.built[choice, most]
-        cards = self.paid(choice)
-        limits: dict[str, Limit] = {}
-        if choice.many > 1:
-            limits[f"links {choice.link}"] = lambda case: _wide(case, choice.link)
-        if self.noise is not None:
-            limits["noise"] = lambda case: _quiet(case, self.noise or 0.0)
+        cards, limits = self.paid(choice), self.limits(choice)
         fixed: dict[str, Any] = {
             "gpus": (choice.card,) * choice.many,
             "limit": choice.limit,
@@ -212,7 +216,7 @@ def plan(
         for card in known["gpu"]
         if (dollars := price(card, date)) is not None
     }
-    search = _Search(
+    search = Search(
         float(budget),
         asked,
         batch,
@@ -230,7 +234,7 @@ def plan(
 
 
 def _ranked(
-    search: _Search, cards: Sequence[Component], budget: float, most: int
+    search: Search, cards: Sequence[Component], budget: float, most: int
 ) -> Iterator[tuple[Choice, Build]]:
     """Choices with their cheapest machines, the fastest first.
 
@@ -276,7 +280,7 @@ def _flushed(
 
 
 def _choices(
-    search: _Search, cards: Sequence[Component], budget: float
+    search: Search, cards: Sequence[Component], budget: float
 ) -> Iterator[Choice]:
     """Every kind, number, limit and link of cards that the budget could pay."""
     rest = sum(min((o.dollars for o in r), default=inf) for r in search.known.values())
@@ -347,7 +351,7 @@ def _fastest(
     return best
 
 
-def _runs(search: _Search, build: Build) -> tuple[Speed, ...]:
+def _runs(search: Search, build: Build) -> tuple[Speed, ...]:
     """Every workload by its faster split."""
     cards, runs = of_build(build), []
     for one in search.workloads:
@@ -379,7 +383,7 @@ def _quiet(case: Case, most: float) -> bool:
         return False
 
 
-def _miss(search: _Search, cards: Sequence[Component]) -> str:
+def _miss(search: Search, cards: Sequence[Component]) -> str:
     """What comes nearest where nothing fits."""
     names = ", ".join(search.workloads)
     best: tuple[float, Choice] | None = None
@@ -404,15 +408,13 @@ def _miss(search: _Search, cards: Sequence[Component]) -> str:
     )
 
 
-def _within(search: _Search) -> str:
+def _within(search: Search) -> str:
     """What else was asked of a machine."""
     told = "" if search.noise is None else f" within {search.noise:g} dBA"
     return f"{told} at {search.judge.mains:g} V"
 
 
-def _planned(
-    search: _Search, choice: Choice, build: Build, date: str | None
-) -> Planned:
+def _planned(search: Search, choice: Choice, build: Build, date: str | None) -> Planned:
     """A build with what the reader asks of it."""
     runs = _runs(search, build)
     made: Chain = chain(build, mains=search.judge.mains)
@@ -430,7 +432,7 @@ def _planned(
     )
 
 
-def _excluded(search: _Search, build: Build, choice: Choice) -> Excluded | None:
+def _excluded(search: Search, build: Build, choice: Choice) -> Excluded | None:
     """Of all swaps for the next cheaper part the nearest, and what it breaks."""
     best: Excluded | None = None
     for name in CHOSEN:

@@ -93,6 +93,7 @@ class Judge:
 
     def __init__(self, mains: float, continuous: float) -> None:
         self.mains, self.continuous = mains, continuous
+        self.least: dict[str, list[str]] = {}  # fields a rule needs, the last first
         self.kept: dict[str, dict[Looked, dict[tuple[Hashable, ...], Verdict]]] = {}
 
     def asked(self, name: str, partial: Partial, extra: Limit | None) -> Verdict:
@@ -107,9 +108,9 @@ class Judge:
             if found is not None:
                 return found
         if kept:  # until all that it looked at elsewhere is chosen
-            least = min(kept, key=len)
-            if missing := [field for field in least if field not in marks]:
-                return Verdict(True, (), max(missing, key=CHOSEN.index))
+            for field in self.least[name]:
+                if field not in marks:
+                    return Verdict(True, (), field)
         partial.seen = set()
         case = Case(cast(Build, partial), self.mains, self.continuous)
         try:
@@ -121,6 +122,9 @@ class Judge:
         looked = tuple(sorted(partial.seen))
         made = Verdict(holds, looked)
         kept.setdefault(looked, {})[tuple([marks[f] for f in looked])] = made
+        mine = [field for field in reversed(CHOSEN) if field in looked]
+        if name not in self.least or len(mine) < len(self.least[name]):
+            self.least[name] = mine
         return made
 
 

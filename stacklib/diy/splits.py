@@ -29,6 +29,7 @@ from stacklib.quantity import Quantity, quoted, resolve
 from stacklib.quantity.bounds import whole
 from stacklib.quantity.keys import Same, keys_of
 from stacklib.roofline.work.fit import Infeasible
+from stacklib.roofline.work.fit import split as divide
 from stacklib.serving.estimates import asked as asking
 from stacklib.serving.estimates import divided, losses, parts, steady
 from stacklib.serving.estimates.asked import SPLITS, Asked
@@ -364,6 +365,8 @@ def soonest(
 ) -> float:
     """Seconds of a step at the least: all but pauses divided by the cards.
 
+    Cards that cannot share a matrix take turns, and are no faster than one.
+
     - ``fits``: infinite where the cards together do not hold the weights
     """
     name, kept = named(model)
@@ -373,6 +376,10 @@ def soonest(
         return math.inf
     step = step_of(given.keys, given.software, given.mode)
     pause = losses.pause(step.frame.model.layers)
+    try:
+        divide(step.frame.model, many)
+    except ValueError:
+        many = 1
     return pause + float(step.time(float(batch), float(context))) / many
 
 

@@ -1,4 +1,4 @@
-"""What a budget runs: against every machine of small catalogues, and CP-SAT."""
+"""What a budget runs, against every machine of small catalogues."""
 
 import random
 from itertools import product
@@ -12,7 +12,7 @@ from stacklib.diy.build import KIND_OF, Build
 from stacklib.diy.checker import verify
 from stacklib.diy.planned import loudness, price
 from stacklib.diy.planning import MOST_CARDS, SHARES, plan
-from stacklib.diy.platforms import CHOSEN, DIMMS, Partial
+from stacklib.diy.platforms import CHOSEN, DIMMS
 from stacklib.diy.rules import RULES, Case
 from stacklib.hardware.accelerator import UnknownSpec
 from stacklib.quantity import UnknownName
@@ -84,7 +84,7 @@ def searched(parts, budget, workload):
     prices = {p.key: price(p, None) for p in parts["gpu"]}
     known = planning.offers(parts, lambda p: price(p, None))
     judge = planning.Judge(120, 0.8)
-    return planning._Search(budget, (workload,), 1, 4096, prices, judge, known, None)
+    return planning.Search(budget, (workload,), 1, 4096, prices, judge, known, None)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -109,65 +109,6 @@ def test_no_machine_of_a_small_catalogue_is_better(seed):
         assert best == (inf, inf)
         return
     assert (rated(found, SMALL, search), found.total) == pytest.approx(best)
-
-
-def test_cp_sat_finds_no_other_optimum():
-    """The cheapest platform of the whole catalogue around two cards, by OR-tools."""
-    model_of = pytest.importorskip("ortools.sat.python.cp_model")
-    parts = {kind: catalogue.parts(kind) for kind in set(KIND_OF.values())}
-    search = searched(parts, 1e5, LLAMA)
-    card = catalogue.part("rtx_3090_turbo", "gpu")
-    choice = planning.Choice(card, 2, None, 0.5)
-    ours = search.machine(choice, 1e5)
-    model = model_of.CpModel()
-    rows = {field: search.known[field] for field in CHOSEN}
-    chosen = {
-        f: [model.new_bool_var(f"{f}{i}") for i in range(len(rows[f]))] for f in rows
-    }
-    for bools in chosen.values():
-        model.add_exactly_one(bools)
-    cost = sum(
-        int(100 * offer.dollars) * var
-        for f in rows
-        for offer, var in zip(rows[f], chosen[f], strict=True)
-    )
-    model.minimize(cost)
-    solver = model_of.CpSolver()
-    solver.parameters.num_workers = 1
-    for _ in range(4000):  # a broken rule is a clause: the model is the rules' own
-        assert solver.solve(model) == model_of.OPTIMAL
-        picked = {
-            f: next(i for i, var in enumerate(chosen[f]) if solver.value(var))
-            for f in rows
-        }
-        clauses = list(_broken(search, choice, rows, picked))
-        if not clauses:
-            break
-        for looked in clauses:
-            model.add_bool_or(
-                [chosen[f][picked[f]].negated() for f in looked if f in rows]
-            )
-    assert solver.objective_value / 100 + search.paid(choice) == pytest.approx(ours[0])
-
-
-def _broken(search, choice, rows, picked):
-    """Fields that each broken rule looked at."""
-    fixed = {"gpus": (choice.card,) * choice.many, "limit": choice.limit}
-    partial = planning_partial(fixed, rows, picked)
-    for name in RULES:
-        verdict = search.judge.asked(name, partial, None)
-        if not verdict.holds:
-            yield verdict.looked
-    wide = search.judge.asked("links 0.5", partial, lambda c: planning._wide(c, 0.5))
-    if not wide.holds:
-        yield wide.looked
-
-
-def planning_partial(fixed, rows, picked):
-    partial = Partial(fixed)
-    for field, at in picked.items():
-        partial.choose(field, rows[field][at])
-    return partial
 
 
 def test_what_is_planned_holds_and_says_what_would_disprove_it():
