@@ -7,8 +7,9 @@ its bandwidth; the most promising is asked first, by ``speed`` and then by
 was found. Machines are ranked by the seconds of one token of each workload, then by
 price: no machine of the catalogue that keeps the rules and the budget is faster.
 
-Left out: unlike cards in one machine, two supplies, risers, and used prices that no row
-tells. A price is the newest up to the date, never the clock's.
+Left out: unlike cards in one machine, two supplies, limits below half of a card's
+power, risers, and used prices that no row tells. A price is the newest up to the date,
+never the clock's.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from .splits import Speed, decode, soonest, speed
 from .voltage import power
 
 MOST_CARDS = 8
-SHARES = (1.0, 0.8, 0.65)  # of a card's power, as its limit
+SHARES = (1.0, 0.8, 0.65, 0.5)  # of a card's power, as its limit
 HALF = 0.5  # of a card's own link, the least that a rule allows
 MARKETS = ("us",)
 
@@ -399,7 +400,7 @@ def _miss(search: Search, cards: Sequence[Component]) -> str:
     if best is None:
         return (
             f"{names}: no {MOST_CARDS} like cards of the catalogue hold it in a "
-            f"machine that every rule allows{_within(search)}"
+            f"machine that every rule allows without risers{_within(search)}"
         )
     dollars, choice = best
     return (
