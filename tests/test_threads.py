@@ -43,6 +43,8 @@ case = "torrent"
 cooling = "nh_d15_g2" '''
 llama = models.get("llama-3-8b")
 riser = smi_sample("rtx4090_riser")
+few_parts = {p.kind: (p,) for p in diy.read_build(rig).parts()}
+few_parts["storage"] = cost.parts("storage")[:1]
 """
 CALLS = """
 accelerators.compare("llama-3-8b", ["H100"])
@@ -63,7 +65,7 @@ cost.poisson(0.5)
 cost.prices("h100_sxm")
 cost.reticle()
 diy.diagnose(diy.read_rig(smi=riser), "qwen3-14b:q4_k_m")
-diy.plan(4000, "qwen3-14b:q4_k_m", most=1)
+diy.plan(9000, "qwen3-8b:q4_k_m", most=1, parts=few_parts)
 diy.read_build(rig)
 diy.read_rig(smi=riser)
 diy.speed(diy.read_build(rig), "qwen3-14b:q4_k_m")
