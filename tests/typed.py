@@ -129,7 +129,7 @@ LINES = [
         "--layout 'pp 4, zero 1' --split 'Et*7|(t*9|)*2t*7L'"
     ),
     *tables("topo topo.txt"),
-    Typed("topo topo.txt --on a40"),
+    Typed("topo topo.txt --on a40 --p2p"),
     Typed(
         "topo topo.txt --on rtx-4090 --link 4x16,4x16,4x8,3x4 --no-p2p "
         "--p2p-level SYS --cpu skylake"

@@ -108,8 +108,9 @@ def test_a_fault_in_a_number_is_caught_in_the_digit_that_counts(kind, of_run):
     assert len(found) > 50
     missed = [place for place, stored, plant in found if not judged(stored, plant, 3)]
     assert missed == []
-    fifth = {bool(judged(stored, plant, 5)) for _, stored, plant in found}
-    assert fifth == {not of_run}
+    # What is computed from a run may move some times as far as its part: not the fifth.
+    sixth = {bool(judged(stored, plant, 6)) for _, stored, plant in found}
+    assert sixth == {not of_run}
 
 
 def test_a_fault_in_a_text_is_caught_in_any_digit():
