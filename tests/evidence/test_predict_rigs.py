@@ -136,3 +136,9 @@ def test_a_limit_of_power_is_paid():
     full = predictor("J")(rig())().value
     less = predictor("J")(rig(config="batch=1;test=tg128;ngpus=2;power_limit_W=200"))
     assert 0.5 * full < less().value < full
+
+
+def test_a_model_released_in_8_bits_is_read_as_the_file_that_ran():
+    found, _ = predicted()
+    (told,) = (r for one, r in found if one.id == "J-0240")  # ollama's, four bits
+    assert told == pytest.approx(1, abs=0.15)

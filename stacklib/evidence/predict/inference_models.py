@@ -55,7 +55,7 @@ _BESIDE = re.compile(
     r"8bit|g\d+|v\d\.\d|2507|0528|test|unverified)\b"
 )
 _QUANT = ("quant", "quantization", "gemm", "dtype", "precision", "weights", "format")
-_FILE = re.compile(r"i?q\d_\w+|fp4|f16|fp8|int\d|awq|gptq|\d ?bits?")
+_FILE = re.compile(r"i?q\d_\w+|fp4|f16|fp8|int\d|awq|gptq|\d ?bits?|ollama")
 _BPW = re.compile(r"(\d+(?:\.\d+)?) ?bpw")
 _GROUP = re.compile(r"(?:g|group[ =]?|-)(32|64|128)\b")
 
