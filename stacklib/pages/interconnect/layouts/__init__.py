@@ -400,8 +400,7 @@ def count(what: str) -> Quantity:
     return chosen(many, label=f"training rows, {what}")
 
 
-WORST = ("F-0013", "F-0035", "F-0011", "F-0085", "F-0093")
-PALM = "F-0086"  # the same run as F-0085, with what it computes again
+WORST = ("F-0175", "F-0159", "F-0013", "F-0035", "F-0160")
 
 
 def worst() -> tuple[str, ...]:

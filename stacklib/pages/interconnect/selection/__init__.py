@@ -46,7 +46,7 @@ LOGGED = (
     "D-0176",
     "D-0182",
 )
-WORST = ("D-0153", "D-0154", "D-0152", "D-0277", "D-0003")  # folded, by source
+WORST = ("D-0153", "D-0154", "D-0152", "D-F116", "D-F117")  # folded, by source
 SWITCH, RING = "D-0234", "D-0235"  # a maintainer of NCCL: what both reach
 BY_RANKS = {5: "D-F103", 8: "D-F106"}  # NVLS, 4 GiB
 WHOLE_RACK = "D-F110"  # 72 GB200, 4 GiB

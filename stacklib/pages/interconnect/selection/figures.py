@@ -14,7 +14,7 @@ SHOWN = {
     page.NVLS: "in the switches",
 }
 CLASSES = {"node": "one node", "nodes": "several nodes", "experts": "experts"}
-ENDS, TICKS = (2.0, 200_000.0), (10.0, 1e3, 1e5)  # microseconds
+ENDS, TICKS = (2.0, 2e6), (10.0, 1e3, 1e5)  # microseconds
 
 
 def by_size() -> Spec:
