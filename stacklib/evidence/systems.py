@@ -163,6 +163,7 @@ def _fault(text: Words, alias: _Alias) -> str:
     return ""
 
 
+@lru_cache(maxsize=4096)
 def _nearest(text: str) -> str:
     names = {a.text: a.key for a in _aliases()}
     said = words(text)

@@ -9,6 +9,7 @@ alone, the split latent of files since April 2025, and no layer of Falcon's.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -78,7 +79,7 @@ def types(model: LanguageModel, file: str) -> Iterator[tuple[Tensor, Stored]]:
     """Every tensor of a file of this name, with its type."""
     wide, file = file in WIDER, WIDER.get(file, file)
     found = [(t, _sort(model, t)) for t in _laid_out(model)]
-    counts = {sort: sum(s == sort for _, s in found) for _, sort in found}
+    counts = Counter(sort for _, sort in found)
     seen = dict.fromkeys(counts, 0)
     mixed = model.experts is not None
     for tensor, sort in found:
