@@ -48,6 +48,7 @@ UNPREDICTED = {
     "pipelined_costs",
     "torus",
     "training_step",
+    "plan_search",
     "engine",
     "block_manager",
     "prefix_tree",

@@ -301,7 +301,7 @@ def _pace(
     for count, layer in zip(stage.layers, layers, strict=True):
         number = number + count
         share = half * count
-        sums = Layer(*(s + share * x for s, x in zip(sums, layer, strict=True)))
+        sums = Layer(*[s + share * x for s, x in zip(sums, layer, strict=True)])
     time = sums.forward + sums.backward + sums.wait + half * mine.total * adding
     return Pace(time, *sums, number, mine, stage.place)
 
