@@ -221,8 +221,10 @@ def fabric(
         rate, link = chip.link.si * PAYLOAD, "nvlink"
     else:
         host, link = chip.host_link.si, "pcie"
-        bridged = chip.fields["link"] is not None  # made to reach one another
         reach = pcie.reaches(chip) if peers is None else peers
+        # Boards that take bridges are sold into servers whose switches join them; a
+        # GeForce beyond its bridge goes through the host's memory all the same.
+        bridged = chip.fields["link"] is not None and reach
         rate = host * PCIE if bridged else board_rate(host, local, reach)
     adds = chip.vendor == "NVIDIA" and c.NVLS_SHARE[kind] > 0
     switch = linked and adds and joined >= BOX

@@ -225,9 +225,9 @@ def _chosen(
         and (protocol is None or row.protocol == protocol)
     ]
     if not rows:
-        named = [
+        named = [  # the last protocol, simple, is what no algorithm is done without
             f"{row.algorithm}/{row.protocol}: {row.refused}"
-            for row in choice.table
+            for row in reversed(choice.table)
             if row.algorithm == (algorithm or row.algorithm)
             and row.protocol == (protocol or row.protocol)
         ]
