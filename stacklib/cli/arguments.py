@@ -8,12 +8,34 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .terminal import holds_all
 
 if TYPE_CHECKING:
     from stacklib.models import LanguageModel
+
+
+def text_of(name: str, most: int, wanted: str) -> str:
+    """The text of a file, or of standard input for ``-``.
+
+    - ``most``: characters; a longer one is refused, never cut
+    - ``wanted``: what to give in place of a file that holds no text
+    """
+    try:
+        if name == "-":
+            text = sys.stdin.read(most + 1)
+        else:
+            with Path(name).open(encoding="utf-8") as file:
+                text = file.read(most + 1)
+    except OSError as wrong:
+        raise ValueError(f"{name}: {wrong.strerror or wrong}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{name}: not text; {wanted}") from None
+    if len(text) > most:
+        raise ValueError(f"{name}: longer than {most:,} characters; {wanted}")
+    return text
 
 
 def whole(text: str) -> int:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .arguments import add_formats, as_table, emit, show_table
+from .arguments import add_formats, as_table, emit, show_table, text_of
 
 if TYPE_CHECKING:
     from stacklib.interconnect.networks.topo_reading import TopoReading
@@ -52,18 +50,6 @@ def add_parser(subparsers: Any) -> None:
     )
     add_formats(parser)
     parser.set_defaults(func=run)
-
-
-def _text(name: str) -> str:
-    if name == "-":
-        return sys.stdin.read(MOST)
-    try:
-        with Path(name).open(encoding="utf-8") as file:
-            return file.read(MOST)
-    except OSError as wrong:
-        raise ValueError(f"{name}: {wrong.strerror or wrong}") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{name}: not text; give nvidia-smi topo -m's") from None
 
 
 def _slots(text: str | None, gpus: int) -> list[float] | None:
@@ -153,7 +139,7 @@ def run(args: argparse.Namespace) -> int:
     from stacklib.interconnect.networks.read_topo import read_topo
     from stacklib.interconnect.networks.topo_reading import WAYS
 
-    reading = read_topo(_text(args.file))
+    reading = read_topo(text_of(args.file, MOST, "give nvidia-smi topo -m's"))
     device = hardware.get(args.on).key if args.on else None
     found = analyse(reading, device, args)
     if args.json:

@@ -85,3 +85,12 @@ def test_a_budget_that_does_not(run):
 def test_bad_budgets(run, flags, says):
     status, _, err = run("plan", *flags)
     assert status == 2 and says in err
+
+
+def test_a_file_that_is_too_long_is_refused_and_never_cut(tmp_path):
+    from stacklib.cli.arguments import text_of
+
+    (tmp_path / "long.txt").write_text("x" * 11)
+    assert len(text_of(str(tmp_path / "long.txt"), 11, "give less")) == 11
+    with pytest.raises(ValueError, match="longer than 10 characters; give less"):
+        text_of(str(tmp_path / "long.txt"), 10, "give less")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import add_formats, as_table, emit, show_table
+from ..arguments import add_formats, as_table, emit, show_table, text_of
 
 if TYPE_CHECKING:
     from stacklib.diy.findings import Finding
@@ -65,18 +63,6 @@ def add_parser(subparsers: Any) -> None:
     parser.set_defaults(func=run)
 
 
-def _text(name: str) -> str:
-    if name == "-":
-        return sys.stdin.read(MOST)
-    try:
-        with Path(name).open(encoding="utf-8") as file:
-            return file.read(MOST)
-    except OSError as wrong:
-        raise ValueError(f"{name}: {wrong.strerror or wrong}") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{name}: not text; give a build in TOML") from None
-
-
 def run(args: argparse.Namespace) -> int:
     """Print machines, or findings; 1 where nothing fits or a rule is broken."""
     if args.budget is not None:
@@ -84,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     from stacklib import diy
     from stacklib.diy.rules import RULES
 
-    build = diy.read_build(_text(args.verify))
+    build = diy.read_build(text_of(args.verify, MOST, "give a build in TOML"))
     found = diy.verify(build, mains=args.mains, continuous=args.continuous)
     if args.json:
         emit(

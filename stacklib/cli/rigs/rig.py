@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 from typing import Any
 
-from ..arguments import add_formats, as_table, emit, show_table
+from ..arguments import add_formats, as_table, emit, show_table, text_of
 
 MOST = 1 << 22  # characters of a file that may be such an output
 MODEL = "llama-3-8b:q4_k_m"
@@ -34,18 +32,6 @@ def add_parser(subparsers: Any) -> None:
     parser.set_defaults(func=run)
 
 
-def _text(name: str) -> str:
-    if name == "-":
-        return sys.stdin.read(MOST)
-    try:
-        with Path(name).open(encoding="utf-8") as file:
-            return file.read(MOST)
-    except OSError as wrong:
-        raise ValueError(f"{name}: {wrong.strerror or wrong}") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{name}: not text; save the output of a command") from None
-
-
 def _kind(name: str, text: str) -> str:
     """Whose output a text is."""
     if "LnkCap:" in text or "PCI bridge" in text:
@@ -66,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
 
     told: dict[str, str] = {}
     for name in args.files:
-        text = _text(name)
+        text = text_of(name, MOST, "save the output of a command")
         if (kind := _kind(name, text)) in told:
             raise ValueError(f"{name}: a second output of the kind {kind}; give one")
         told[kind] = text
