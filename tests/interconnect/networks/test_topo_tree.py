@@ -146,7 +146,7 @@ def test_nvlinks_of_a_pair_and_the_way_on():
 
 
 # What was published, of machines whose tree is known: GB/s on the bus of an all-reduce.
-# pcie-bandwidth.md and others are of local-inference-lab/rtx6kpro, read 2026-11-30.
+# pcie-bandwidth.md and others are of local-inference-lab/rtx6kpro, read 2026-11-29.
 PAIRS = [(i // 2, i // 2, i // 2, i // 4) for i in range(8)]
 QUADS = [(i // 4, i // 4, i // 4, 0) for i in range(8)]
 APART = [(i, i, i, i // 4) for i in range(8)]
