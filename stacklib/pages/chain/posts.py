@@ -303,4 +303,12 @@ POSTS: dict[str, Post] = {
     "08-serving/agents": Post(READ),
     "08-serving/price": Post(READ),
     "08-serving/journey": Post(READ, _in_the_fleet()),
+    "09-diy/budget": Post(READ),
+    "09-diy/parts": Post(READ),
+    "09-diy/rig": Post((EXCHANGES,)),
+    "09-diy/watts": Post(READ),
+    "09-diy/hand": Post(WEIGHTS),
+    "09-diy/fpga": Post((PRODUCTS,)),
+    "09-diy/tapeout": Post((PRODUCTS,)),
+    "09-diy/home": Post(READ),
 }

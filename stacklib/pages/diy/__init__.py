@@ -1,0 +1,1 @@
+"""What the pages of chapter 9 choose and draw."""
