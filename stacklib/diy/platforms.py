@@ -149,28 +149,23 @@ def offers(
     return found
 
 
-class Platform(NamedTuple):
-    """The cheapest fields around the cards."""
-
-    dollars: float
-    values: dict[str, Value]
-
-
 def cheapest(
     judge: Judge,
     fixed: Mapping[str, Value],
     known: Mapping[str, list[Offer]],
     most: float,
     extra: Mapping[str, Limit] | None = None,
-) -> Platform | None:
-    """The cheapest platform of at most so many dollars, or None.
+) -> tuple[float, dict[str, Value]] | None:
+    """Dollars and fields of the cheapest machine around what is given, or None.
+
+    - ``most``: dollars that all of them may cost together
 
     - ``fixed``: the fields that are given: cards and their limit
     - ``extra``: by name what else must hold, asked like a rule
     """
     least = [min((o.dollars for o in known[f]), default=inf) for f in CHOSEN]
     rest = [sum(least[i:]) for i in range(len(CHOSEN) + 1)]
-    best: Platform | None = None
+    best: tuple[float, dict[str, Value]] | None = None
     asked: dict[str, Limit | None] = dict.fromkeys(RULES)
     asked |= extra or {}
     every = frozenset(CHOSEN)
@@ -181,12 +176,12 @@ def cheapest(
         """Search on; the fields that are to blame that no more was found."""
         nonlocal best
         if depth == len(CHOSEN):
-            best = Platform(spent, dict(partial.values))
+            best = spent, dict(partial.values)
             return every
         field, blamed = CHOSEN[depth], frozenset[str]()
         for offer in known[field]:
             cost = spent + offer.dollars + rest[depth + 1]
-            if cost > most or (best is not None and cost >= best.dollars):
+            if cost > most or (best is not None and cost >= best[0]):
                 blamed = every  # its price
                 break
             partial.choose(field, offer)

@@ -11,7 +11,7 @@ from stacklib.diy import planning
 from stacklib.diy.build import KIND_OF, Build
 from stacklib.diy.checker import verify
 from stacklib.diy.planned import loudness, price
-from stacklib.diy.planning import MOST_CARDS, SHARES, plan
+from stacklib.diy.planning import MOST_CARDS, SHARES, plan, searched
 from stacklib.diy.platforms import CHOSEN, DIMMS
 from stacklib.diy.rules import RULES, Case
 from stacklib.hardware.accelerator import UnknownSpec
@@ -79,19 +79,11 @@ def every(parts, budget):
                         yield build
 
 
-def searched(parts, budget, workload):
-    """The search that ``plan`` makes, to be asked for seconds."""
-    prices = {p.key: price(p, None) for p in parts["gpu"]}
-    known = planning.offers(parts, lambda p: price(p, None))
-    judge = planning.Judge(120, 0.8)
-    return planning.Search(budget, (workload,), 1, 4096, prices, judge, known, None)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_no_machine_of_a_small_catalogue_is_better(seed):
     parts, budget = small(seed), (2600, 5000, 3500)[seed]
     best = inf, inf
-    search = searched(parts, budget, SMALL)
+    search = searched(budget, (SMALL,), parts)
     keen = {}
     for build in every(parts, budget):
         dollars = sum(price(p, None) for p in build.parts())
