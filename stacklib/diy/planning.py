@@ -7,9 +7,9 @@ its bandwidth; the most promising is asked first, by ``speed`` and then by
 was found. Machines are ranked by the seconds of one token of each workload, then by
 price: no machine of the catalogue that keeps the rules and the budget is faster.
 
-Left out: unlike cards in one machine, two supplies, limits below half of a card's
-power, risers, and used prices that no row tells. A price is the newest up to the date,
-never the clock's.
+Left out: unlike cards in one machine (``speed`` has them, by layers), two circuits,
+limits below half of a card's power, and used prices that no row tells. A price is the
+newest up to the date, never the clock's.
 """
 
 from __future__ import annotations
@@ -34,14 +34,13 @@ from stacklib.serving.estimates.asked import SPLITS
 from .breaker import chain
 from .build import KIND_OF, Build
 from .cards import Cards, link_of, of_build
-from .checker import verify
+from .checker import outlet, verify
 from .planned import Excluded, Planned, checked, commands, loudness, price, shown_as
-from .platforms import CHOSEN, Judge, Limit, Offer, cheapest, offers
+from .platforms import CHOSEN, MOST_CARDS, Judge, Limit, Offer, cheapest, offers
 from .rules import Case
-from .splits import decode, soonest, speed
+from .splits import soonest, speed
 from .voltage import power
 
-MOST_CARDS = 8
 SHARES = (1.0, 0.8, 0.65, 0.5)  # of a card's power, as its limit
 HALF = 0.5  # of a card's own link, the least that a rule allows
 MARKETS = ("us",)
@@ -113,19 +112,22 @@ class Search(NamedTuple):
         """
         limits = (_limit(choice.card, share) for share in reversed(SHARES))
         lowest = next((watts for watts in limits if watts), None)
-        easiest = choice._replace(limit=lowest, link=HALF)
+        easiest, made = choice._replace(limit=lowest, link=HALF), None
         for one in (easiest, choice._replace(link=HALF), choice):
             if (one, most) not in self.built:
-                self.built[one, most] = self._built(one, most)
-            if self.built[one, most] is None:
-                return None
-        return self.built[choice, most]
+                self.built[one, most] = self._built(one, most, made[0] if made else 0.0)
+            if (made := self.built[one, most]) is None:
+                break
+        return made
 
-    def _built(self, choice: Choice, most: float) -> tuple[float, Build] | None:
+    def _built(
+        self, choice: Choice, most: float, least: float
+    ) -> tuple[float, Build] | None:
         cards, limits = self.paid(choice), self.limits(choice)
         gpus = (choice.card,) * choice.many
         fixed: dict[str, Any] = {"gpus": gpus, "limit": choice.limit}
-        found = cheapest(self.judge, fixed, self.known, most - cards, limits)
+        dollars = most - cards, limits, least - cards
+        found = cheapest(self.judge, fixed, self.known, *dollars)
         if found is None:
             return None
         chosen = {name: found[1][name] for name in CHOSEN}
@@ -192,23 +194,26 @@ def plan(
     >>> first.total <= 5000, verify(first)
     (True, [])
     """
-    above_zero(budget=budget, circuit=circuit)
+    above_zero(budget=budget)
+    outlet(circuit=circuit)
     whole(batch=batch, context=context, most=most)
     if noise is not None:
         above_zero(noise=noise)
     resolve(market, MARKETS, "market", exact=True)
-    asked = (workloads,) if isinstance(workloads, str) else tuple(workloads)
+    asked = (workloads,) if isinstance(workloads, str) else tuple(workloads or ())
     if not asked or not all(isinstance(one, str) for one in asked):
         raise ValueError(f"workloads = {workloads!r}: name one model at least")
     checked(date)
     for one in asked:
         soonest(hardware.get("rtx_3090"), 1, one, batch, context)  # unknown names raise
-    known = parts or {kind: catalogue.parts(kind) for kind in set(KIND_OF.values())}
+    known = {kind: catalogue.parts(kind) for kind in KIND_OF.values()} | dict(
+        parts or {}
+    )
     search = searched(budget, asked, known, date, circuit, noise, batch, context)
     cards = [card for card in known["gpu"] if card.key in search.prices]
     found = _ranked(search, cards, most)
     if not found:
-        raise Infeasible(_miss(search, cards))
+        raise Infeasible(_miss(search, cards, date))
     return [_planned(search, build, date) for build in found]
 
 
@@ -289,7 +294,9 @@ def _bound(
     device: str, many: int, workloads: tuple[str, ...], batch: int, context: int
 ) -> float:
     chip = hardware.get(device)
-    return sum(soonest(chip, many, one, batch, context) for one in workloads)
+    with suppress(UnknownSpec):  # no rate in that format
+        return sum(soonest(chip, many, one, batch, context) for one in workloads)
+    return inf
 
 
 @lru_cache(maxsize=4096)
@@ -298,13 +305,10 @@ def _fastest(
 ) -> tuple[float, str]:
     """Seconds a token by the faster split, and which; infinite where none fits."""
     best = inf, SPLITS[0]
-    turns = soonest(cards.devices[0], 1, workload, batch, context, fits=False)
     for split in SPLITS if len(cards.devices) > 1 else SPLITS[:1]:
-        if best[0] <= turns:
-            break  # cards that take turns are no faster than one
         with suppress(ValueError, LookupError):
-            rate = decode(cards, workload, split=split, batch=batch, context=context)
-            best = min(best, (batch / rate, split))
+            run = speed(cards, workload, split=split, batch=batch, context=context)
+            best = min(best, (batch / run.decode, split))
     return best
 
 
@@ -326,7 +330,7 @@ def _quiet(case: Case, most: float) -> bool:
     return False
 
 
-def _miss(search: Search, cards: Sequence[Component]) -> str:
+def _miss(search: Search, cards: Sequence[Component], date: str | None) -> str:
     """What comes nearest where nothing fits."""
     names = ", ".join(search.workloads)
     most, best = inf, None
@@ -337,14 +341,18 @@ def _miss(search: Search, cards: Sequence[Component]) -> str:
             if made[0] < most and search.seconds(choice) < inf:
                 most, best = made[0], choice
     if best is None:
-        quiet = "" if search.noise is None else f" within {search.noise:g} dBA"
+        told = f" at {search.judge.mains:g} V"
+        if search.noise is not None:
+            told += f", within {search.noise:g} dBA: parts that tell no noise do not"
+        if date is not None:
+            told += f", at prices of {date}"
         return (
             f"{names}: no {MOST_CARDS} like cards of the catalogue hold it in a machine"
-            f" that every rule allows without risers{quiet} at {search.judge.mains:g} V"
+            f" that every rule allows{told}"
         )
     return (
-        f"{names}: {search.budget:,.0f} USD buy no machine that runs it; the nearest "
-        f"has {best.many} x {best.card.name} and costs {most:,.0f} USD"
+        f"{names}: {search.budget:,.12g} USD buy no machine that runs it; the nearest "
+        f"has {best.many} x {best.card.name} and costs {most:,.12g} USD"
     )
 
 
