@@ -145,8 +145,9 @@ def temperature(
         resistances, capacities, given, hours, ambient, most=LIMIT, steps=_STEPS
     )
     die, sink, case, air = zip(*made.parts, strict=True)
+    sorts = {*cards}
     speed = tuple(
-        min(_held(one, watts / drawn, work) for one in {*cards}) for watts in made.watts
+        min(_held(one, watts / drawn, work) for one in sorts) for watts in made.watts
     )
     return Curve(made.times, die, sink, case, air, made.watts, speed, made.held)
 

@@ -91,12 +91,6 @@ def rate(clock: float, work: Work) -> float:
     return 1.0 / (1.0 - work.core + work.core * work.top / clock)
 
 
-def draw(clock: float, board: float, work: Work, static: float) -> float:
-    """Watts at a clock of a board whose power is ``board``."""
-    risen = (voltage(clock) / voltage(work.top)) ** 2
-    return board * (static + (work.wants - static) * rate(clock, work) * risen)
-
-
 def power(
     card: str | Accelerator,
     limit: float | Quantity | None = None,
@@ -188,12 +182,15 @@ def _limited(
                 f"{asked} = {value:g} W: {device.short} draws {static * board:.0f} W "
                 "without work"
             )
-    work = replace(work, wants=wanted / board)
+    scale = (wanted - static * board) / voltage(work.top) ** 2
+
+    def draw(clock: float) -> float:
+        return static * board + scale * rate(clock, work) * voltage(clock) ** 2
+
     low, high = work.top * 2.0**-30, work.top
     for _ in range(_STEPS if given < wanted else 0):
         middle = (low + high) / 2
-        below = draw(middle, board, work, static) < given
-        low, high = (middle, high) if below else (low, middle)
-    clock = work.top if given >= wanted else low
-    drawn, floor = (draw(at, board, work, static) for at in (clock, FLOOR))
-    return Power(device.key, name, float(given), drawn, clock, rate(clock, work), floor)
+        low, high = (middle, high) if draw(middle) < given else (low, middle)
+    at = work.top if given >= wanted else low
+    speed, floor = rate(at, work), draw(FLOOR)
+    return Power(device.key, name, float(given), draw(at), at, speed, floor)
