@@ -92,6 +92,7 @@ _SCALED = {
     "1e3 GPUs": (1e3, "1"),
     "G transistors": (1e9, "1"),
     "MTr/mm2": (1e6, "1/mm2"),
+    "B params": (1e9, "1"),
     "M params": (1e6, "1"),
     "1e9 params equivalent": (1e9, "1"),
     "1e6 ops/s": (1e6, "1/s"),
