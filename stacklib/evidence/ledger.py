@@ -69,7 +69,7 @@ _UNITS = {
     "comm/compute time ratio": "",
     "ratio per node": "", "reticle": "", "reticles": "", "chips": "",
     "abs error": "", "decades": "", "digits": "", "lanes": "", "levels": "",
-    "MACs per side": "",
+    "MACs per side": "", "channels": "",
     "max": "", "relative error": "", "values": "", "variants": "",
     "exponent of d": "", "exponent of N": "", "lines": "", "versions": "", "tiles": "",
     "launches": "", "chi2/dof": "", "people": "", "reads": "", "generations": "",
