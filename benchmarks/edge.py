@@ -1,0 +1,226 @@
+"""The tiny model in INT8, exported to ONNX and run by onnxruntime: told, then measured.
+
+    python benchmarks/edge.py predict   # ceilings, then steps and texts -> predictions/
+    python benchmarks/edge.py measure   # once that is committed -> results/
+
+Needs the extra `edge`. One core. Three ceilings are measured before anything is
+predicted: the rate at which this core reads as many bytes as the weights have, the rate
+of a product whose matrix lies in the L2, and what a call costs and a node that scales
+one token. What a text costs is predicted by the NumPy model of the same codes.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import host_common as common
+import numpy as np
+from quantized_gemv import read_rate, timed
+
+from stacklib.roofline.host import measure as host
+from stacklib.tinylm import TinyLM, edge, load
+from stacklib.tinylm.corpus import own_prose
+from stacklib.tinylm.perplexity import perplexity, score
+from stacklib.tinylm.quantized import with_outliers
+
+NAME = "edge"
+KINDS, PASTS = ("fp32", "int8"), (0, 128, 511)
+NEAR = {"fp32": (1024, 256), "int8": (4096, 256)}  # rows, columns: half the L2
+CHAINS = (1, 300)  # nodes
+STEPS, ROUNDS = 60, 5
+TEXTS = ("fp32", "int8", "int8-outliers")
+
+
+def model_of(kind: str) -> TinyLM:
+    """The model in floats, in INT8, or in INT8 with channels made large before."""
+    plain = load()
+    if kind == "fp32":
+        return plain
+    return edge.calibrated(with_outliers(plain) if "outliers" in kind else plain)
+
+
+def small(kind: str, rows: int, cols: int) -> Callable[[], object]:
+    """One product in onnxruntime, its matrix constant."""
+    from stacklib.tinylm.edge_onnx import FLOAT, Graph, runner
+
+    weight: Any = np.ones((rows, cols), np.float32)
+    if kind == "int8":
+        codes, scales = weight.astype(np.int8), np.ones(rows, np.float32)
+        weight = edge.Product(codes, scales, np.float32(1), 0)
+    graph = Graph()
+    graph.matrix("x", "y", weight)
+    run = runner(graph.made("y", {"x": (FLOAT, 1, cols)}, {"y": (FLOAT, 1, rows)}))
+    given = {"x": np.ones((1, cols), np.float32)}
+    return lambda: run(None, given)
+
+
+def chain(nodes: int, width: int = 256) -> Callable[[], object]:
+    """A row of nodes that each scale a token's numbers."""
+    from stacklib.tinylm.edge_onnx import FLOAT, Graph, runner
+
+    graph, x, ends = Graph(), "x", (FLOAT, 1, width)
+    factors = graph.keep("factors", np.ones(width, np.float32))
+    for i in range(nodes):
+        x = graph.put("Mul", f"y{i}", x, factors)
+    run = runner(graph.made("chain", {"x": ends}, {x: ends}))
+    given = {"x": np.ones((1, width), np.float32)}
+    return lambda: run(None, given)
+
+
+def ceilings(sizes: dict[str, int]) -> dict[str, Any]:
+    """Rates of reading and of products, and seconds of a node and of a call."""
+    few, many = (min(timed(chain(nodes), 15)) for nodes in CHAINS)
+    node = (many - few) / (CHAINS[1] - CHAINS[0])
+    call = few - CHAINS[0] * node
+    near = {}
+    for kind, (rows, cols) in NEAR.items():
+        nodes = 1 if kind == "fp32" else 4
+        spent = min(timed(small(kind, rows, cols), 15)) - call - nodes * node
+        near[kind] = rows * cols / spent
+    reads = {k: max(read_rate(n) for _ in range(3)) for k, n in sizes.items()}
+    return {"node_s": node, "call_s": call, "near": near, "reads": reads}
+
+
+def predict(folder: Path) -> None:
+    """Measure the ceilings, then write what they say of a step."""
+    from stacklib.tinylm.edge_onnx import exported
+
+    models = {kind: model_of(kind) for kind in KINDS}
+    weights = sum(w.size for w in models["fp32"].weights.values() if w.ndim == 2)
+    sizes = {"fp32": 4 * weights, "int8": weights}
+    found = json.loads(json.dumps(ceilings(sizes)), parse_float=six)
+    rows: list[dict[str, Any]] = []
+    for kind in KINDS:
+        nodes = len(exported(models[kind]).graph.node)
+        memory, compute = (
+            sizes[kind] / found["reads"][kind],
+            weights / found["near"][kind],
+        )
+        calls = found["call_s"] + nodes * found["node_s"]
+        for past in PASTS:
+            told = {"nodes": nodes, "bytes": sizes[kind], "operations": 2 * weights}
+            spent = {"t_memory_s": memory, "t_compute_s": compute, "t_calls_s": calls}
+            spent["predicted_s"] = max(memory, compute) + calls
+            head = {"id": f"step-{kind}-{past}", "model": kind, "past": past}
+            rows.append(head | told | {k: float(f"{v:.6g}") for k, v in spent.items()})
+    for kind in TEXTS:
+        told = {"id": f"text-{kind}", "model": kind}
+        rows.append(told | {"perplexity": costs(model_of(kind))})
+    about = {
+        "kind": NAME,
+        "device": host.read_machine().text(),
+        "model": "max(bytes / read rate of one core at that size, weights / rate of a "
+        "product in the L2) + nodes x a node + a call; texts by the NumPy model",
+        "ceilings": found,
+        "versions": versions(),
+    }
+    common.foretell(folder, NAME, about, rows)
+
+
+def versions() -> dict[str, str]:
+    """Of what is measured."""
+    return {name: version(name) for name in ("onnx", "onnxruntime")}
+
+
+def costs(model: Any) -> list[float]:
+    """Perplexity of held-out prose under a model or a scorer, and its interval."""
+    texts = [document for document in own_prose() if document.is_held_out]
+    found = perplexity(score(model, texts, load().tokenizer))
+    return [float(f"{x:.7g}") for x in (found.value, found.low, found.high)]
+
+
+class Reading(TinyLM):
+    """The model as onnxruntime reads a text: no cache."""
+
+    def logits(self, ids: Any, cache: Any = None, *, last_only: bool = False) -> Any:
+        """Logits after each of ``ids``."""
+        self.weights["session"].clear()
+        return self.weights["session"].step(ids)[0]
+
+
+def session_of(kind: str, also: bool = False) -> Any:
+    """A model in onnxruntime; ``also``: codes and sums of its products come out."""
+    from stacklib.tinylm.edge_onnx import Session, exported, shown
+
+    model = model_of(kind)
+    return Session(exported(model), shown(model) if also else ())
+
+
+def steps(session: Any, past: int) -> list[float]:
+    """Seconds of decode steps that find so many tokens in the cache."""
+    ids = np.random.default_rng(0).integers(0, 2000, past)
+    session.clear()
+    if past:
+        session.step(ids)
+    kept, times = session.cache, list[float]()
+    for _ in range(STEPS):
+        session.cache = kept
+        began = time.perf_counter()
+        session.step([1])
+        times.append(time.perf_counter() - began)
+    return times
+
+
+def equal(kind: str) -> dict[str, Any]:
+    """Codes and sums of every product of a text, those of NumPy beside."""
+    from stacklib.tinylm.edge_onnx import name_of
+
+    model, session = model_of(kind), session_of(kind, also=True)
+    text = next(document.text for document in own_prose() if document.is_held_out)
+    ids = [model.tokenizer.end, *model.tokenizer.encode(text)]
+    logits, seen = session.step(ids[: model.config.max_position_embeddings])
+    counts = {"sums": 0, "sums_equal": 0}
+    for key, product in edge.products(model).items():
+        sums = seen[f"{name_of(key)}.sums"]
+        mine = product.sums(seen[f"{name_of(key)}.codes"])
+        counts["sums"] += sums.size
+        counts["sums_equal"] += int((sums == mine).sum())
+    want = model.logits(ids[: len(logits)])
+    counts["first_choices_equal"] = int((want.argmax(1) == logits.argmax(1)).sum())
+    off = float(np.abs(want - logits).max())
+    return {
+        "id": f"equal-{kind}",
+        "tokens": len(logits),
+        **counts,
+        "logits_off": six(off),
+    }
+
+
+def six(x: Any) -> float:
+    """Six digits of a number."""
+    return float(f"{float(x):.6g}")
+
+
+@common.measures(NAME)
+def measure(forecast: dict[str, Any]) -> dict[str, Any]:
+    """Time the steps, read the texts, compare the codes."""
+    sessions = {kind: session_of(kind) for kind in TEXTS}
+    rows = []
+    for told in forecast["rows"]:
+        row = {k: v for k, v in told.items() if k in ("id", "model", "past")}
+        rows.append(row | ({"times_s": []} if "past" in told else {}))
+    timed_rows = [row for row in rows if "past" in row]
+    for _ in range(ROUNDS):
+        for row in timed_rows:
+            row["times_s"] += steps(sessions[row["model"]], row["past"])
+    for row, told in zip(rows, forecast["rows"], strict=True):
+        if "past" in row:
+            print(row["id"], told["predicted_s"], median(row["times_s"]))
+        else:
+            held: Any = {"session": sessions[row["model"]]}
+            model = load()
+            read = Reading(model.name, model.config, held, model.tokenizer)
+            row["perplexity"] = costs(read)
+            print(row["id"], told["perplexity"], row["perplexity"])
+    rows.append(equal("int8"))
+    print(rows[-1])
+    return {"rows": rows, "versions": host.versions() | versions()}
+
+
+if __name__ == "__main__":
+    sys.exit(common.command(__doc__ or "", predict, measure))
