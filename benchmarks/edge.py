@@ -9,6 +9,7 @@ of a product whose matrix lies in the L2, and what a call costs and a node that 
 one token. What a text costs is predicted by the NumPy model of the same codes.
 """
 
+import dataclasses
 import json
 import sys
 import time
@@ -23,8 +24,9 @@ import numpy as np
 from quantized_gemv import read_rate, timed
 
 from stacklib.roofline.host import measure as host
-from stacklib.tinylm import TinyLM, edge, load
+from stacklib.tinylm import TinyLM, load
 from stacklib.tinylm.corpus import own_prose
+from stacklib.tinylm.low_precision import edge
 from stacklib.tinylm.perplexity import perplexity, score
 from stacklib.tinylm.quantized import with_outliers
 
@@ -46,7 +48,7 @@ def model_of(kind: str) -> TinyLM:
 
 def small(kind: str, rows: int, cols: int) -> Callable[[], object]:
     """One product in onnxruntime, its matrix constant."""
-    from stacklib.tinylm.edge_onnx import FLOAT, Graph, runner
+    from stacklib.tinylm.low_precision.edge_onnx import FLOAT, Graph, runner
 
     weight: Any = np.ones((rows, cols), np.float32)
     if kind == "int8":
@@ -61,7 +63,7 @@ def small(kind: str, rows: int, cols: int) -> Callable[[], object]:
 
 def chain(nodes: int, width: int = 256) -> Callable[[], object]:
     """A row of nodes that each scale a token's numbers."""
-    from stacklib.tinylm.edge_onnx import FLOAT, Graph, runner
+    from stacklib.tinylm.low_precision.edge_onnx import FLOAT, Graph, runner
 
     graph, x, ends = Graph(), "x", (FLOAT, 1, width)
     factors = graph.keep("factors", np.ones(width, np.float32))
@@ -88,7 +90,7 @@ def ceilings(sizes: dict[str, int]) -> dict[str, Any]:
 
 def predict(folder: Path) -> None:
     """Measure the ceilings, then write what they say of a step."""
-    from stacklib.tinylm.edge_onnx import exported
+    from stacklib.tinylm.low_precision.edge_onnx import exported
 
     models = {kind: model_of(kind) for kind in KINDS}
     weights = sum(w.size for w in models["fp32"].weights.values() if w.ndim == 2)
@@ -145,7 +147,7 @@ class Reading(TinyLM):
 
 def session_of(kind: str, also: bool = False) -> Any:
     """A model in onnxruntime; ``also``: codes and sums of its products come out."""
-    from stacklib.tinylm.edge_onnx import Session, exported, shown
+    from stacklib.tinylm.low_precision.edge_onnx import Session, exported, shown
 
     model = model_of(kind)
     return Session(exported(model), shown(model) if also else ())
@@ -168,27 +170,34 @@ def steps(session: Any, past: int) -> list[float]:
 
 def equal(kind: str) -> dict[str, Any]:
     """Codes and sums of every product of a text, those of NumPy beside."""
-    from stacklib.tinylm.edge_onnx import name_of
+    from stacklib.tinylm.low_precision.edge_onnx import name_of
 
-    model, session = model_of(kind), session_of(kind, also=True)
+    session, model = session_of(kind, also=True), model_of(kind)
+    given: dict[str, Any] = {}
+
+    class Told(edge.Product):
+        def rounded(self, x: Any) -> Any:
+            given[id(self)] = super().rounded(x)
+            return given[id(self)]
+
+    mine = {
+        key: Told(*(getattr(each, f.name) for f in dataclasses.fields(each)))
+        for key, each in edge.products(model).items()
+    }
+    model = dataclasses.replace(model, weights={**model.weights, **mine})
     text = next(document.text for document in own_prose() if document.is_held_out)
     ids = [model.tokenizer.end, *model.tokenizer.encode(text)]
-    logits, seen = session.step(ids[: model.config.max_position_embeddings])
-    counts = {"sums": 0, "sums_equal": 0}
-    for key, product in edge.products(model).items():
-        sums = seen[f"{name_of(key)}.sums"]
-        mine = product.sums(seen[f"{name_of(key)}.codes"])
+    ids = ids[: model.config.max_position_embeddings]
+    want, (logits, seen) = model.logits(ids), session.step(ids)
+    counts = dict.fromkeys(("sums", "sums_equal", "codes", "codes_equal"), 0)
+    for key, product in mine.items():
+        sums, codes = (seen[f"{name_of(key)}.{what}"] for what in ("sums", "codes"))
         counts["sums"] += sums.size
-        counts["sums_equal"] += int((sums == mine).sum())
-    want = model.logits(ids[: len(logits)])
-    counts["first_choices_equal"] = int((want.argmax(1) == logits.argmax(1)).sum())
-    off = float(np.abs(want - logits).max())
-    return {
-        "id": f"equal-{kind}",
-        "tokens": len(logits),
-        **counts,
-        "logits_off": six(off),
-    }
+        counts["sums_equal"] += int((sums == product.sums(codes)).sum())
+        counts["codes"] += codes.size
+        counts["codes_equal"] += int((codes == given[id(product)]).sum())
+    first = int((want.argmax(1) == logits.argmax(1)).sum())
+    return {"id": f"equal-{kind}", "tokens": len(ids), **counts, "first_equal": first}
 
 
 def six(x: Any) -> float:

@@ -11,8 +11,8 @@ as ONNX by ``edge_onnx``.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,28 +21,11 @@ from numpy.typing import NDArray
 from stacklib.quantity.bounds import at_least
 from stacklib.quantizers import quantize
 
-from .model import TinyLM
-from .quantized import calibration
+from ..model import TinyLM
+from ..quantized import calibration
 
 LEVELS = 255  # codes above the lowest
 HEAD = "model.embed_tokens.weight"  # read by the lookup, and as the output matrix
-
-
-@dataclass
-class Range:
-    """The least and the largest number that a product was given."""
-
-    low: float = 0.0  # zero is among them, so that it has a code
-    high: float = 0.0
-
-    def see(self, x: NDArray[Any]) -> None:
-        """Widen the range to hold ``x``."""
-        self.low = min(self.low, float(x.min()))
-        self.high = max(self.high, float(x.max()))
-
-    def affine(self) -> tuple[np.float32, int]:
-        """Scale and zero point that lay the range over the codes."""
-        return affine(self.low, self.high)
 
 
 def affine(low: float, high: float) -> tuple[np.float32, int]:
@@ -50,26 +33,30 @@ def affine(low: float, high: float) -> tuple[np.float32, int]:
 
     Zero itself gets a code, so that padding and a dead activation are exact.
     """
-    at_least(0, high_minus_low=high - low)
+    at_least(0, high_over_low=high - low)
     low, high = min(low, 0.0), max(high, 0.0)
     scale = np.float32((high - low) / LEVELS) or np.float32(1)
     return scale, round(-low / float(scale))
 
 
+class _Matrix:
+    """What stands for a weight on the right of a product with floats."""
+
+    __array_ufunc__ = None  # NumPy hands the product over
+
+    @property
+    def T(self) -> Any:
+        return self
+
+
 @dataclass(frozen=True)
-class Product:
+class Product(_Matrix):
     """A matrix in eight bits, and what its input is rounded with."""
 
     codes: NDArray[np.int8]  # (rows out, columns in)
     scales: NDArray[np.float32]  # (rows out,)
     scale: np.float32
     zero: int
-
-    __array_ufunc__ = None  # NumPy hands the product over
-
-    @property
-    def T(self) -> Product:
-        return self
 
     def __getitem__(self, ids: Any) -> NDArray[np.float32]:
         return self.codes[ids] * self.scales[ids][..., None]
@@ -88,27 +75,26 @@ class Product:
         return self.sums(self.rounded(x)) * (self.scale * self.scales)
 
 
-@dataclass(frozen=True)
-class _Seen:
+@dataclass
+class _Seen(_Matrix):
     """A weight that keeps the range of what is multiplied with it."""
 
     weight: NDArray[Any]
-    range: Range = field(default_factory=Range)
+    low: float = 0.0
+    high: float = 0.0
 
-    __array_ufunc__ = None
+    def __getitem__(self, ids: Any) -> Any:
+        return self.weight[ids]
 
-    @property
-    def T(self) -> _Seen:
-        return self
+    def __rmatmul__(self, x: NDArray[Any]) -> Any:
+        self.low = min(self.low, float(x.min()))
+        self.high = max(self.high, float(x.max()))
+        return x @ self.weight.T
 
-    def __getitem__(self, ids: Any) -> NDArray[Any]:
-        found: NDArray[Any] = self.weight[ids]
-        return found
-
-    def __rmatmul__(self, x: NDArray[Any]) -> NDArray[Any]:
-        self.range.see(x)
-        found: NDArray[Any] = x @ self.weight.T
-        return found
+    def product(self) -> Product:
+        """The same in eight bits."""
+        q = quantize(self.weight, "int8_channel")
+        return Product(q.codes, q.scales.reshape(-1), *affine(self.low, self.high))
 
 
 def calibrated(model: TinyLM, texts: Sequence[str] | None = None) -> TinyLM:
@@ -120,22 +106,13 @@ def calibrated(model: TinyLM, texts: Sequence[str] | None = None) -> TinyLM:
     texts = calibration() if texts is None else texts
     if not texts:
         raise ValueError("no texts: a range needs at least one to be seen in")
-    matrices = {k: _Seen(w) for k, w in model.weights.items() if w.ndim == 2}
-    watched: Any = dataclasses.replace(model, weights={**model.weights, **matrices})
+    seen = {key: _Seen(w) for key, w in model.weights.items() if w.ndim == 2}
+    watched: Any = dataclasses.replace(model, weights={**model.weights, **seen})
     for text in texts:
         ids = [model.tokenizer.end, *model.tokenizer.encode(text)]
         watched.logits(ids[: model.config.max_position_embeddings])
-    return replaced(model, lambda key: matrices[key].range.affine())
-
-
-def replaced(model: TinyLM, ranges: Callable[[str], tuple[np.float32, int]]) -> TinyLM:
-    """The model with its matrices in INT8, their inputs' scale and zero point given."""
-    weights: dict[str, Any] = dict(model.weights)
-    for key, weight in model.weights.items():
-        if weight.ndim == 2:
-            q = quantize(weight, "int8_channel")
-            weights[key] = Product(q.codes, q.scales.reshape(-1), *ranges(key))
-    return dataclasses.replace(model, weights=weights)
+    whole: Any = {key: each.product() for key, each in seen.items()}
+    return dataclasses.replace(model, weights={**model.weights, **whole})
 
 
 def products(model: TinyLM) -> Mapping[str, Product]:

@@ -17,9 +17,9 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from ..forward import turns
+from ..model import TinyLM
 from .edge import HEAD, Product, products
-from .forward import turns
-from .model import TinyLM
 
 OPSET, IR = 23, 10
 Shapes: TypeAlias = dict[str, tuple[Any, ...]]  # kind of number, then sizes
