@@ -86,7 +86,7 @@ def ceilings(sizes: dict[str, int]) -> dict[str, Any]:
         for name, run in runs.items():
             spent[name] = min(spent[name], *timed(run, 9))
         for kind, size in sizes.items():
-            reads[kind] = max(reads[kind], read_rate(size))
+            reads[kind] = max(reads[kind], read_rate(size, min))
     few, many = (spent[nodes] for nodes in CHAINS)
     node = (many - few) / (CHAINS[1] - CHAINS[0])
     call, near = few - CHAINS[0] * node, {}
@@ -205,7 +205,7 @@ def equal(kind: str) -> dict[str, Any]:
         counts["codes"] += codes.size
         counts["codes_equal"] += int((codes == given[id(product)]).sum())
     first = int((want.argmax(1) == logits.argmax(1)).sum())
-    return {"id": f"equal-{kind}", "tokens": len(ids), **counts, "first_equal": first}
+    return {"tokens": len(ids), **counts, "first_equal": first}
 
 
 def six(x: Any) -> float:
@@ -229,9 +229,14 @@ def measure(forecast: dict[str, Any]) -> dict[str, Any]:
         read = Reading(**vars(load()) | {"weights": sessions[kind]})
         texts[kind] = costs(read)
         print(kind, told, texts[kind])
-    rows.append(equal("int8"))
-    print(rows[-1])
-    return {"rows": rows, "texts": texts, "versions": host.versions() | versions()}
+    same = equal("int8")
+    print(same)
+    return {
+        "rows": rows,
+        "texts": texts,
+        "equal": same,
+        "versions": host.versions() | versions(),
+    }
 
 
 if __name__ == "__main__":
