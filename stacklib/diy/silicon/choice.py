@@ -20,7 +20,7 @@ from stacklib.quantity.bounds import above_zero
 
 from .devices import Fpga, device
 
-WEEKS = 365.25 / 7  # of a year
+WEEKS = (one_of("year") / (7 * one_of("day"))).to("").named("weeks of a year")
 
 
 class Side(NamedTuple):
