@@ -165,6 +165,13 @@ LINES = [
     *tables(f"simulate {TRAFFIC}", forms="json"),
     Typed(f"simulate {HOUSES}"),
     *tables(
+        "journey llama-2-7b --on h100-sxm --dtype bf16 --tp 1 --batch 4 --context 512 "
+        "--prompt 256 --new 8 --rate 5 --price-of-power 0.07 --load 0.5",
+        forms="json",
+    ),
+    Typed("journey llama-3-70b --on rubin --tp 8 --rent 4 --mode limit"),
+    Typed("journey llama-3-70b --on h100-sxm", 2),
+    *tables(
         "search llama-3-8b --on h100-sxm --gpus 2 --prompt 1024 --new 64 --ttft 2000 "
         "--tpot 50 --e2e 60000 --dtype bf16 --objective tokens_per_gpu "
         "--software engine",

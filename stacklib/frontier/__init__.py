@@ -1,0 +1,16 @@
+"""What is coming, and one token through all layers: the room of the frontier.
+
+``journey("llama-3-70b", "h100-sxm", "bf16", tp=8)`` is the account of a token in time,
+joules and dollars, with the gap to what the boards may draw named.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stacklib import offer
+
+if TYPE_CHECKING:
+    from .waterfall import journey
+else:
+    __all__, __getattr__, __dir__ = offer(__name__)
