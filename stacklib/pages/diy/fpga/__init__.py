@@ -10,13 +10,13 @@ from stacklib import diy, hardware, models
 from stacklib.diy.silicon import block, glyphs
 from stacklib.diy.silicon.choice import Choice, weigh
 from stacklib.diy.silicon.devices import FAMILIES, device
-from stacklib.diy.silicon.fixed import run, run_many
+from stacklib.diy.silicon.fixed import flat, run, run_many
 from stacklib.diy.silicon.frame import on_arrays
 from stacklib.diy.silicon.pipeline import Design, room, tile_cycles
 from stacklib.kernels.schedule.pipeline import Stage, pipeline
 from stacklib.pages.chain.posts import MODEL
 from stacklib.pages.figures_of import rows
-from stacklib.quantity import Quantity, ceil, chosen, counting, quoted
+from stacklib.quantity import Quantity, ceil, chosen, counting
 
 FIRST, MIDDLE, LARGE, CARD = "up5k", "zynq_7020", "k26", "u50"
 SHOWN = (FIRST, "hx8k", "ecp5_85f", "artix_100t", MIDDLE, "cyclone_v", LARGE, CARD)
@@ -24,6 +24,7 @@ UNSEEN, SEED = 2000, 7  # digits that no weight was fitted to
 TOKENS = 12  # of the block
 TILES_CARD, SIDE, WIDE = "tt_blackhole_p150", 32, 2  # numbers of a tile's side, bytes
 ACROSS, DOWN = 12, 10  # cores of a row and of a column that share what is read
+ASKED = ("operations", "memory", "price", "weeks", "effort")
 PRODUCTS = 64  # of tiles, in the kernel that is run
 
 
@@ -119,18 +120,9 @@ def right() -> float:
 def agree() -> int:
     """Of every layer of one digit."""
     network, image = diy.small_cnn(), glyphs.glyphs(1, 5)[0][0]
-    by_loops = run(network, image)
     frame = on_arrays(network, design().engines, image)
-    both = zip(by_loops, frame.layers, strict=True)
-    return sum(
-        a == b
-        for one, other in both
-        for a, b in zip(_flat(one), _flat(other), strict=True)
-    )
-
-
-def _flat(planes: Any) -> list[int]:
-    return [value for plane in planes for row in plane for value in row]
+    both = zip(map(flat, run(network, image)), map(flat, frame.layers), strict=True)
+    return sum(a == b for one, other in both for a, b in zip(one, other, strict=True))
 
 
 def synthesis(kind: str) -> Quantity:
@@ -154,19 +146,15 @@ def row(on: str) -> dict[str, Any]:
         "blocks": of.dsps,
         "places": places(on),
         "ceiling": of.ceiling,
-        "cycles per digit": told("interval", on),
+        "interval": told("interval", on),
         "digits a second": digits(on),
         "in use": used(on),
     }
 
 
 def over(what: str, on: str = LARGE, base: str = FIRST) -> Quantity:
-    """A device over another: blocks, ceiling or frames a second."""
-    if what == "frames":
-        ratio = digits(on) / digits(base)
-    else:
-        name = {"blocks": "dsps"}.get(what, what)
-        ratio = getattr(device(on), name) / getattr(device(base), name)
+    """A device over another: ``dsps`` or ``ceiling``."""
+    ratio = getattr(device(on), what) / getattr(device(base), what)
     return ratio.named(f"{what}, {on} over {base}")
 
 
@@ -215,30 +203,10 @@ def fight(by_hls: bool = False) -> Choice:
 
 def sides_of_fight() -> list[dict[str, Any]]:
     """The rows of both."""
-    return [
-        {
-            "on": side.name,
-            "operations": side.rate,
-            "memory": side.bytes,
-            "price": side.price,
-            "weeks": side.weeks,
-            "effort": side.effort,
-        }
-        for side in fight()
-    ]
-
-
-def hls4ml(what: str) -> Quantity:
-    """A published network on a PYNQ-Z2, a U50 and a card; and its way in and out."""
-    return quoted(f"hls4ml_cnn.{what}")
+    return [{"on": one[0], **dict(zip(ASKED, one[1:], strict=True))} for one in fight()]
 
 
 # -- a card of tiles ------------------------------------------------------------------
-
-
-def cores() -> Quantity:
-    """Of the card, since the firmware of 2026."""
-    return hardware.get(TILES_CARD).compute_units
 
 
 def computing() -> Quantity:
