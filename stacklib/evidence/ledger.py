@@ -82,7 +82,7 @@ _UNITS = {
     "FLOP/param/token": "FLOP/token", "FLOP/B per token": "FLOP/B/token",
     "USD/1M tokens": "USD/Mtoken",
     "failures/day": "", "magnitude": "", "switches": "", "GPUs per rack": "",
-    "instructions": "", "ISAs": "", "products": "", "layers": "",
+    "instructions": "", "ISAs": "", "products": "", "layers": "", "months": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
