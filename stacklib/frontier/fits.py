@@ -167,7 +167,6 @@ def _exchanged(
     mlp: Experts,
 ) -> float:
     """Seconds in which every chip sends its tokens' copies to their experts."""
-    rate, hop = _link(device)
     sent = dispatch_bytes(
         tokens,
         mlp.top_k,
@@ -178,7 +177,17 @@ def _exchanged(
         ranks_per_node=chips,
         experts=mlp.experts,
     )
-    out = float(sent.sent - sent.own)
+    return sent_seconds(device, chips, shape, float(sent.sent - sent.own))
+
+
+def sent_seconds(
+    device: Accelerator, chips: int, shape: tuple[int, ...], out: float
+) -> float:
+    """Seconds in which each chip sends so many bytes, evenly to all others.
+
+    - ``shape``: of a torus; none for a switch
+    """
+    rate, hop = _link(device)
     if not shape:
         return out / rate + 2 * hop
     ways, busiest, far = _torus(shape)
