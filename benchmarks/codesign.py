@@ -3,7 +3,7 @@
     python benchmarks/codesign.py predict   # -> predictions/codesign.json
     python benchmarks/codesign.py measure   # once committed -> results/
 
-Tile, format, size of the experts and network, 1,188 points of `frontier.codesign`. The
+Tile, format, size of the experts and network, 594 points of `frontier.codesign`. The
 prediction was made on a napkin, before any point had been asked: bytes of the weights
 over 8 TB/s and bytes of the tokens over a port or over NVLink, nothing else.
 """
