@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING
 from stacklib import offer
 
 if TYPE_CHECKING:
+    from .binding import binding_layer
+    from .factor_tree import factors
+    from .fits import topology_fit
+    from .hardened import hardening
+    from .joint import codesign
     from .waterfall import journey
 else:
     __all__, __getattr__, __dir__ = offer(__name__)

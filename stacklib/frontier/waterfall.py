@@ -246,7 +246,7 @@ def journey(
     Examples
     --------
     >>> found = journey("llama-3-70b", "h100-sxm", "bf16", tp=8)
-    >>> found.time == found.estimate.tpot, len(found.events)
+    >>> bool(found.time == found.estimate.tpot), len(found.events)
     (True, 8)
     >>> found.token.explained.text()
     '0.19 to 0.49'

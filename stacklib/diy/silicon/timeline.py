@@ -12,13 +12,13 @@ from typing import NamedTuple
 from stacklib.cost.data import wafer_price
 from stacklib.cost.making import fact
 from stacklib.cost.spans import Span, span
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, one_of
 from stacklib.quantity.bounds import whole
 
 from .devices import table
 from .realism import quoted_span
 
-WEEKS_A_MONTH = 365.25 / 12 / 7
+WEEKS_A_MONTH = (one_of("year") / (84 * one_of("day"))).to("").named("weeks of a month")
 
 
 class Phase(NamedTuple):
