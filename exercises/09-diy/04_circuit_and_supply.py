@@ -3,12 +3,12 @@
 level: derive
 
 A machine has `cards` cards of `watts` W each and `other` W of all else. Its supply
-gives `share` of the wall's power. A circuit of `volts` V and `amps` A carries 80 % of
-that for hours.
+gives `share` of the wall's power. Suppose a circuit of `volts` V and `amps` A carries
+80 % of that for hours.
 
 - `limit(cards, watts, other, share, volts, amps)`: the highest power limit of a
   card, in whole watts and never above `watts`, with which the circuit holds for hours;
-  raise `ValueError` where not even cards of 0 W would.
+  raise `ValueError` where it would not even without cards.
 - `rating(cards, watts, other, stands)`: suppose one card draws 3 times its power for
   100 us while all else goes on, and a supply stands `stands` times its rating so long.
   The smallest rating, in whole watts, that carries load and spike.

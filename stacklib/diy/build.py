@@ -121,10 +121,6 @@ class Build:
                 field == "slots" and 0 < many < len(self.gpus)
             ):
                 raise ValueError(f"{field}: {many} for {len(self.gpus)} cards")
-        self._check_sorts()
-
-    def _check_sorts(self) -> None:
-        """A bridge is no power cable, and a power cable no bridge."""
         for cable in self.cables:
             if "watts" not in cable.values:
                 raise ValueError(f"cables: {cable.name} carries no power")

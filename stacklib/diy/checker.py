@@ -85,17 +85,9 @@ def verify(
             part = why.split(":")[0]
             undecided.append(Finding(rule.id, "undecided", says, why, part, ()))
     mender = Mender(case, [rule for rule, _ in broken], [f.rule for f in undecided])
-    return [
-        Finding(
-            rule.id,
-            "broken",
-            found.says,
-            found.sum(),
-            found.part.name,
-            found.sources(),
-            mender.mend(rule, found.part),
-            found.need,
-            found.have,
-        )
-        for rule, found in broken
-    ] + undecided
+    findings = []
+    for rule, found in broken:
+        told = (found.says, found.sum(), found.part.name, found.sources())
+        mend = mender.mend(rule, found.part)
+        findings.append(Finding(rule.id, "broken", *told, mend, found.need, found.have))
+    return findings + undecided

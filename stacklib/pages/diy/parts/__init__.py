@@ -7,49 +7,42 @@ from operator import add
 from typing import Any
 
 from stacklib import hardware
-from stacklib.cost.catalogue import Component, part
+from stacklib.cost.catalogue import part
 from stacklib.diy import Build, speed, verify
 from stacklib.diy.findings import Finding
 from stacklib.diy.placing import Seat, place
+from stacklib.diy.rules import counted as grouped
 from stacklib.quantity import Quantity, chosen, counting, quoted
 
 MODEL = "llama-3-70b:q4_k_m"
 MAINS = 120  # V: the outlet of the guide's reader
-GUIDE: dict[str, Any] = {
-    "gpus": "2 x rtx_5090",
-    "cpu": "7960x",
-    "board": "wrx90e_sage_se",
-    "memory": "renegade_pro_128",
-    "psu": "straight_power_12_1500",
-    "storage": "990_pro_4tb",
-    "case": "enthoo_pro_2_server",
-    "cooling": "xe360_tr5",
+FIELDS = (
+    "gpus",
+    "cpu",
+    "board",
+    "memory",
+    "psu",
+    "storage",
+    "case",
+    "cooling",
+    "risers",
+)
+LISTS = {
+    "guide": "2 x rtx_5090, 7960x, wrx90e_sage_se, renegade_pro_128, "
+    "straight_power_12_1500, 990_pro_4tb, enthoo_pro_2_server, xe360_tr5",
+    "desktop": "4 x rtx_3090_turbo, 14900k, w680_ace, vengeance_ddr5_96, evga_1600_p2, "
+    "870_evo_4tb, open_frame_8, nh_d15_g2, tt_gen4_300",
+    "server": "4 x rtx_3090_turbo, epyc_7302, romed8_2t, 8 x ksm32r_32, evga_1600_p2, "
+    "870_evo_4tb, open_frame_8, nh_u14s_tr4, tt_gen4_300",
 }
-FOUR: dict[str, Any] = {
-    "gpus": "4 x rtx_3090_turbo",
-    "cpu": "14900k",
-    "board": "w680_ace",
-    "memory": "vengeance_ddr5_96",
-    "psu": "evga_1600_p2",
-    "storage": "870_evo_4tb",
-    "case": "open_frame_8",
-    "cooling": "nh_d15_g2",
-    "risers": "tt_gen4_300",
-    "limit": 200,
-}
-SERVER: dict[str, Any] = FOUR | {
-    "cpu": "epyc_7302",
-    "board": "romed8_2t",
-    "memory": "8 x ksm32r_32",
-    "cooling": "nh_u14s_tr4",
-}
-BUILDS = {"guide": GUIDE, "desktop": FOUR, "server": SERVER}
+LIMIT = {"desktop": 200.0, "server": 200.0}  # W of a card
 
 
 @cache
 def build(name: str = "guide") -> Build:
     """One of the page's machines."""
-    return Build(**BUILDS[name])
+    parts: dict[str, Any] = dict(zip(FIELDS, LISTS[name].split(", "), strict=False))
+    return Build(**parts, limit=LIMIT.get(name))
 
 
 # -- the list of the guide, refused and mended -----------------------------------------
@@ -116,30 +109,22 @@ def fact(name: str, field: str) -> Quantity:
     return part(name).quantity(field)
 
 
-@cache
-def newest(one: Component) -> Quantity:
-    """The newest price of a part."""
-    return one.quotes[-1].value
-
-
 def bill(of: Build | None = None) -> Quantity:
     """All parts at their newest prices."""
-    prices = [newest(one) for one in (of or build()).parts()]
+    prices = [one.quotes[-1].value.across(1) for one in (of or build()).parts()]
     return reduce(add, prices).named("all parts, newest prices")
 
 
 def lines() -> list[dict[str, Any]]:
     """The bill, part by part."""
-    made = build()
-    every = dict.fromkeys(made.parts())
     return [
         {
-            "part": f"{made.parts().count(one)} x {one.name}",
-            "each": newest(one).across(1) if one.device else newest(one),
+            "part": f"{many} x {one.name}",
+            "each": one.quotes[-1].value.across(1),
             "price of": one.quotes[-1].date,
             "kind": one.quotes[-1].what,
         }
-        for one in every
+        for many, one in grouped(build().parts())
     ]
 
 
@@ -179,10 +164,8 @@ def link(card: int, name: str = "desktop") -> Quantity:
 
 def uplink() -> Quantity:
     """Bytes a second between chipset and processor of the desktop board."""
-    rate = build("desktop").board.quantity("uplink") * lane(
-        int(quoted("rig.w680_uplink").si)
-    )
-    return rate.named("between chipset and processor")
+    each = lane(int(quoted("rig.w680_uplink").si))
+    return (fact("w680_ace", "uplink") * each).named("between chipset and processor")
 
 
 @counting("tokens a second by {split}, {name}", unit="token/s", family="E_decode")
@@ -204,18 +187,9 @@ def token(split: str) -> Quantity:
     return (one / rate("mended", split)).to("s").named(f"a token by {split}")
 
 
-@counting("lanes of the cards, {cpu} with {cards} cards")
-def in_use(cards: int, cpu: str = "10980xe") -> int:
-    """Lanes that a Creator X299 gives so many cards, in all."""
-    return sum(seat.told("lanes") for seat in x299(cards, cpu))
-
-
-def x299(cards: int, cpu: str = "10980xe") -> tuple[Seat, ...]:
-    """Cards of one slot on a board whose maker prints the lanes of each."""
-    held = {"cpu": cpu, "board": "creator_x299", "memory": "vengeance_ddr4_64"}
-    return place(Build(**GUIDE | held | {"gpus": f"{cards} x rtx_a4000"})).seats
-
-
 def printed(cards: int) -> str:
-    """The lanes of those cards as makers write them."""
-    return "/".join(f"x{seat.told('lanes')}" for seat in x299(cards))
+    """Lanes on a Creator X299, whose maker prints them, as makers write them."""
+    made = build().with_(
+        cpu="10980xe", board="creator_x299", gpus=f"{cards} x rtx_a4000"
+    )
+    return "/".join(f"x{seat.told('lanes')}" for seat in place(made).seats)
