@@ -9,7 +9,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.diy import Build, chain, power, speed
 from stacklib.diy.breaker import Chain
-from stacklib.diy.voltage import WORK, spread, voltage
+from stacklib.diy.voltage import ENDS, STATIC, WORK, spread, voltage
 from stacklib.evidence import measurements
 from stacklib.evidence.systems import device_of
 from stacklib.pages.figures_of import measured
@@ -85,14 +85,16 @@ def capped() -> Quantity:
     return (chosen(CAP, label="share of it") * board()).named("the limit")
 
 
-def idle(on: str = UNSEEN) -> Quantity:
-    """Watts that are drawn whatever it does."""
-    return (quoted("voltage.static_tsmc_4n") * board(on)).named("without work")
+@counting("watts of the {on} without work", unit="W")
+def idle(on: str = UNSEEN) -> float:
+    """What is drawn whatever it does."""
+    return STATIC[""] * float(board(on).si)
 
 
-def dense() -> Quantity:
-    """Watts that a dense model in three bits would draw, if a board granted it."""
-    return (quoted("voltage.decode_most_wants") * board(CARD)).named("wanted")
+@counting("watts wanted of the {on} by a dense model in few bits", unit="W")
+def dense(on: str = CARD) -> float:
+    """If a board granted it."""
+    return ENDS["decode"][0].wants * float(board(on).si)
 
 
 # -- what others published -------------------------------------------------------------
@@ -210,6 +212,7 @@ def circuit() -> Quantity:
     return (outlet * quoted("rig.amps_low") * hours).to("W").named("a circuit")
 
 
-def host() -> Quantity:
-    """Watts of the processor while cards work."""
-    return (quoted("heat.host") * build().cpu.quantity("power")).to("W").named("host")
+@counting("watts of the {cards} cards together", unit="W")
+def drawn(cards: int = ALL) -> float:
+    """At the end of the hours."""
+    return made(cards).curve.watts[-1]
