@@ -101,8 +101,10 @@ class Build:
                 names = ", ".join(one.name for one in found)
                 raise ValueError(f"{field}: one {kind} fits, not {len(found)}: {names}")
             object.__setattr__(self, field, found if field in MANY else found[0])
-        slots = (self.slots,) if isinstance(self.slots, str) else tuple(self.slots)
-        object.__setattr__(self, "slots", slots)
+        slots = (self.slots,) if isinstance(self.slots, str) else self.slots
+        if not isinstance(slots, list | tuple):
+            raise ValueError(f"slots = {slots!r}: write the names of slots, a list")
+        object.__setattr__(self, "slots", tuple(slots))
         whole(circuits=self.circuits)
         if self.circuits > len(self.psu):
             raise ValueError(

@@ -160,3 +160,129 @@ PLANTED: dict[str, tuple[Any, ...]] = {
     "circuit": (RACK, {"gpus": TURBO, "psu": "rog_thor_1600_t3"}),
     "supplies": (RACK, {"psu": "2 x evga_1600_p2"}),
 }
+
+ITX = {
+    **DESK,
+    "cpu": "7800x3d",
+    "board": "strix_x870_i",
+    "memory": "2 x ksm48e_32",
+    "psu": "sf1000",
+    "case": "nr200",
+}
+FRAME = {**RACK, "case": "open_frame_8", "risers": "tt_gen4_300"}
+GENOA = {
+    **RACK,
+    "cpu": "epyc_9354",
+    "board": "h13ssl_n",
+    "memory": "12 x ksm56r_32",
+    "cooling": "freezer_4u_sp5",
+}
+WORK = {**DESK, "cpu": "14900k", "cooling": "nh_d15_g2", "board": "w680_ace"}
+BIG = {"psu": "straight_power_12_1500"}
+# As lists of parts go wrong: base, what is changed, volts, the rules that it breaks.
+JUDGED: dict[str, tuple[dict[str, Any], dict[str, Any], int, str]] = {
+    "PRO on TRX50": (TOWER, {"cpu": "7965wx"}, 120, ""),
+    "plain memory on TRX50": (TOWER, {"memory": "4 x ksm48e_32"}, 120, "memory-module"),
+    "ECC without register": (DESK, {"memory": "2 x ksm48e_32"}, 120, ""),
+    "three modules": (DESK, {"memory": "3 x ksm48e_32"}, 120, "channels"),
+    "six on four slots": (TOWER, {"memory": "6 x ksm56r_32"}, 120, "memory-slots"),
+    "DDR5 on EPYC 7002": (RACK, {"memory": "8 x ksm56r_32"}, 120, "memory-type"),
+    "DDR5 on a D4 board": (WORK, {"board": "b760_creator_d4"}, 120, "memory-type"),
+    "AM5 on 1700": (DESK, {"board": "proart_z790"}, 120, "socket"),
+    "EPYC 9755 on air": (
+        GENOA,
+        {"cpu": "epyc_9755", "gpus": "rtx_a4000", "slots": "x16 A"},
+        120,
+        "cooler-power ?case-slots",
+    ),
+    "small": (ITX, {"gpus": "rtx_4080"}, 120, ""),
+    "small, ATX supply": (ITX, {"psu": "mpg_a1000g"}, 120, "supply-form"),
+    "small, long card": (
+        ITX,
+        {"gpus": "rtx_4090_gaming_trio"},
+        120,
+        "card-length case-slots",
+    ),
+    "small, spikes": (ITX, {"gpus": "rtx_5090"}, 120, "transient"),
+    "two supplies in a tower": (
+        DESK,
+        {"psu": "2 x mpg_a1000g"},
+        230,
+        "supply-form",
+    ),
+    "two supplies": (RACK, {"psu": "2 x mpg_a1000g"}, 120, "supplies"),
+    "two circuits": (RACK, {"psu": "2 x mpg_a1000g", "circuits": 2}, 120, ""),
+    "Europe": (RACK, {"psu": "2 x evga_1600_p2"}, 230, ""),
+    "Japan": (RACK, {"gpus": TURBO, "limit": 280}, 100, "circuit"),
+    "supply of 230 V": (DESK, {"psu": "x_mighty_2000"}, 100, "mains"),
+    "behind the chipset": (DESK, {"gpus": "3 x rtx_a4000"}, 120, "chipset"),
+    "four in a frame": (
+        FRAME,
+        {"gpus": "4 x rtx_3090_turbo", "limit": 200},
+        120,
+        "",
+    ),
+    "four on a desktop": (
+        {**WORK, "case": "open_frame_8", "risers": "tt_gen4_300"},
+        {"gpus": "4 x rtx_a4000", "psu": "evga_1600_p2"},
+        120,
+        "chipset",
+    ),
+    "riser of miners": (
+        FRAME,
+        {"risers": ["tt_gen4_300", "usb_x1"]},
+        120,
+        "riser-link",
+    ),
+    "riser in a tower": (RACK, {"risers": "tt_gen4_300"}, 120, "?riser-length"),
+    "28 lanes": (OLD, {"cpu": "7820x", "gpus": "2 x rtx_3090"}, 120, "lanes"),
+    "short slot": (
+        {**GENOA, "case": "open_frame_8", "risers": "linkup_ava5_250"},
+        {"slots": ["x16 A", "x8 A"], "limit": 250},
+        120,
+        "slots",
+    ),
+    "under a thick card": (
+        FRAME,
+        {
+            "gpus": ["rtx_3090", "rtx_3090"],
+            "risers": "tt_gen4_300",
+            "cables": "native_8",
+        },
+        120,
+        "",
+    ),
+    "thick cards": (DESK, {"gpus": "2 x rtx_4090_gaming_trio", **BIG}, 240, "spacing"),
+    "bridge on 4090": (
+        RACK,
+        {"gpus": "2 x rtx_4090", "bridges": "nvlink_4_slot", **BIG},
+        240,
+        "nvlink",
+    ),
+    "bridge of unlike": (
+        RACK,
+        {
+            "gpus": ["rtx_3090", "rtx_a6000"],
+            "bridges": "nvlink_3_slot",
+            "slots": ["PCIE1", "PCIE4"],
+        },
+        120,
+        "bridge-pairs",
+    ),
+    "four, two bridges": (
+        RACK,
+        {"gpus": "4 x rtx_3090_turbo", "bridges": "2 x nvlink_2_slot", "limit": 200},
+        120,
+        "",
+    ),
+    "peers nobody tested": (RACK, {"peer": True}, 120, "?peer"),
+    "too little for 5090": (
+        DESK,
+        {"gpus": "rtx_5090", **BIG, "cables": "adapter_3x8"},
+        120,
+        "cable",
+    ),
+    "tail": (DESK, {"gpus": "rtx_3060_12gb", "cables": "pigtail_8"}, 120, "cable"),
+    "server drives": (DESK, {"storage": "p4510_4tb"}, 120, "m2"),
+    "tall cooler": (ITX, {"cooling": "nh_d15_g2"}, 120, "cooler-height"),
+}
