@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date as day
 from math import log10
 from typing import Any
 
@@ -59,9 +61,13 @@ def checked(date: str | None) -> None:
     """Raise ValueError for a date that is none."""
     if date is None:
         return
-    bits = date.split("-") if isinstance(date, str) else []
-    if not bits or not all(bit.isdigit() for bit in bits) or len(bits[0]) != 4:
-        raise ValueError(f"date = {date!r}: write it as 2025, 2025-10 or 2025-10-31")
+    try:
+        if not re.fullmatch(r"\d{4}(-\d\d){0,2}", date):
+            raise ValueError
+        day.fromisoformat(date + "-01" * (2 - date.count("-")))
+    except (TypeError, ValueError):
+        words = "write it as 2025, 2025-10 or 2025-10-31"
+        raise ValueError(f"date = {date!r}: {words}") from None
 
 
 def price(part: Component, date: str | None) -> float | None:
