@@ -18,6 +18,8 @@ from stacklib.diy.silicon.checklist import RULES
 from stacklib.diy.silicon.info import InfoError, read_info
 from stacklib.diy.silicon.tapeout import TILES, core, die, growth
 from stacklib.diy.silicon.verilog import modules
+from stacklib.pages.diy.tapeout.handed import INFO
+from stacklib.pages.diy.tapeout.handed import TILE as VERILOG
 from stacklib.quantity import UnknownName, quoted
 from stacklib.roofline.work.fit import Infeasible
 
@@ -31,56 +33,6 @@ PUBLISHED = {  # sky130_fd_sc_hd, from a published report of counts and areas
     "a21oi_1": 3210 / 641,
     "dfxtp_1": 6990 / 349,
 }
-PINS = "\n".join(
-    f'  {group}[{n}]: "{"pin" * (n == 0)}"'
-    for group in ("ui", "uo", "uio")
-    for n in range(8)
-)
-INFO = f"""
-# Tiny Tapeout project information
-project:
-  title:        "Serial MAC"      # Project title
-  author:       "A. Reader"
-  discord:      ""
-  description:  "A multiplier with a sum: behind #5 pins"
-  language:     "Verilog"
-  clock_hz:     10000000
-  tiles: "1x1"                    # one
-  top_module:  "tt_um_reader_mac"
-  source_files:
-    - "tile.v"
-    - "mac.v"
-
-pinout:
-{PINS}
-yaml_version: 6
-"""
-VERILOG = """
-`default_nettype none
-/* the top: (module of a submission) */
-module tt_um_reader_mac (
-    input  wire [7:0] ui_in,    // Dedicated inputs
-    output wire [7:0] uo_out,
-    input  wire [7:0] uio_in,
-    output wire [7:0] uio_out,
-    output wire [7:0] uio_oe,
-    input  wire       ena,
-    input  wire       clk,
-    input  wire       rst_n
-);
-  wire reset = !rst_n;
-  reg [6:0] total;
-  assign uo_out[6:0] = total;
-  assign uo_out[7] = 0;
-  assign uio_out = 8'b0;
-  assign uio_oe  = 0;
-  always @(posedge clk) begin
-    if (reset) total <= 0;
-    else if (ui_in[0]) total <= total + ui_in[7:1];
-  end
-  wire _unused = &{ena, uio_in, 1'b0};
-endmodule
-"""
 
 
 def matrices(pick, rows, depth, cols, bits=8):

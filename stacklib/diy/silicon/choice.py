@@ -20,7 +20,7 @@ from stacklib.quantity.bounds import above_zero
 
 from .devices import Fpga, device
 
-WEEKS = 365.25 / 7  # of a year
+WEEKS = (one_of("year") / (7 * one_of("day"))).to("").named("weeks of a year")
 
 
 class Side(NamedTuple):
@@ -101,10 +101,10 @@ def weigh(
 
     memory = quoted(f"fpga_{of.key}.bandwidth") if of.key in ("u50", "u55c") else None
     price = of.price.middle.named(f"price of a board with {of.name}")
-    rate, bought = other.peaks["int8"].rate, other.purchase_price
+    rate, bought = other.peaks["int8"].rate, other.purchase_price.across(1)
     return Choice(
         side(of.name, of.ceiling, memory, price, on_board),
-        side(other.short, rate, other.memory_bandwidth, bought, on_card),
+        side(other.short, rate, other.memory_bandwidth.across(1), bought, on_card),
     )
 
 

@@ -12,13 +12,13 @@ from typing import NamedTuple
 from stacklib.cost.data import wafer_price
 from stacklib.cost.making import fact
 from stacklib.cost.spans import Span, span
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, one_of, quoted
 from stacklib.quantity.bounds import whole
 
 from .devices import table
 from .realism import quoted_span
 
-WEEKS_A_MONTH = 365.25 / 12 / 7
+WEEKS_A_MONTH = (one_of("year") / (84 * one_of("day"))).to("").named("weeks of a month")
 
 
 class Phase(NamedTuple):
@@ -37,8 +37,8 @@ class Timeline(NamedTuple):
 
     @property
     def weeks(self) -> Span:
-        """Of the whole path."""
-        return self.phases[-1].ends
+        """Of the whole path, as the guide has them; what its phases add up to."""
+        return span(*(quoted(f"timeline_guide.{end}") for end in ("low", "high")))
 
     @property
     def months(self) -> Span:
