@@ -22,6 +22,16 @@ for _id in sorted(RULES, key=lambda id: _ROOMS.index(RULES[id].all.__module__)):
 MAINS = (90, 277)  # V: what a supply of a household can hang on
 
 
+def outlet(**volts: float) -> None:
+    """Raise ValueError for a voltage that no outlet has."""
+    above_zero(**volts)
+    for name, value in volts.items():
+        if not MAINS[0] <= value <= MAINS[1]:
+            raise ValueError(
+                f"{name} = {value!r}: {MAINS[0]} to {MAINS[1]} V are outlets'"
+            )
+
+
 def verify(
     build: Build, *, mains: float = 120, continuous: float = 0.8
 ) -> list[Finding]:
@@ -61,10 +71,8 @@ def verify(
     supply - limit: each card to 500 W
     circuit - mains: an outlet of 240 V, if the supply takes it
     """
-    above_zero(mains=mains)
+    outlet(mains=mains)
     share(continuous=continuous)
-    if not MAINS[0] <= mains <= MAINS[1]:
-        raise ValueError(f"mains = {mains!r}: {MAINS[0]} to {MAINS[1]} V are outlets'")
     case = Case(build, mains, continuous)
     broken: list[tuple[Rule, Broken]] = []
     undecided = []
@@ -77,17 +85,9 @@ def verify(
             part = why.split(":")[0]
             undecided.append(Finding(rule.id, "undecided", says, why, part, ()))
     mender = Mender(case, [rule for rule, _ in broken], [f.rule for f in undecided])
-    return [
-        Finding(
-            rule.id,
-            "broken",
-            found.says,
-            found.sum(),
-            found.part.name,
-            found.sources(),
-            mender.mend(rule, found.part),
-            found.need,
-            found.have,
-        )
-        for rule, found in broken
-    ] + undecided
+    findings = []
+    for rule, found in broken:
+        told = (found.says, found.sum(), found.part.name, found.sources())
+        mend = mender.mend(rule, found.part)
+        findings.append(Finding(rule.id, "broken", *told, mend, found.need, found.have))
+    return findings + undecided

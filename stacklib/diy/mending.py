@@ -153,8 +153,9 @@ def _memory(
     lanes = min(build.board["channels"], build.cpu["channels"])
     each = part["modules"] * part["capacity"]
     room = build.board["dimms"] // part["modules"]
-    many = max(math.ceil(min(held, most) / each), math.ceil(lanes / part["modules"]))
-    return (part,) * int(min(many, room))
+    round_ = max(1, math.ceil(lanes / part["modules"]))  # kits that fill all channels
+    many = round_ * math.ceil(min(held, most) / each / round_)
+    return (part,) * int(min(many, room // round_ * round_))
 
 
 def _limits(build: Build) -> Iterator[Choice]:

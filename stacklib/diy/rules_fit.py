@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+from stacklib.cost.catalogue import Component
+
 from .findings import Amount, Broken, given, of
 from .rules import (
     Case,
@@ -78,11 +82,17 @@ MODULES = ("modules", "modules")
 
 @rule("channels", "memory")
 def channels(case: Case) -> Found:
-    """No memory channel is left empty: each empty one takes its bandwidth away."""
+    """No memory channel is empty, or has less than others: that costs bandwidth."""
     kits = case.build.memory
-    least = min(case.cpu, case.board, key=lambda part: part["channels"])
-    need = one(least, "channels", "channels")
-    yield over(kits[0], "channels stay empty", need, every(kits, *MODULES))
+    least, have = min(case.cpu, case.board, key=_channels), every(kits, *MODULES)
+    if have.value <= case.board["dimms"]:  # more of them are another rule's
+        rounds = math.ceil(have.value / least["channels"])
+        need = total("modules for all channels", (rounds, of(least, "channels")))
+        yield over(kits[0], "channels are empty or unlike", need, have)
+
+
+def _channels(part: Component) -> float:
+    return float(part["channels"])
 
 
 @rule("memory-most", "memory", "board")
@@ -105,13 +115,16 @@ def form(case: Case) -> Found:
 
 @rule("supply-form", "psu", "case")
 def supply_form(case: Case) -> Found:
-    """The case holds supplies of this shape and length."""
+    """The case holds supplies of this shape and length, and so many."""
     box = case.box
     for psu in dict.fromkeys(case.build.psu):
         yield unlike((psu, "form"), (box, "psus"), "{0} does not go into {1}")
         need = one(psu, "length", "length of the supply")
         have = one(box, "psu_length", "room for it")
         yield over(psu, f"{psu.name} is too long", need, have)
+    need = count(len(case.build.psu), "supplies")
+    have = one(box, "bays", "places for them")
+    yield over(case.build.psu[0], f"{box.name} holds fewer supplies", need, have)
 
 
 @rule("card-length", "case")
@@ -206,7 +219,8 @@ def bridge_pairs(case: Case) -> Found:
         each = given(2, "", "cards that a bridge joins")
         need = total("cards to be joined", (len(bridges), each))
         says = "bridges for cards that are not there"
-        yield over(bridges[0], says, need, count(len(cards), "cards of the build"))
+        pairs = sum(cards.count(card) // 2 * 2 for card in case.cards)
+        yield over(bridges[0], says, need, count(pairs, "cards in pairs of a kind"))
 
 
 @rule("bridge-span", "bridges", "slots")

@@ -12,13 +12,14 @@ from .placing import Seat
 from .rules import Case, Found, count, one, over, rule, total
 
 
-@rule("slots", "board")
+@rule("slots", "slots", "board")
 def slots(case: Case) -> Found:
     """Every card has a slot of its length."""
-    cards, left = len(case.build.gpus), case.placed.cards_left
-    says = f"{case.board.name} has no slot for each card"
-    have = count(cards - left, "slots of their length")
-    yield over(case.board, says, count(cards, "cards"), have)
+    short = [s for s in case.placed.seats if s.slot.name in case.board["short"]]
+    cards = len(case.build.gpus)
+    says = f"{case.board.name} has no slot of its length for each card"
+    held = cards - case.placed.cards_left - len(short)
+    yield over(case.board, says, count(cards, "cards"), count(held, "slots for them"))
 
 
 def _least(seat: Seat) -> Leaf:

@@ -33,7 +33,7 @@ STATIC = {  # share of the board's power that is drawn whatever it does
     "Samsung 8N": quoted("voltage.static_samsung_8n").si,
     "": quoted("voltage.static_tsmc_4n").si,
 }
-_STEPS = 34  # halvings of the clock: to ten digits
+_STEPS = 25  # halvings of the clock: to seven digits
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from stacklib.cost.spans import Span
 from stacklib.cost.tokens import TokenBill
 from stacklib.hardware import THIS_MACHINE, Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, chosen, maximum
+from stacklib.quantity import Quantity, chosen, maximum, minimum
 from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.bounds import device_of
 from stacklib.roofline.work.fit import Infeasible
@@ -96,11 +96,12 @@ class Phase:
 
     @property
     def explained(self) -> Span | None:
-        """Known joules over those at design power."""
+        """Known joules over those at design power, at most all of them."""
         if self.joules is None or self.ceiling is None:
             return None
-        share = self.joules / self.ceiling
-        return Span(share.low.to("1"), share.high.to("1")).named("share explained")
+        ends = self.joules.low / self.ceiling, self.joules.high / self.ceiling
+        low, high = (minimum(1.0, end.to("1")) for end in ends)
+        return Span(low, high).named("share explained")
 
     @property
     def gap(self) -> tuple[Quantity, Quantity] | None:
@@ -246,13 +247,17 @@ def journey(
     Examples
     --------
     >>> found = journey("llama-3-70b", "h100-sxm", "bf16", tp=8)
-    >>> found.time == found.estimate.tpot, len(found.events)
+    >>> bool(found.time == found.estimate.tpot), len(found.events)
     (True, 8)
     >>> found.token.explained.text()
     '0.19 to 0.49'
     """
-    whole(batch=batch, new=new)
+    whole(batch=batch, new=new, tp=tp)
+    batch, new, tp = int(batch), int(new), int(tp)  # of NumPy's narrow ones, too
     paid = checked(prices)
+    if context is not None:
+        whole(0, context=context)
+        context = int(context)
     asked: dict[str, Any] = {"dtype": dtype, "tp": tp, "batch": batch}
     asked |= {"context": context, "prompt": prompt, "new": new, "mode": mode}
     found = estimate(model, on, **asked)

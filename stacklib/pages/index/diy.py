@@ -13,7 +13,9 @@ def diy_map() -> d.Drawing:
     money = section("9.1", "what your money runs", "layer-7")
     wall = section("9.4", "watts: breaker to die", "layer-1")
     parts = section("9.2", "parts that fit", "layer-5", cells("slots", 4, {0, 1}))
-    rig = section("9.3", "the one that stands there", "layer-5", cells("lanes", 16, {3}))
+    rig = section(
+        "9.3", "the one that stands there", "layer-5", cells("lanes", 16, {3})
+    )
     machine = group("a machine of your own", "layer-5", d.flow(parts, rig))
     hand = section("9.5", "one memory in a hand", "layer-2")
     fpga = section("9.6", "gates that you wire", "layer-3", cells("blocks", 8, {1, 2}))
