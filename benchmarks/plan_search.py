@@ -20,7 +20,7 @@ import host_common
 from stacklib.cost import catalogue
 from stacklib.diy import planning
 from stacklib.diy.build import KIND_OF
-from stacklib.diy.planned import Planned, price
+from stacklib.diy.planned import Planned
 from stacklib.diy.platforms import CHOSEN, Offer, Partial
 from stacklib.diy.rules import RULES
 from stacklib.roofline.host import measure as host
@@ -35,10 +35,7 @@ CENT = 100
 def searched(budget: float) -> planning.Search:
     """The search of a budget over the whole catalogue."""
     parts = {kind: catalogue.parts(kind) for kind in set(KIND_OF.values())}
-    prices = {card.key: price(card, None) or 0.0 for card in parts["gpu"]}
-    known = planning.offers(parts, lambda part: price(part, None))
-    judge = planning.Judge(120, 0.8)
-    return planning.Search(budget, WORKLOADS, 1, 4096, prices, judge, known, None)
+    return planning.searched(budget, WORKLOADS, parts)
 
 
 def choice_of(search: planning.Search, build: Planned) -> planning.Choice:

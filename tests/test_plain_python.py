@@ -188,6 +188,10 @@ assert diy.read_build and diy.verify(diy.Build(case="nr200", **parts))[0].mend
 assert diy.fpga(diy.small_cnn(), "pynq_z2").interval == 124
 assert diy.tapeout({"AND": 100}).fits_one and diy.checklist("a: 1", "")
 assert diy.realism()[0].stars == 1 and diy.timeline().weeks.low.si == 12""",
+    "frontier": """
+from stacklib import frontier
+told = frontier.journey("llama-3-70b", "h100-sxm", "bf16", tp=8)
+assert told.time == told.estimate.tpot and told.dollars.low.si > 0""",
 }
 
 

@@ -71,7 +71,7 @@ class Cards:
     def slots(self) -> tuple[float, ...]:
         """Bytes a second of each slot, one way; a card takes no more than its own."""
         both = zip(self.links, self.devices, strict=False)
-        return tuple(min(slot(*link), _own(one)) for link, one in both)
+        return tuple(min(slot(*link), slot(*own_link(one))) for link, one in both)
 
     @property
     def narrowest(self) -> int:
@@ -84,14 +84,8 @@ class Cards:
         if self.bridged:
             return fabric(device, many, nodes=1)
         generation, lanes = self.links[self.narrowest]
-        return pcie_fabric(
-            device,
-            many,
-            generation=generation,
-            lanes=lanes,
-            path=self.path,
-            peer=self.reached,
-        )
+        link: dict[str, Any] = {"generation": generation, "lanes": lanes}
+        return pcie_fabric(device, many, path=self.path, peer=self.reached, **link)
 
     def swapped(self, **changes: Any) -> Cards:
         """The same cards with another link, way or limit."""
@@ -107,10 +101,6 @@ def own_link(device: Accelerator) -> Link:
     if not found:
         raise ValueError(f"{device.name}: no card that goes into a slot")
     return int(found[1]), int(found[2])
-
-
-def _own(device: Accelerator) -> float:
-    return float(slot(*own_link(device)))
 
 
 def of_build(build: Build) -> Cards:

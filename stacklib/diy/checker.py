@@ -12,15 +12,24 @@ from stacklib.quantity.bounds import above_zero, share
 
 from . import rules_fit, rules_lanes, rules_power  # they enter their rules
 from .build import Build
-from .findings import Finding
+from .findings import Broken, Finding
 from .mending import Mender
-from .rules import RULES, Case
+from .rules import RULES, Case, Rule
 
-ROOMS = (rules_fit, rules_lanes, rules_power)
-_ORDER = [room.__name__ for room in ROOMS]
-for _id in sorted(RULES, key=lambda id: _ORDER.index(RULES[id].check.__module__)):
+_ROOMS = [room.__name__ for room in (rules_fit, rules_lanes, rules_power)]
+for _id in sorted(RULES, key=lambda id: _ROOMS.index(RULES[id].all.__module__)):
     RULES[_id] = RULES.pop(_id)  # whichever room was imported first
 MAINS = (90, 277)  # V: what a supply of a household can hang on
+
+
+def outlet(**volts: float) -> None:
+    """Raise ValueError for a voltage that no outlet has."""
+    above_zero(**volts)
+    for name, value in volts.items():
+        if not MAINS[0] <= value <= MAINS[1]:
+            raise ValueError(
+                f"{name} = {value!r}: {MAINS[0]} to {MAINS[1]} V are outlets'"
+            )
 
 
 def verify(
@@ -62,39 +71,23 @@ def verify(
     supply - limit: each card to 500 W
     circuit - mains: an outlet of 240 V, if the supply takes it
     """
-    above_zero(mains=mains)
+    outlet(mains=mains)
     share(continuous=continuous)
-    if not MAINS[0] <= mains <= MAINS[1]:
-        raise ValueError(f"mains = {mains!r}: {MAINS[0]} to {MAINS[1]} V are outlets'")
     case = Case(build, mains, continuous)
-    kept, broken, undecided = set(), [], []
+    broken: list[tuple[Rule, Broken]] = []
+    undecided = []
     for rule in RULES.values():
         try:
-            found = rule.check(case)
+            if found := rule.check(case):
+                broken.append((rule, found))
         except UnknownSpec as wrong:
-            told = f"{rule.title} It cannot be decided."
-            undecided.append(
-                Finding(
-                    rule.id, "undecided", told, str(wrong), str(wrong).split(":")[0], ()
-                )
-            )
-            continue
-        if found is None:
-            kept.add(rule.id)
-        else:
-            broken.append((rule, found))
-    mender = Mender(case, kept)
-    return [
-        Finding(
-            rule.id,
-            "broken",
-            found.says,
-            found.sum(),
-            found.part.name,
-            found.sources(),
-            mender.mend(rule, found.part),
-            found.need,
-            found.have,
-        )
-        for rule, found in broken
-    ] + undecided
+            says, why = f"{rule.title} It cannot be decided.", str(wrong)
+            part = why.split(":")[0]
+            undecided.append(Finding(rule.id, "undecided", says, why, part, ()))
+    mender = Mender(case, [rule for rule, _ in broken], [f.rule for f in undecided])
+    findings = []
+    for rule, found in broken:
+        told = (found.says, found.sum(), found.part.name, found.sources())
+        mend = mender.mend(rule, found.part)
+        findings.append(Finding(rule.id, "broken", *told, mend, found.need, found.have))
+    return findings + undecided

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date as day
 from math import log10
 from typing import Any
 
 from stacklib.cost.catalogue import Component
 
+from .ailments import LINKS
 from .build import Build
 from .splits import Speed, named
 
@@ -58,9 +61,13 @@ def checked(date: str | None) -> None:
     """Raise ValueError for a date that is none."""
     if date is None:
         return
-    bits = date.split("-") if isinstance(date, str) else []
-    if not bits or not all(bit.isdigit() for bit in bits) or len(bits[0]) != 4:
-        raise ValueError(f"date = {date!r}: write it as 2025, 2025-10 or 2025-10-31")
+    try:
+        if not re.fullmatch(r"\d{4}(-\d\d){0,2}", date):
+            raise ValueError
+        day.fromisoformat(date + "-01" * (2 - date.count("-")))
+    except (TypeError, ValueError):
+        words = "write it as 2025, 2025-10 or 2025-10-31"
+        raise ValueError(f"date = {date!r}: {words}") from None
 
 
 def price(part: Component, date: str | None) -> float | None:
@@ -81,9 +88,7 @@ def shown_as(value: Any) -> str:
 
 def commands(runs: Sequence[Speed], context: int) -> tuple[str, ...]:
     """What to run on the machine, and what it should print."""
-    found = [
-        "nvidia-smi -q -d PCIE   # under load: width and generation now as at most"
-    ]
+    found = [LINKS]
     for run in runs:
         model, kept = named(run.model)
         mode = "layer" if run.split == "layers" else "tensor"

@@ -7,18 +7,17 @@ its bandwidth; the most promising is asked first, by ``speed`` and then by
 was found. Machines are ranked by the seconds of one token of each workload, then by
 price: no machine of the catalogue that keeps the rules and the budget is faster.
 
-Left out: unlike cards in one machine, two supplies, limits below half of a card's
-power, risers, and used prices that no row tells. A price is the newest up to the date,
-never the clock's.
+Left out: unlike cards in one machine (``speed`` has them, by layers), two circuits,
+limits below half of a card's power, and used prices that no row tells. A price is the
+newest up to the date, never the clock's.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from functools import lru_cache
-from itertools import islice
+from heapq import heappop, heappush
 from math import inf
 from typing import Any, NamedTuple
 
@@ -32,17 +31,16 @@ from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates.asked import SPLITS
 
-from .breaker import Chain, chain
+from .breaker import chain
 from .build import KIND_OF, Build
 from .cards import Cards, link_of, of_build
-from .checker import verify
+from .checker import outlet, verify
 from .planned import Excluded, Planned, checked, commands, loudness, price, shown_as
-from .platforms import CHOSEN, Judge, Limit, Offer, cheapest, offers
+from .platforms import CHOSEN, MOST_CARDS, Judge, Limit, Offer, cheapest, offers
 from .rules import Case
-from .splits import Speed, decode, soonest, speed
+from .splits import soonest, speed
 from .voltage import power
 
-MOST_CARDS = 8
 SHARES = (1.0, 0.8, 0.65, 0.5)  # of a card's power, as its limit
 HALF = 0.5  # of a card's own link, the least that a rule allows
 MARKETS = ("us",)
@@ -57,13 +55,19 @@ class Choice(NamedTuple):
     link: float
 
     @property
-    def kind(self) -> tuple[str, int]:
-        """What is one machine in the ranking, whoever's board it is."""
-        return self.card.device, self.many
+    def left(self) -> float:
+        """Share of the speed that is left under the limit."""
+        return 1.0 if self.limit is None else power(self.card.device, self.limit).speed
+
+    @property
+    def cards(self) -> Cards:
+        """The cards without their limit, on the narrowest links that are allowed."""
+        cards = Cards((hardware.get(self.card.device),) * self.many)
+        links = tuple((made, max(1, int(w * self.link))) for made, w in cards.links)
+        return cards.swapped(links=links)
 
 
-@dataclass
-class Search:
+class Search(NamedTuple):
     """What one call of ``plan`` asks over and over."""
 
     budget: float
@@ -74,24 +78,18 @@ class Search:
     judge: Judge
     known: Mapping[str, list[Offer]]
     noise: float | None
-    built: dict[tuple[Choice, float], tuple[float, Build] | None] = field(
-        default_factory=dict
-    )
+    built: dict[Any, tuple[float, Build] | None]
 
     def bound(self, choice: Choice) -> float:
         """Seconds that one token of each workload takes at the least."""
-        device = hardware.get(choice.card.device)
         asked = self.workloads, self.batch, self.context
-        return _bound(device.key, choice.many, *asked) / _left(choice)
+        return _bound(choice.card.device, choice.many, *asked) / choice.left
 
     def seconds(self, choice: Choice) -> float:
         """Seconds of one token of each workload; infinite where one does not fit."""
-        cards = _cards(choice._replace(limit=None))
-        found = 0.0
-        for one in self.workloads:
-            made = _fastest(cards, one, self.batch, self.context)
-            found += inf if made is None else made[0]
-        return found / _left(choice)
+        cards, asked = choice.cards, (self.batch, self.context)
+        each = [_fastest(cards, one, *asked)[0] for one in self.workloads]
+        return sum(each) / choice.left
 
     def limits(self, choice: Choice) -> dict[str, Limit]:
         """What must hold of a machine besides the rules."""
@@ -109,35 +107,31 @@ class Search:
     def machine(self, choice: Choice, most: float) -> tuple[float, Build] | None:
         """The cheapest machine around a choice, and its dollars.
 
-        What no machine carries at the lowest limit and on the narrowest links is not
-        asked for at others.
+        What no machine carries at the lowest limit on the narrowest links, or at its
+        own limit on those, is not asked for at others.
         """
-        for easier in (self.easiest(choice), choice._replace(link=HALF)):
-            if easier != choice and self._built(easier, most) is None:
-                return None
-        return self._built(choice, most)
-
-    def easiest(self, choice: Choice) -> Choice:
-        """The same cards at their lowest limit, on the narrowest links."""
         limits = (_limit(choice.card, share) for share in reversed(SHARES))
         lowest = next((watts for watts in limits if watts), None)
-        return choice._replace(limit=lowest, link=HALF)
-
-    def _built(self, choice: Choice, most: float) -> tuple[float, Build] | None:
-        if (choice, most) in self.built:
-            return self.built[choice, most]
-        cards, limits = self.paid(choice), self.limits(choice)
-        fixed: dict[str, Any] = {
-            "gpus": (choice.card,) * choice.many,
-            "limit": choice.limit,
-        }
-        found = cheapest(self.judge, fixed, self.known, most - cards, limits)
-        made = None
-        if found is not None:
-            chosen = {name: found.values[name] for name in CHOSEN}
-            made = cards + found.dollars, Build(**fixed, **chosen)
-        self.built[choice, most] = made
+        easiest, made = choice._replace(limit=lowest, link=HALF), None
+        for one in (easiest, choice._replace(link=HALF), choice):
+            if (one, most) not in self.built:
+                self.built[one, most] = self._built(one, most, made[0] if made else 0.0)
+            if (made := self.built[one, most]) is None:
+                break
         return made
+
+    def _built(
+        self, choice: Choice, most: float, least: float
+    ) -> tuple[float, Build] | None:
+        cards, limits = self.paid(choice), self.limits(choice)
+        gpus = (choice.card,) * choice.many
+        fixed: dict[str, Any] = {"gpus": gpus, "limit": choice.limit}
+        dollars = most - cards, limits, least - cards
+        found = cheapest(self.judge, fixed, self.known, *dollars)
+        if found is None:
+            return None
+        chosen = {name: found[1][name] for name in CHOSEN}
+        return cards + found[0], Build(**fixed, **chosen)
 
 
 def plan(
@@ -200,84 +194,72 @@ def plan(
     >>> first.total <= 5000, verify(first)
     (True, [])
     """
-    above_zero(budget=budget, circuit=circuit)
+    above_zero(budget=budget)
+    outlet(circuit=circuit)
     whole(batch=batch, context=context, most=most)
     if noise is not None:
         above_zero(noise=noise)
     resolve(market, MARKETS, "market", exact=True)
-    asked = (workloads,) if isinstance(workloads, str) else tuple(workloads)
+    asked = (workloads,) if isinstance(workloads, str) else tuple(workloads or ())
     if not asked or not all(isinstance(one, str) for one in asked):
         raise ValueError(f"workloads = {workloads!r}: name one model at least")
     checked(date)
     for one in asked:
         soonest(hardware.get("rtx_3090"), 1, one, batch, context)  # unknown names raise
-    known = parts or {kind: catalogue.parts(kind) for kind in set(KIND_OF.values())}
-    prices = {
-        card.key: dollars
-        for card in known["gpu"]
-        if (dollars := price(card, date)) is not None
-    }
-    search = Search(
-        float(budget),
-        asked,
-        batch,
-        context,
-        prices,
-        Judge(circuit, 0.8),
-        offers(known, lambda part: price(part, date)),
-        noise,
+    known = {kind: catalogue.parts(kind) for kind in KIND_OF.values()} | dict(
+        parts or {}
     )
-    cards = [card for card in known["gpu"] if card.key in prices]
-    found = list(islice(_ranked(search, cards, search.budget, most), most))
+    search = searched(budget, asked, known, date, circuit, noise, batch, context)
+    cards = [card for card in known["gpu"] if card.key in search.prices]
+    found = _ranked(search, cards, most)
     if not found:
-        raise Infeasible(_miss(search, cards))
-    return [_planned(search, choice, build, date) for choice, build in found]
+        raise Infeasible(_miss(search, cards, date))
+    return [_planned(search, build, date) for build in found]
 
 
-def _ranked(
-    search: Search, cards: Sequence[Component], budget: float, most: int
-) -> Iterator[tuple[Choice, Build]]:
-    """Choices with their cheapest machines, the fastest first.
+def searched(
+    budget: float,
+    workloads: tuple[str, ...],
+    parts: Mapping[str, Sequence[Component]],
+    date: str | None = None,
+    circuit: float = 120,
+    noise: float | None = None,
+    batch: int = 1,
+    context: int = 4096,
+) -> Search:
+    """What ``plan`` searches, with the prices of a day."""
+    priced = {card.key: price(card, date) for card in parts["gpu"]}
+    prices = {key: dollars for key, dollars in priced.items() if dollars is not None}
+    asked = float(budget), workloads, batch, context, prices
+    known = offers(parts, lambda part: price(part, date))
+    return Search(*asked, Judge(circuit, 0.8), known, noise, {})
+
+
+def _ranked(search: Search, cards: Sequence[Component], most: int) -> list[Build]:
+    """The cheapest machine of each kind and number of cards, the fastest first.
 
     A choice waits under its bound, then under its seconds; what leaves the queue with
     seconds is not slower than anything left.
     """
-    queue: list[tuple[float, int, int, Choice]] = []
-    for at, choice in enumerate(_choices(search, cards, budget)):
+    queue: list[tuple[float, float, int, Choice, Build | None]] = []
+    for at, choice in enumerate(_choices(search, cards, search.budget)):
         if (least := search.bound(choice)) < inf:
-            heapq.heappush(queue, (least, 0, at, choice))
-    made: dict[Choice, tuple[float, Build]] = {}
-    done: set[tuple[str, int]] = set()
-    tied: dict[tuple[str, int], tuple[float, Choice, Build]] = {}
-    now = 0.0
-    while queue and len(done) < most:
-        seconds, known, at, choice = heapq.heappop(queue)
-        if seconds > now and tied:
-            yield from _flushed(tied, done)
-            tied = {}
-        if choice.kind in done:
-            continue
-        if not known:
-            built = search.machine(choice, budget)
-            if built and (seconds := search.seconds(choice)) < inf:
-                made[choice] = built
-                heapq.heappush(queue, (seconds, 1, at, choice))
-            continue
-        now = seconds
-        dollars, build = made[choice]
-        if choice.kind not in tied or dollars < tied[choice.kind][0]:
-            tied[choice.kind] = dollars, choice, build
-    yield from _flushed(tied, done)
-
-
-def _flushed(
-    tied: Mapping[tuple[str, int], tuple[float, Choice, Build]],
-    done: set[tuple[str, int]],
-) -> Iterator[tuple[Choice, Build]]:
-    """Machines of one speed, the cheapest first."""
-    for kind, (_, choice, build) in sorted(tied.items(), key=lambda row: row[1][0]):
-        done.add(kind)
-        yield choice, build
+            heappush(queue, (least, 0.0, at, choice, None))
+    found: dict[tuple[str, int], tuple[float, float, int, Build]] = {}
+    last = inf  # seconds of the slowest that is wanted
+    while queue and queue[0][0] <= last:
+        seconds, dollars, at, choice, build = heappop(queue)
+        kind = choice.card.device, choice.many  # one machine, whoever's board it is
+        best = found.get(kind, (inf, inf, at, build))
+        if build is None:
+            if seconds > best[0] or not (made := search.machine(choice, search.budget)):
+                continue
+            if (seconds := search.seconds(choice)) < inf:
+                heappush(queue, (seconds, made[0], at, choice, made[1]))
+        elif (seconds, dollars) < best[:2]:
+            found[kind] = seconds, dollars, at, build
+            last = seconds if len(found) >= most else inf
+    return [row[3] for row in sorted(found.values(), key=lambda row: row[:3])[:most]]
 
 
 def _choices(
@@ -299,13 +281,6 @@ def _choices(
                     yield Choice(card, many, limit, link)
 
 
-def _left(choice: Choice) -> float:
-    """Share of the speed that is left under the limit."""
-    if choice.limit is None:
-        return 1.0
-    return power(choice.card.device, choice.limit).speed
-
-
 def _limit(card: Component, share: float) -> float | None:
     """Watts of a share of a card's power in steps of ten; None at all of it."""
     if share == 1.0 or "power" not in card.values or "least" not in card.values:
@@ -314,143 +289,110 @@ def _limit(card: Component, share: float) -> float | None:
     return float(watts) if watts >= card["least"] else None
 
 
-def _cards(choice: Choice) -> Cards:
-    """The cards of a choice with the narrowest links that it allows."""
-    device = hardware.get(choice.card.device)
-    cards = Cards((device,) * choice.many, limit=choice.limit)
-    if choice.link == 1.0 or choice.many == 1:
-        return cards
-    halved = tuple(
-        (made, max(1, int(lanes * choice.link))) for made, lanes in cards.links
-    )
-    return cards.swapped(links=halved)
-
-
 @lru_cache(maxsize=4096)
 def _bound(
     device: str, many: int, workloads: tuple[str, ...], batch: int, context: int
 ) -> float:
     chip = hardware.get(device)
-    return sum(soonest(chip, many, one, batch, context) for one in workloads)
+    with suppress(UnknownSpec):  # no rate in that format
+        return sum(soonest(chip, many, one, batch, context) for one in workloads)
+    return inf
 
 
 @lru_cache(maxsize=4096)
 def _fastest(
     cards: Cards, workload: str, batch: int, context: int
-) -> tuple[float, str] | None:
-    """Seconds a token by the faster split, and which; None where it does not fit."""
-    best: tuple[float, str] | None = None
-    turns = soonest(cards.devices[0], 1, workload, batch, context, fits=False)
+) -> tuple[float, str]:
+    """Seconds a token by the faster split, and which; infinite where none fits."""
+    best = inf, SPLITS[0]
     for split in SPLITS if len(cards.devices) > 1 else SPLITS[:1]:
-        if best is not None and best[0] <= turns:
-            break  # cards that take turns are no faster than one
-        try:
-            rate = decode(cards, workload, split=split, batch=batch, context=context)
-        except (ValueError, LookupError):
-            continue
-        best = min(best or (inf, ""), (batch / rate, split))
+        with suppress(ValueError, LookupError):
+            run = speed(cards, workload, split=split, batch=batch, context=context)
+            best = min(best, (batch / run.decode, split))
     return best
-
-
-def _runs(search: Search, build: Build) -> tuple[Speed, ...]:
-    """Every workload by its faster split."""
-    cards, runs = of_build(build), []
-    for one in search.workloads:
-        best = _fastest(cards, one, search.batch, search.context)
-        split = best[1] if best else SPLITS[0]
-        asked = {"batch": search.batch, "context": search.context}
-        runs.append(speed(cards, one, split=split, **asked))
-    return tuple(runs)
 
 
 def _wide(case: Case, share: float) -> bool:
     """Whether every slot gives a card that share of its own link."""
-    for seat in case.placed.seats:
-        own = slot(int(seat.card["generation"]), int(seat.card["lanes"]))
-        try:
-            if slot(*link_of(seat, case.build.cpu)) < share * own:
-                return False
-        except UnknownSpec:
-            return False
-    return True
+    with suppress(UnknownSpec):
+        return all(
+            slot(*link_of(seat, case.build.cpu))
+            >= share * slot(int(seat.card["generation"]), int(seat.card["lanes"]))
+            for seat in case.placed.seats
+        )
+    return False
 
 
 def _quiet(case: Case, most: float) -> bool:
     """Whether cards and cooler together are no louder; noise adds as power."""
-    sounds = [*case.build.gpus, case.build.cooling]
-    try:
-        return loudness(sounds) <= most
-    except UnknownSpec:
-        return False
+    with suppress(UnknownSpec):
+        return loudness([*case.build.gpus, case.build.cooling]) <= most
+    return False
 
 
-def _miss(search: Search, cards: Sequence[Component]) -> str:
+def _miss(search: Search, cards: Sequence[Component], date: str | None) -> str:
     """What comes nearest where nothing fits."""
     names = ", ".join(search.workloads)
-    best: tuple[float, Choice] | None = None
+    most, best = inf, None
     for choice in sorted(_choices(search, cards, inf), key=search.paid):
-        most = inf if best is None else best[0]
         if search.paid(choice) >= most:
             break
-        if search.bound(choice) == inf:
-            continue
-        made = search.machine(choice, most)
-        if made and made[0] < most and search.seconds(choice) < inf:
-            best = made[0], choice
+        if search.bound(choice) < inf and (made := search.machine(choice, most)):
+            if made[0] < most and search.seconds(choice) < inf:
+                most, best = made[0], choice
     if best is None:
+        told = f" at {search.judge.mains:g} V"
+        if search.noise is not None:
+            told += f", within {search.noise:g} dBA: parts that tell no noise do not"
+        if date is not None:
+            told += f", at prices of {date}"
         return (
-            f"{names}: no {MOST_CARDS} like cards of the catalogue hold it in a "
-            f"machine that every rule allows without risers{_within(search)}"
+            f"{names}: no {MOST_CARDS} like cards of the catalogue hold it in a machine"
+            f" that every rule allows{told}"
         )
-    dollars, choice = best
     return (
-        f"{names}: {search.budget:,.0f} USD buy no machine that runs it; the nearest "
-        f"has {choice.many} x {choice.card.name} and costs {dollars:,.0f} USD"
+        f"{names}: {search.budget:,.12g} USD buy no machine that runs it; the nearest "
+        f"has {best.many} x {best.card.name} and costs {most:,.12g} USD"
     )
 
 
-def _within(search: Search) -> str:
-    """What else was asked of a machine."""
-    told = "" if search.noise is None else f" within {search.noise:g} dBA"
-    return f"{told} at {search.judge.mains:g} V"
-
-
-def _planned(search: Search, choice: Choice, build: Build, date: str | None) -> Planned:
+def _planned(search: Search, build: Build, date: str | None) -> Planned:
     """A build with what the reader asks of it."""
-    runs = _runs(search, build)
-    made: Chain = chain(build, mains=search.judge.mains)
-    fields = {name: getattr(build, name) for name in Build.__dataclass_fields__}
-    bill = tuple((part.name, price(part, date) or 0.0) for part in build.parts())
+    cards, asked = of_build(build), (search.batch, search.context)
+    splits = [_fastest(cards, one, *asked)[1] for one in search.workloads]
+    runs = tuple(
+        speed(cards, one, split=split, batch=search.batch, context=search.context)
+        for one, split in zip(search.workloads, splits, strict=True)
+    )
+    made = chain(build, mains=search.judge.mains)
     return Planned(
-        **fields,
-        bill=bill,
+        **{name: getattr(build, name) for name in Build.__dataclass_fields__},
+        bill=tuple((part.name, price(part, date) or 0.0) for part in build.parts()),
         runs=runs,
         watts=made.wall,
         room=made.curve.room[-1],
         left=made.speed,
-        excluded=_excluded(search, build, choice),
+        excluded=_excluded(search, build),
         commands=commands(runs, search.context),
     )
 
 
-def _excluded(search: Search, build: Build, choice: Choice) -> Excluded | None:
+def _excluded(search: Search, build: Build) -> Excluded | None:
     """Of all swaps for the next cheaper part the nearest, and what it breaks."""
-    best: Excluded | None = None
+    nearest: tuple[float, str, Any] | None = None
     for name in CHOSEN:
         rows = search.known[name]
-        mine = next(o for o in rows if o.value == getattr(build, name))
-        for offer in reversed(rows[: rows.index(mine)]):
-            saves = mine.dollars - offer.dollars
-            if saves <= 0:
-                continue
-            if best is not None and saves >= best.saves:
-                break
-            other = build.swapped(**{name: offer.value})
-            broken = verify(other, mains=search.judge.mains)
-            shown = shown_as(offer.value)
-            if broken:
-                best = Excluded(shown, saves, broken[0].rule, broken[0].sum)
-            else:
-                best = Excluded(shown, saves, "speed", "its slots are narrower")
-            break
-    return best
+        mine = next(o.dollars for o in rows if o.value == getattr(build, name))
+        less = [o for o in rows if o.dollars < mine]
+        if less and (nearest is None or mine - less[-1].dollars < nearest[0]):
+            nearest = mine - less[-1].dollars, name, less[-1].value
+    if nearest is None:
+        return None
+    saves, name, value = nearest
+    broken = verify(build.swapped(**{name: value}), mains=search.judge.mains)
+    why = (
+        (broken[0].rule, broken[0].sum)
+        if broken
+        else ("speed", "its slots are narrower")
+    )
+    return Excluded(shown_as(value), saves, *why)

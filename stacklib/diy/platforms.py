@@ -17,11 +17,13 @@ from typing import Any, NamedTuple, cast
 from stacklib.cost.catalogue import Component
 from stacklib.hardware.accelerator import UnknownSpec
 
-from .build import KIND_OF, OPTIONAL, Build
+from .build import KIND_OF, MANY, OPTIONAL, Build
 from .rules import RULES, Case
 
-CHOSEN = ("psu", "cpu", "board", "case", "storage", "memory", "cooling")
-DIMMS = (1, 2, 4, 8, 12)  # kits of memory that are tried
+CHOSEN = ("cpu", "board", "risers", "case", "cooling", "psu", "memory", "storage")
+MOST_CARDS = 8
+# How many of one part are tried.
+COUNTS = {"memory": (1, 2, 4, 8, 12), "psu": (1, 2), "risers": range(MOST_CARDS + 1)}
 Value = Any  # a part, or a tuple of parts
 
 
@@ -44,17 +46,12 @@ class Partial:
     """A build of which some fields are chosen; it says which were looked at."""
 
     def __init__(self, fixed: Mapping[str, Value]) -> None:
-        self.values: dict[str, Value] = {
-            **{field: () for field in (*OPTIONAL, "slots") if field not in CHOSEN},
-            "circuits": 1,
-            "peer": False,
-            **fixed,
-        }
+        free = [field for field in (*OPTIONAL, "slots") if field not in CHOSEN]
+        self.values: dict[str, Value] = {**dict.fromkeys(free, ()), "peer": False}
+        self.values |= {"circuits": 1, **fixed}
         # What stands for a field's value where verdicts are kept.
         self.marks: dict[str, Hashable] = {
-            field: tuple(id(part) for part in value)
-            if isinstance(value, tuple)
-            else value
+            field: tuple(map(id, value)) if isinstance(value, tuple) else value
             for field, value in self.values.items()
         }
         self.seen: set[str] = set()
@@ -135,25 +132,14 @@ def offers(
     """What may stand in each field, the cheapest first; parts without a price not."""
     found: dict[str, list[Offer]] = {}
     for field in CHOSEN:
-        rows = []
-        for part in catalogue[KIND_OF[field]]:
-            dollars = price(part)
-            if dollars is None:
-                continue
-            if field == "memory":
-                rows += [Offer(n * dollars, part.key, (part,) * n) for n in DIMMS]
-            else:
-                value = (part,) if field in ("psu", "storage") else part
-                rows.append(Offer(dollars, part.key, value))
-        found[field] = sorted(rows, key=lambda row: row[:2])
+        rows: dict[Value, Offer] = {}
+        for part in catalogue.get(KIND_OF[field], ()):
+            if (dollars := price(part)) is not None:
+                for many in COUNTS.get(field, (1,)):
+                    value = (part,) * many if field in MANY else part
+                    rows[value] = Offer(many * dollars, part.key, value)
+        found[field] = sorted(rows.values(), key=lambda row: row[:2])
     return found
-
-
-class Platform(NamedTuple):
-    """The cheapest fields around the cards."""
-
-    dollars: float
-    values: dict[str, Value]
 
 
 def cheapest(
@@ -162,15 +148,19 @@ def cheapest(
     known: Mapping[str, list[Offer]],
     most: float,
     extra: Mapping[str, Limit] | None = None,
-) -> Platform | None:
-    """The cheapest platform of at most so many dollars, or None.
+    least: float = 0.0,
+) -> tuple[float, dict[str, Value]] | None:
+    """Dollars and fields of the cheapest machine around what is given, or None.
+
+    - ``most``: dollars that all of them may cost together
 
     - ``fixed``: the fields that are given: cards and their limit
+    - ``least``: dollars below which none is, known from a search that asks less
     - ``extra``: by name what else must hold, asked like a rule
     """
-    least = [min((o.dollars for o in known[f]), default=inf) for f in CHOSEN]
-    rest = [sum(least[i:]) for i in range(len(CHOSEN) + 1)]
-    best: Platform | None = None
+    lowest = [min((o.dollars for o in known[f]), default=inf) for f in CHOSEN]
+    rest = [sum(lowest[i:]) for i in range(len(CHOSEN) + 1)]
+    best: tuple[float, dict[str, Value]] | None = None
     asked: dict[str, Limit | None] = dict.fromkeys(RULES)
     asked |= extra or {}
     every = frozenset(CHOSEN)
@@ -181,14 +171,16 @@ def cheapest(
         """Search on; the fields that are to blame that no more was found."""
         nonlocal best
         if depth == len(CHOSEN):
-            best = Platform(spent, dict(partial.values))
+            best = spent, dict(partial.values)
             return every
         field, blamed = CHOSEN[depth], frozenset[str]()
         for offer in known[field]:
             cost = spent + offer.dollars + rest[depth + 1]
-            if cost > most or (best is not None and cost >= best.dollars):
+            if cost > most or (best and max(cost, least) >= best[0]):
                 blamed = every  # its price
                 break
+            if field == "risers" and len(offer.value) not in (0, many):
+                continue  # one a card, or none
             partial.choose(field, offer)
             left, broken = _left(field, waiting)
             if left is not None:
@@ -213,7 +205,7 @@ def cheapest(
                 found[verdict.waits] = (*found.get(verdict.waits, ()), name)
         return found, frozenset()
 
-    partial = Partial(fixed)
+    partial, many = Partial(fixed), len(fixed["gpus"])
     start, _ = _left("", {"": tuple(asked)})
     if start is not None:
         go(0, 0.0, start)

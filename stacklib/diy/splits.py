@@ -31,7 +31,7 @@ from stacklib.quantity.keys import Same, keys_of
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.roofline.work.fit import split as divide
 from stacklib.serving.estimates import asked as asking
-from stacklib.serving.estimates import divided, losses, parts, steady
+from stacklib.serving.estimates import divided, losses, steady
 from stacklib.serving.estimates.asked import SPLITS, Asked
 from stacklib.serving.estimates.step import Step, step_of
 from stacklib.serving.token import host
@@ -45,6 +45,7 @@ from .voltage import power
 PIECE = 512  # tokens of a prompt that a card passes on: llama.cpp's ``n_ubatch``
 OVERLAP = quoted("rig.overlap").si
 CONTEXT = quoted("rig.context").si  # bytes that the driver keeps on each card
+EXCHANGE = quoted("rig.exchange").si  # seconds that an untold tree adds to each
 FLOAT = 4  # bytes
 
 
@@ -60,7 +61,8 @@ class Slotted(Step):
         model = self.frame.model
         size = batch * model.hidden * ACTIVATION
         once = collective_time("all_reduce", size, self.fabric)
-        return all_reduces(model) * float(once.time)
+        untold = 0.0 if self.fabric.link == "nvlink" else EXCHANGE
+        return all_reduces(model) * (float(once.time) + untold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,9 @@ def named(model: str | LanguageModel) -> tuple[str | LanguageModel, Any]:
     """A model and the format of its weights, from ``name:format``."""
     if not isinstance(model, str):
         return model, None
-    name, _, kept = model.partition(":")
+    name, colon, kept = model.partition(":")
+    if not name or (colon and not kept):
+        raise ValueError(f"{model!r}: write a model and its format, llama-3-70b:q4_k_m")
     return name, kept or None
 
 
@@ -174,23 +178,21 @@ def speed(
     if len(cards.devices) == 1:
         split = "layers"  # all of them
     name, kept = named(model)
-    given = _asked(cards, name, dtype or kept, split, float(batch), float(context))
+    asked = float(batch), float(context)
+    given = _asked(cards, name, dtype or kept, split, *asked)
     steps, need, have = steps_of(cards, given)
-    if cards.limit is None:
-        limited = {"decode": 1.0, "prompt": 1.0}
-    else:
-        limited = {work: _limited(cards, work) for work in ("decode", "prompt")}
-    seconds, crossing = decode_time(cards, steps, given, float(batch), float(context))
-    rate = batch / seconds * limited["decode"]
-    prompt = context / prompt_time(cards, steps, given, float(context))
-    band = error_band(parts.family(given))
+    seconds, crossing = decode_time(cards, steps, given, *asked)
+    rate = batch / seconds * _limited(cards, "decode")
+    read = context / prompt_time(cards, steps, given, asked[1])
+    kind = split if len(cards.devices) > 1 else "one card"
+    band = error_band(f"J/decode/{kind}")
     low, high = (band.low, band.high) if band and band.low else (1.0, 1.0)
     return Speed(
         str(model) if isinstance(model, str) else model.key,
         split,
         len(cards.devices),
         rate,
-        prompt * limited["prompt"],
+        read * _limited(cards, "prompt"),
         crossing / seconds,
         need,
         have,
@@ -209,26 +211,11 @@ def _asked(
     if split == "tensors" and not alike:
         names = ", ".join(dict.fromkeys(one.short for one in cards.devices))
         raise ValueError(f"split = 'tensors': cards differ ({names}); split by layers")
-    return asking.asked(
-        model,
-        cards.devices[0],
-        dtype,
-        many,
-        batch,
-        context,
-        None,
-        1,
-        0.0,
-        None,
-        None if alike else cards.devices,
-        kv_dtype=None,
-        ep=1,
-        chunk=None,
-        split=split,
-        host_layers=0,
-        software="engine",
-        mode="calibrated",
-    )
+    unlike = None if alike else cards.devices
+    first = model, cards.devices[0], dtype, many, batch, context, None, 1, 0.0
+    rest: dict[str, Any] = dict.fromkeys(("draft", "kv_dtype", "chunk"))
+    rest |= {"split": split, "software": "engine", "mode": "calibrated"}
+    return asking.asked(*first, devices=unlike, ep=1, host_layers=0, **rest)
 
 
 def buffers(model: LanguageModel) -> float:
@@ -277,9 +264,8 @@ def _weights(given: Asked) -> float:
 def _share(model: Same) -> float:
     """An embedding's part of all weights, where it is not the output matrix as well."""
     found: LanguageModel = model.value
-    if found.tied:
-        return 0.0
-    return float(found.vocab * found.hidden / found.parameters.si)
+    own = 0 if found.tied else found.vocab * found.hidden
+    return float(own / found.parameters.si)
 
 
 def _beside(given: Asked) -> float:
@@ -346,33 +332,18 @@ def _crossing(cards: Cards, given: Asked, rows: float) -> float:
     return size * sum(1 / min(pair) for pair in pairwise(cards.slots))
 
 
-def decode(cards: Cards, model: str, *, split: str, batch: int, context: int) -> float:
-    """Tokens a second of all sequences, as ``speed`` has it without its prompt."""
-    name, kept = named(model)
-    given = _asked(cards, name, kept, split, float(batch), float(context))
-    steps, _, _ = steps_of(cards, given)
-    seconds, _ = decode_time(cards, steps, given, float(batch), float(context))
-    return batch / seconds * (1.0 if cards.limit is None else _limited(cards, "decode"))
-
-
 def soonest(
-    device: Accelerator,
-    many: int,
-    model: str,
-    batch: int,
-    context: int,
-    fits: bool = True,
+    device: Accelerator, many: int, model: str, batch: int, context: int
 ) -> float:
     """Seconds of a step at the least: all but pauses divided by the cards.
 
-    Cards that cannot share a matrix take turns, and are no faster than one.
-
-    - ``fits``: infinite where the cards together do not hold the weights
+    Cards that cannot share a matrix take turns, and are no faster than one. Infinite
+    where the cards together do not hold the weights.
     """
     name, kept = named(model)
     given = _asked(Cards((device,)), name, kept, "layers", float(batch), float(context))
     held = _weights(given) - _beside(given)
-    if fits and held > many * GIB * device.memory_capacity.si:
+    if held > many * GIB * device.memory_capacity.si:
         return math.inf
     step = step_of(given.keys, given.software, given.mode)
     pause = losses.pause(step.frame.model.layers)
@@ -385,5 +356,7 @@ def soonest(
 
 def _limited(cards: Cards, work: str) -> float:
     """Share of the speed that is left under the cards' limit, of the slowest."""
+    if cards.limit is None:
+        return 1.0
     kinds = {one.key: one for one in cards.devices}
     return min(power(one, cards.limit, work=work).speed for one in kinds.values())

@@ -8,11 +8,11 @@ import pytest
 
 from stacklib.cost import catalogue
 from stacklib.diy import planning
-from stacklib.diy.build import KIND_OF, Build
+from stacklib.diy.build import KIND_OF, MANY, Build
 from stacklib.diy.checker import verify
 from stacklib.diy.planned import loudness, price
-from stacklib.diy.planning import MOST_CARDS, SHARES, plan
-from stacklib.diy.platforms import CHOSEN, DIMMS
+from stacklib.diy.planning import MOST_CARDS, SHARES, plan, searched
+from stacklib.diy.platforms import CHOSEN, COUNTS
 from stacklib.diy.rules import RULES, Case
 from stacklib.hardware.accelerator import UnknownSpec
 from stacklib.quantity import UnknownName
@@ -68,10 +68,12 @@ def every(parts, budget):
             for limit in {planning._limit(card, share) for share in SHARES}:
                 rows = []
                 for field in CHOSEN:
-                    values = parts[KIND_OF[field]]
-                    if field == "memory":
-                        values = [(p,) * n for p in values for n in DIMMS]
-                    rows.append(values)
+                    counts = COUNTS.get(field, (1,))
+                    if field == "risers":
+                        counts = (many,)
+                    values = [(p,) * n for p in parts[KIND_OF[field]] for n in counts]
+                    values += [()] if field == "risers" else []
+                    rows.append(values if field in MANY else parts[KIND_OF[field]])
                 for chosen in product(*rows):
                     given = dict(zip(CHOSEN, chosen, strict=True))
                     build = Build(gpus=(card,) * many, limit=limit, **given)
@@ -79,19 +81,11 @@ def every(parts, budget):
                         yield build
 
 
-def searched(parts, budget, workload):
-    """The search that ``plan`` makes, to be asked for seconds."""
-    prices = {p.key: price(p, None) for p in parts["gpu"]}
-    known = planning.offers(parts, lambda p: price(p, None))
-    judge = planning.Judge(120, 0.8)
-    return planning.Search(budget, (workload,), 1, 4096, prices, judge, known, None)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_no_machine_of_a_small_catalogue_is_better(seed):
     parts, budget = small(seed), (2600, 5000, 3500)[seed]
     best = inf, inf
-    search = searched(parts, budget, SMALL)
+    search = searched(budget, (SMALL,), parts)
     keen = {}
     for build in every(parts, budget):
         dollars = sum(price(p, None) for p in build.parts())
@@ -122,7 +116,7 @@ def test_what_is_planned_holds_and_says_what_would_disprove_it():
         assert one.watts <= 120 * 15 * 0.8
         assert one.excluded is not None and one.excluded.saves > 0
         assert one.runs[0].low < one.runs[0].decode < one.runs[0].high
-        assert "nvidia-smi -q -d PCIE" in one.commands[0]
+        assert "pcie.link.width.current" in one.commands[0]
         assert f"{one.runs[0].low:.3g}" in one.commands[1]
 
 
@@ -144,9 +138,22 @@ def test_the_nearest_miss_has_its_price():
     dollars = float(said.split("costs ")[1].split(" USD")[0].replace(",", ""))
     assert plan(dollars, LLAMA, most=1)
     with pytest.raises(Infeasible):
-        plan(dollars - 1, LLAMA)
+        plan(dollars - 0.5, LLAMA)
     with pytest.raises(Infeasible, match="no 8 like cards"):
         plan(50000, "llama-3.1-405b:bf16")
+
+
+def test_cards_stand_on_risers_and_two_supplies_where_one_does_not_carry_them():
+    """Four thick cards lie over one another on any board; an open frame has room."""
+    found = plan(11000, LLAMA, most=1, circuit=240)[0]
+    assert (len(found.gpus), len(found.risers), len(found.psu)) == (4, 4, 2)
+    assert sum(dollars for _, dollars in found.bill) == found.total <= 11000
+
+
+def test_a_card_without_a_rate_in_the_format_is_left_out():
+    """A Tesla P40 publishes none in bf16; others do."""
+    found = plan(20000, "llama-3-8b:bf16", most=1)[0]
+    assert found.runs[0].decode > 0
 
 
 def test_prices_are_of_the_date_and_noise_adds_as_power():
@@ -168,6 +175,11 @@ def test_prices_are_of_the_date_and_noise_adds_as_power():
         ({"workloads": ()}, ValueError, "one model"),
         ({"workloads": "llama-9"}, UnknownName, "llama"),
         ({"workloads": "llama-3-8b:q9_z"}, UnknownName, "q9_z"),
+        ({"workloads": None}, ValueError, "one model"),
+        ({"workloads": ""}, ValueError, "its format"),
+        ({"workloads": "llama-3-8b:"}, ValueError, "its format"),
+        ({"date": "2025-02-30"}, ValueError, "2025-10"),
+        ({"circuit": 1e9}, ValueError, "outlets"),
         ({"market": "mars"}, UnknownName, "us"),
         ({"date": "tomorrow"}, ValueError, "2025-10"),
         ({"circuit": 0}, ValueError, "circuit"),

@@ -6,7 +6,7 @@ from stacklib import hardware, models
 from stacklib.cost import catalogue
 from stacklib.diy import Build, speed
 from stacklib.diy.cards import Cards, of_build
-from stacklib.diy.splits import buffers, decode, soonest
+from stacklib.diy.splits import buffers, soonest
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving import estimate
 
@@ -101,13 +101,8 @@ def test_no_card_is_faster_than_its_bound():
             for split in ("layers", "tensors"):
                 for model in ("qwen3-14b:q4_k_m", "gpt-oss-20b:mxfp4"):
                     try:
-                        rate = decode(
-                            cards(device, many),
-                            model,
-                            split=split,
-                            batch=1,
-                            context=2048,
-                        )
+                        told = {"split": split, "context": 2048}
+                        rate = speed(cards(device, many), model, **told).decode
                     except ValueError:
                         continue
                     least = soonest(hardware.get(device), many, model, 1, 2048)

@@ -1,0 +1,42 @@
+"""The drawing of section 9.1: what three budgets hold, and how fast it comes out."""
+
+from __future__ import annotations
+
+from stacklib.pages.diy import budget as page
+from stacklib.plots import drawing as d
+from stacklib.quantity import chosen
+
+__all__ = ["what_a_budget_holds"]
+TALL = 0.9  # points a gigabyte
+
+
+def what_a_budget_holds() -> d.Drawing:
+    """Each machine's memory, as high as it is large, and the way out of it."""
+    full = max(map(page.bandwidth, page.BUDGETS), key=lambda rate: rate.si)
+    title = "Each budget buys memory and a way out of it; tokens take the way out."
+    columns = [_machine(budget, full) for budget in page.BUDGETS]
+    devices = [page.machine(budget).gpus[0].device for budget in page.BUDGETS]
+    return d.draw(
+        d.grid(columns, (3, 1), gap=10),
+        name="what-a-budget-holds",
+        title=title,
+        devices=devices,
+    )
+
+
+def _machine(budget: int, full: page.Quantity) -> d.Node:
+    paid = chosen(budget, "USD", label="budget")
+    memory, rate = page.memory(budget), page.bandwidth(budget)
+    held, works = f"memory for {budget}", f"cards for {budget}"
+    size = (0.0, TALL * memory.to("GB").value)
+    told = [
+        d.line(d.Shown(paid, "USD", 4), bold=True),
+        d.line(d.Name(page.name(page.machine(budget)))),
+        d.line(page.pace(budget)),
+    ]
+    return d.below(
+        d.Box(held, [d.line(memory, bold=True)], role="layer-2", room=size, grow=0.0),
+        d.Pipe(held, works, rate, full, [(rate,)], down=(True, True), least=44.0),
+        d.Box(works, told, role="layer-3", grow=0.0),
+        gap=0,
+    )
