@@ -32,7 +32,7 @@ from stacklib.roofline.host import measure as host
 from stacklib.serving import estimate
 
 STEM = "cost_evaluation"
-ROUNDS, CALLS = 15, 200
+ROUNDS, CALLS, SIDE = 15, 200, 1000
 BATCH, CONTEXT = 64, 4096
 PAIR = "llama-3-70b"
 CASES = {
@@ -77,12 +77,12 @@ def pair() -> Any:
     return estimate(replace(models.get(PAIR)), **CASES[PAIR], **asked).tpot
 
 
-def sweep(model: str, of: Callable[..., Any]) -> tuple[Call, int]:
-    """A call over a million points, and how many they are."""
+def sweep(model: str, of: Callable[..., Any], side: int = SIDE) -> tuple[Call, int]:
+    """A call over a square of batches and contexts, and how many points that is."""
     import numpy
 
-    batch = numpy.arange(1, 1001)[:, None]
-    context = 32 * numpy.arange(1000)[None, :]
+    batch = numpy.arange(1, side + 1)[:, None]
+    context = 32 * numpy.arange(side)[None, :]
     return lambda: of(model, batch, context), batch.size * context.size
 
 
@@ -128,7 +128,9 @@ def seconds(call: Call, calls: int) -> float:
         return (time.perf_counter() - began) / calls
 
 
-def measure(rounds: int = ROUNDS, calls: int = CALLS) -> dict[str, Any]:
+def measure(
+    rounds: int = ROUNDS, calls: int = CALLS, side: int = SIDE
+) -> dict[str, Any]:
     """Every call in turn, so that other work meets all alike."""
     watch = host.Watch()
     rivals = peers()
@@ -138,7 +140,7 @@ def measure(rounds: int = ROUNDS, calls: int = CALLS) -> dict[str, Any]:
         asked[f"traced-{model}"] = (lambda m=model: traced(m)), calls // 20, 1
         asked[f"token-{model}"] = (lambda m=model: token(m, float(BATCH))), calls, 1
         for name, of in (("sweep", ours), ("token-sweep", token)):
-            swept, points = sweep(model, of)
+            swept, points = sweep(model, of, side)
             asked[f"{name}-{model}"] = swept, 1, points
     asked["first-token"] = first_token, calls // 10, 1
     asked["first-call"] = pair, calls // 50, 1

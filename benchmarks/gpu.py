@@ -4,9 +4,9 @@
     python benchmarks/gpu.py --device cpu --quick  # rehearsal on a CPU
 
 Launch latency, copies, matrix products, decode-like products, attention, a whole
-decode step of one chip of eight, and the Triton kernels of chapter 4, each checked
-against float64 before it is timed. Each
-case is measured, skipped (no time left) or failed, with the reason; the result
+decode step of one chip of eight, its watts over half a minute at the limit in force,
+and the Triton kernels of chapter 4, each checked against float64 before it is timed.
+Each case is measured, skipped (no time left) or failed, with the reason; the result
 file is rewritten after every section, so a killed run keeps what it had. Clocks
 are sampled, never set.
 """
@@ -29,10 +29,10 @@ import gpu_numerics
 import record
 from gpu_cases import DEVICES, SECTIONS, cases, small
 from gpu_ops import Bench
-from gpu_report import describe, versions
-from gpu_timing import CpuTimer, CudaTimer, Sampler, reason
+from gpu_report import at_limit, describe, limit_of, versions
+from gpu_timing import CpuTimer, CudaTimer, Op, Sampler, reason
 
-BUDGET_S = 400.0  # for the cases; torch's import and the last case come on top
+BUDGET_S = 430.0  # for the cases; torch's import and the last case come on top
 GRACE_S = 35.0  # a case that hangs this long past the budget ends the run
 RESTARTS = 3
 PREDICTION = record.PREDICTIONS / "gpu.json"
@@ -160,7 +160,31 @@ class Run:
         out = out[(0,) * (out.dim() - 1)][:4096].float()  # a row of it will do
         if not bool(self.torch.isfinite(out).all()):
             raise ArithmeticError("the output holds NaN or infinity")
+        if case["section"] == "power":
+            return self._held(op, case)
         return {**self.timer.measure(op), "copies": op.copies, "cold": op.cold}
+
+    def _held(self, op: Op, case: dict[str, Any]) -> dict[str, Any]:
+        """A step for long: seconds of each, and the watts that were read meanwhile."""
+        sampler = Sampler(self.smi_id)
+        found = self.timer.hold(op, case["seconds"])
+        at = Sampler.FIELDS.index("power.draw")
+        watts = [sample[at] for sample in sampler.stop()]
+        limit = limit_of(self.device)
+        found |= {
+            "copies": op.copies,
+            "cold": op.cold,
+            "watts": watts,
+            "limit_w": limit,
+        }
+        points = watts_of(self.device["name"]).get(case["id"])
+        if limit and points:
+            told, speed = at_limit(points, limit)
+            seconds = self.predicted[case["id"]] / speed
+            found |= {"predicted_w": told, "predicted_j": told * seconds}
+        if watts:
+            found["joules"] = median(watts) * median(found["times_s"])
+        return found
 
     def _recover(self) -> None:
         """Give memory back; a context that cannot even do that is lost."""
@@ -181,6 +205,11 @@ class Run:
             return f"{start} {row['status']}: {row['reason'][:60]}"
         seen, told = median(row["times_s"]), self.predicted.get(row["id"])
         text = f"{start} {seen * 1e6:10.1f} us  {rate(row, seen):>15}"
+        if row.get("joules"):
+            text += f"  {row['joules']:.2f} J each"
+            text += (
+                f" predicted {row['predicted_j']:.2f}" if "predicted_j" in row else ""
+            )
         if not told:
             return text
         return f"{text}  predicted {told * 1e6:10.1f} us  x{told / seen:.2f}"
@@ -238,6 +267,15 @@ def predictions(device: str) -> dict[str, float]:
         return {}
     rows = json.loads(PREDICTION.read_text(encoding="utf-8"))["rows"]
     return {r["id"]: r["predicted_s"][key] for r in rows if r["predicted_s"].get(key)}
+
+
+def watts_of(device: str) -> dict[str, list[list[float]]]:
+    """Limits with watts and speed foretold, by case id, as ``predictions``."""
+    key = DEVICES.get(device)
+    if key is None or not PREDICTION.exists():
+        return {}
+    rows = json.loads(PREDICTION.read_text(encoding="utf-8"))["rows"]
+    return {r["id"]: r["watts"][key] for r in rows if r.get("watts")}
 
 
 def restart(run: Run, error: ContextLost) -> int:

@@ -21,13 +21,14 @@ DEVICES = {
 # Sections in the order they run, with their share of the time budget. Those that
 # are likeliest to break a driver's state come last.
 SECTIONS = {
-    "launch": 0.025,
-    "copy": 0.045,
-    "gemm": 0.145,
-    "gemv": 0.145,
-    "sdpa": 0.15,
-    "decode": 0.15,
-    "written": 0.34,
+    "launch": 0.023,
+    "copy": 0.042,
+    "gemm": 0.135,
+    "gemv": 0.135,
+    "sdpa": 0.14,
+    "decode": 0.14,
+    "power": 0.07,
+    "written": 0.315,
 }
 
 MIB = 2**20
@@ -60,7 +61,7 @@ LONGEST_MATH = 4096
 def cases() -> list[Case]:
     """All cases, section by section."""
     made = [*launch(), *copies(), *gemms(), *gemvs(), *attentions()]
-    made += [*decodes(), *written()]
+    made += [*decodes(), *helds(), *written()]
     return sorted(made, key=lambda c: list(SECTIONS).index(c["section"]))
 
 
@@ -68,7 +69,7 @@ def small(case: Case) -> bool:
     """Whether a CPU can rehearse the case in a moment; each kind of call has one."""
     if case["section"] == "launch":
         return bool(case["n"] <= 100)
-    if case["section"] in ("written", "decode"):
+    if case["section"] in ("written", "decode", "power"):
         return bool(case["check"])
     if case["section"] == "gemv":
         return (case["matrix"], case["tp"], case["batch"]) == ("o", 8, 1)
@@ -204,6 +205,14 @@ def _step(backend: str, batch: int, shape: dict[str, int], check: bool = False) 
     made = {"op": "step", "backend": backend, "batch": batch, "check": check, **shape}
     name = f"{backend}-" + ("check" if check else f"b{batch}")
     return _case("decode", name, work, size, dtype="bf16", limit="bytes", **made)
+
+
+def helds() -> Iterator[Case]:
+    """A step again and again for half a minute, to read the board's watts meanwhile."""
+    for shape, batch, seconds in ((TINY, 2, 0.05), (EIGHTH, 1, 30.0)):
+        step = _step("torch", batch, shape, check=shape is TINY)
+        name = step["id"].replace("decode-torch", "power-step")
+        yield {**step, "id": name, "section": "power", "seconds": seconds}
 
 
 # -- the kernels of chapter 4 ----------------------------------------------------

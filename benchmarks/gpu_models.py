@@ -215,6 +215,6 @@ def told(case: Case, key: str) -> Told | None:
         return product(case, key)
     if section == "sdpa":
         return attention(case, key)
-    if section == "decode":
+    if section in ("decode", "power"):
         return step(case, key)
     return written(case, key)

@@ -38,7 +38,7 @@ class Bench:
 
     def build(self, case: Case) -> Op:
         """The operation of a case; everything but launch cases."""
-        if case["section"] not in ("gemv", "decode"):
+        if case["section"] not in ("gemv", "decode", "power"):
             self.kept = (None, None)  # frees the weights before others need room
         build = {
             "copy": self._copy,
@@ -46,6 +46,7 @@ class Bench:
             "gemv": self._gemv,
             "sdpa": self._sdpa,
             "decode": Decode(self).build,
+            "power": Decode(self).build,
             "written": Written(self).build,
         }[case["section"]]
         return build(case)

@@ -1,6 +1,7 @@
 """What a GPU says about itself, and the versions a measurement depends on."""
 
 import importlib.metadata
+import itertools
 import platform
 import subprocess
 from typing import Any
@@ -50,6 +51,24 @@ def smi(device: str) -> dict[str, str]:
     if done.returncode or len(cells) != len(names):
         return {"nvidia_smi": (done.stdout + done.stderr).strip()[:200]}
     return dict(zip(names, cells, strict=True))
+
+
+def limit_of(report: dict[str, Any]) -> float | None:
+    """Watts of the limit in force, where nvidia-smi tells one."""
+    try:
+        return float(str(report["power_limit"]).split()[0])
+    except (KeyError, ValueError):
+        return None
+
+
+def at_limit(points: list[list[float]], limit: float) -> tuple[float, float]:
+    """Watts and speed foretold at a limit, between those of a prediction's points."""
+    limit = min(max(limit, points[0][0]), points[-1][0])
+    pairs = itertools.pairwise(points)
+    low, high = next(pair for pair in pairs if limit <= pair[1][0])
+    share = (limit - low[0]) / (high[0] - low[0])
+    watts, speed = (a + share * (b - a) for a, b in zip(low[1:], high[1:], strict=True))
+    return watts, speed
 
 
 def versions(torch: Any) -> dict[str, str]:

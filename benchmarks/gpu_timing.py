@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+HELD_S = 0.5  # a sample of a step that is held for long: as often as watts are read
 SAMPLE_S = 0.002  # calls in a sample fill about this
 TOTAL_S = 0.12  # samples of a case fill about this
 GRAPH_BELOW_S = 0.0005  # longer calls hide their launch
@@ -118,6 +119,10 @@ class CudaTimer:
             raise RuntimeError("a CUDA event pair measured no time")
         return times
 
+    def hold(self, op: Op, seconds: float) -> dict[str, Any]:
+        """Raw seconds of a call, one a sample, over so many seconds without a pause."""
+        return _hold(self._graph(op, 1), self.sync, seconds)
+
     def launches(self, call: Callable[[], Any], n: int, graph: bool) -> dict[str, Any]:
         """Host seconds until n calls are queued, and until they are done."""
         run = self._graph(Op(lambda i: call()), n) if graph else _times(call, n)
@@ -144,10 +149,27 @@ class CpuTimer:
                 break
         return {"times_s": times, "calls_per_sample": 1, "method": "host clock"}
 
+    def hold(self, op: Op, seconds: float) -> dict[str, Any]:
+        return _hold(lambda: op.run(0), self.sync, seconds)
+
     def launches(self, call: Callable[[], Any], n: int, graph: bool) -> dict[str, Any]:
         if graph:
             raise NotImplementedError("a CPU has no CUDA graphs")
         return _launches(_times(call, n), self.sync)
+
+
+def _hold(
+    run: Callable[[], Any], sync: Callable[[], None], seconds: float
+) -> dict[str, Any]:
+    times, start = [], time.perf_counter()
+    while (begun := time.perf_counter()) < start + seconds:
+        calls = 0
+        while not calls or time.perf_counter() < begun + min(HELD_S, seconds):
+            run()
+            sync()
+            calls += 1
+        times.append(digits((time.perf_counter() - begun) / calls))
+    return {"times_s": times, "method": "host clock, a call after the other"}
 
 
 def _times(call: Callable[[], Any], n: int) -> Callable[[], None]:

@@ -16,6 +16,7 @@ from gpu_cases import DEVICES, Case, cases
 from gpu_models import told
 
 from stacklib import hardware
+from stacklib.diy import power
 from stacklib.hardware.errors import error_band
 from stacklib.quantity import Quantity
 
@@ -27,7 +28,8 @@ NOTE = (
 MODEL = (
     "stacklib's calibrated models of products, attention and decode steps by backend: "
     "tiles, waves, launches; Triton's registers, programs and spills from the recorded "
-    "cubins. null: no rate is published, or it does not fit"
+    "cubins; watts and speed by diy.power at seven limits. null: no rate is published, "
+    "or it does not fit"
 )
 WIDE = (0.5, 2.0)  # a band where no published measurement tells one
 BARS_ON = "h200_sxm"  # of the design
@@ -51,13 +53,23 @@ def band(family: str) -> list[float]:
 def row(case: Case) -> Row:
     """One case with its seconds and bands by device."""
     found = {key: told(case, key) for key in sorted(DEVICES.values())}
-    return {
+    made = {
         "id": case["id"],
         "operations": case["operations"],
         "bytes": case["bytes"],
         "predicted_s": {k: f and digits(f[0]) for k, f in found.items()},
         "band": {k: f and band(f[1]) for k, f in found.items()},
     }
+    if case["section"] == "power":
+        made["watts"] = {key: limits(key) for key in found}
+    return made
+
+
+def limits(key: str) -> list[list[float]]:
+    """Limits of a card in watts, each with the draw and the speed under it."""
+    board = float(hardware.get(key).tdp.si)
+    told = [power(key, share * board / 10) for share in range(4, 11)]
+    return [[digits(x) for x in (one.limit, one.draw, one.speed)] for one in told]
 
 
 def seconds(rows: list[Row]) -> dict[str, float]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         cost,
         diy,
         evidence,
+        frontier,
         gpu,
         grading,
         hardware,

@@ -50,6 +50,7 @@ PLANTED = [
     ("kernels/matmul.py", "import torch", "only files named *_torch.py do"),
     ("kernels/matmul.py", "def f():\n    import torch.nn", "named *_torch.py do"),
     ("kernels/matmul_torch.py", "import triton", "only files named *_triton.py do"),
+    ("tinylm/model.py", "import onnx", "only files named *_onnx.py do"),
     ("accelerators/rtl/array.py", "import amaranth", "named *_amaranth.py do"),
     ("serving/a.py", "import pandas as pd", "imports pandas; only plots does"),
     ("cli/a.py", "from matplotlib import pyplot", "only plots does"),

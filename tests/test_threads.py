@@ -28,7 +28,8 @@ ROOMS = [r for r in docs.rooms() if r not in ("pages", "cli", "plots")]
 HEAD = """
 import numpy as np
 from stacklib import accelerators, cost, evidence, gpu, hardware, kernels, memory
-from stacklib import diy, models, quantity, quantizers, roofline, serving, tinylm
+from stacklib import diy, frontier, models, quantity, quantizers, roofline, serving
+from stacklib import tinylm
 from stacklib.hardware.nvidia_smi import smi_sample
 x = np.random.default_rng(0).standard_normal((8, 256)).astype(np.float32)
 q4 = quantizers.quantize(x, "q4_0")

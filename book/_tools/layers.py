@@ -1,9 +1,9 @@
 """What may lean on what: imports of `stacklib`, read from the source.
 
 A room imports lower floors only, never its own or a higher one, and a folder of a
-room only folders before it; imports inside functions count. torch, triton, amaranth and
-cocotb are kept to the files named for them, pandas and matplotlib to `plots`, which in
-`stacklib` only `pages` and `cli` import.
+room only folders before it; imports inside functions count. torch, triton, amaranth,
+cocotb and onnx are kept to the files named for them, pandas and matplotlib to `plots`,
+which in `stacklib` only `pages` and `cli` import.
 """
 
 import ast
@@ -112,7 +112,7 @@ FOLDERS = {
 MODULES = 24  # of a folder, at most
 FLOOR = {room: height for height, floor in enumerate(FLOORS) for room in floor}
 DRAWING = {"pandas", "matplotlib"}
-NAMED = {"torch", "triton", "amaranth", "cocotb"}  # only in files so named
+NAMED = {"torch", "triton", "amaranth", "cocotb", "onnx"}  # only in files so named
 LOADERS = {"import_module", "__import__"}
 
 

@@ -49,6 +49,7 @@ UNPREDICTED = {
     "torus",
     "training_step",
     "plan_search",
+    "rig_temperature",
     "engine",
     "block_manager",
     "prefix_tree",

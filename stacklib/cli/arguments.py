@@ -27,8 +27,10 @@ def text_of(name: str, most: int, wanted: str) -> str:
         if name == "-":
             text = sys.stdin.read(most + 1)
         else:
-            with Path(name).open(encoding="utf-8") as file:
-                text = file.read(most + 1)
+            with Path(name).open("rb") as file:
+                raw = file.read(4 * most + 4)
+            wide = raw[:2] in (b"\xff\xfe", b"\xfe\xff")  # as PowerShell's > writes
+            text = raw.decode("utf-16" if wide else "utf-8-sig").replace("\r\n", "\n")
     except OSError as wrong:
         raise ValueError(f"{name}: {wrong.strerror or wrong}") from None
     except UnicodeDecodeError:

@@ -30,119 +30,17 @@ from .data import DATA, KINDS, Quote, Range, prices
 TEXT, FLAG, LIST, ROWS = "text", "flag", "list", "rows"
 UNKNOWN = "unknown"
 # kind -> field -> (unit, or what sort of value it is; what the reader sees)
-_PLUGS = {
-    "plugs_16": ("", "12V-2x6 plugs"),
-    "plugs_8": ("", "8-pin PCIe plugs"),
-    "plugs_eps": ("", "8-pin EPS plugs"),
-}
 FIELDS: dict[str, dict[str, tuple[str, str]]] = {
-    "gpu": {
-        "power": ("W", "board power"),
-        "least": ("W", "lowest power limit"),
-        "memory": ("GB", "memory"),
-        "generation": ("", "PCIe generation"),
-        "lanes": ("", "PCIe lanes"),
-        "length": ("mm", "length"),
-        "slots": ("", "thickness in slots"),
-        **_PLUGS,
-        "bridge": (TEXT, "bridge that it takes"),
-        "peer": (FLAG, "peer access with the stock driver"),
-        "cooling": (TEXT, "cooling"),
-        "display": (FLAG, "display output"),
-        "rebar": (FLAG, "need of Resizable BAR"),
-        "noise": ("", "noise in dBA"),
-    },
-    "cpu": {
-        "socket": (TEXT, "socket"),
-        "series": (TEXT, "series"),
-        "lanes": ("", "PCIe lanes"),
-        "generation": ("", "PCIe generation"),
-        "memory": (LIST, "memory types"),
-        "modules": (LIST, "memory modules"),
-        "channels": ("", "memory channels"),
-        "max_memory": ("GB", "most memory"),
-        "power": ("W", "design power"),
-        "peak": ("W", "power under a long load"),
-        "graphics": (FLAG, "graphics"),
-        "rebar": (FLAG, "Resizable BAR"),
-    },
-    "board": {
-        "socket": (TEXT, "socket"),
-        "series": (LIST, "series of processors"),
-        "form": (TEXT, "form factor"),
-        "memory": (TEXT, "memory type"),
-        "modules": (LIST, "memory modules"),
-        "channels": ("", "memory channels"),
-        "dimms": ("", "memory slots"),
-        "max_memory": ("GB", "most memory"),
-        "uplink": ("", "lanes between chipset and processor"),
-        "slots": (ROWS, "slots"),
-        "m2": (ROWS, "M.2 sockets"),
-        "shares": (ROWS, "lanes shared"),
-        "short": (LIST, "slots shorter than x16"),
-        "sata": ("", "SATA ports"),
-        "u2": ("", "U.2 ports"),
-        "plugs_eps": ("", "8-pin EPS plugs"),
-        "bmc": (FLAG, "display of its own"),
-    },
-    "memory": {
-        "type": (TEXT, "memory type"),
-        "module": (TEXT, "memory module"),
-        "modules": ("", "modules in the kit"),
-        "capacity": ("GB", "capacity of a module"),
-        "speed": ("", "speed in MT/s"),
-    },
-    "psu": {
-        "watts": ("W", "rating"),
-        "watts_low": ("W", "rating between 100 and 127 V"),
-        "standard": ("", "ATX version"),
-        "level": (TEXT, "80 PLUS level"),
-        **_PLUGS,
-        "form": (TEXT, "form factor"),
-        "length": ("mm", "length"),
-    },
-    "storage": {
-        "capacity": ("GB", "capacity"),
-        "plug": (TEXT, "plug"),
-        "lanes": ("", "PCIe lanes"),
-        "generation": ("", "PCIe generation"),
-    },
-    "case": {
-        "boards": (LIST, "boards that it holds"),
-        "length": ("mm", "longest card"),
-        "height": ("mm", "tallest cooler"),
-        "slots": ("", "slots at the back"),
-        "psus": (LIST, "supplies that it holds"),
-        "psu_length": ("mm", "longest supply"),
-        "radiators": (LIST, "radiators that it holds"),
-        "ducted": (FLAG, "air duct for passive cards"),
-        "riser": ("mm", "reach to its mount away from the board"),
-    },
-    "cooler": {
-        "sockets": (LIST, "sockets"),
-        "height": ("mm", "height"),
-        "radiator": ("mm", "radiator"),
-        "cools": ("W", "largest package power that the maker lists"),
-        "noise": ("", "noise in dBA"),
-    },
-    "cable": {
-        "gives": (TEXT, "plug that it gives"),
-        "from": (TEXT, "plug that it takes"),
-        "takes": ("", "plugs that it takes"),
-        "watts": ("W", "power that it may carry"),
-        "bridge": (TEXT, "bridge"),
-        "span": ("", "slots that it spans"),
-    },
-    "riser": {
-        "generation": ("", "PCIe generation"),
-        "lanes": ("", "PCIe lanes"),
-        "length": ("mm", "length"),
-    },
+    kind: {field: tuple(row) for field, row in rows.items()}
+    for kind, rows in read_toml(DATA / "parts" / "fields.toml").items()
 }
 SORTS = {TEXT: str, FLAG: bool, LIST: list, ROWS: list}
 # What no source has to tell: a plug that is not named is not there.
-NONE = {"plugs_16": 0, "plugs_8": 0, "plugs_eps": 0, "shares": (), "short": (), "u2": 0}
-NONE_OF = {"gpu": {*_PLUGS, "rebar"}, "board": {"shares", "short", "u2"}}
+_PLUGS = {"plugs_16": 0, "plugs_8": 0, "plugs_eps": 0}
+NONE: dict[str, dict[str, Any]] = {
+    "gpu": {**_PLUGS, "rebar": False},
+    "board": {"shares": (), "short": (), "u2": 0},
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -243,8 +141,7 @@ def _read(key: str, raw: Any, sources: dict[str, Any], kind: str) -> Component:
         device = hardware.get(raw.get("device", key)).key
         values = {**_of_device(device), **values}
         quotes += _device_quotes(device)
-    for field in NONE_OF.get(kind, ()):
-        values.setdefault(field, NONE.get(field, False))
+    values = {**NONE.get(kind, {}), **values}
     quotes.sort(key=lambda quote: quote.date)
     values = {f: v for f, v in values.items() if v != UNKNOWN}
     shown = MappingProxyType(values)

@@ -1,29 +1,58 @@
 """What is wrong with a machine that stands there, and the tokens that mending gives.
 
 Each finding is a rule of its own: a link below its slot, a slot below its card, a limit
-of power, heat, a supply that brakes, a way through memory. What mending gives is
-``speed`` of the rig as it would be, over ``speed`` as it is, with the band.
+of power, heat, a supply that brakes, a way through memory. Cards with one fault are one
+finding. What mending gives is ``speed`` of the rig as it would be, over ``speed`` as it
+is, with the band.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from stacklib.interconnect.networks.pcie import WORDS, slot
 from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates.asked import SPLITS
 
-from .cards import Cards, own_link
+from .cards import Link, own_link
 from .findings import Finding
 from .rig import Card, Rig
 from .splits import Speed, speed
 from .voltage import WORK, rate
 
-HEAT = ("SW Thermal Slowdown", "HW Thermal Slowdown")
-Mended = tuple["Ailment", Callable[[Rig], Cards] | None]
-BRAKE = ("HW Power Brake Slowdown", "HW Slowdown")
+HELD = {  # rule: reasons, what they say, what to do
+    "heat": (
+        ("SW Thermal Slowdown", "HW Thermal Slowdown"),
+        "held back by heat",
+        "more air, or a lower limit of power",
+    ),
+    "brake": (
+        ("HW Power Brake Slowdown", "HW Slowdown"),
+        "held back by the supply",
+        "check plugs and the supply",
+    ),
+}
+LINKS = (
+    "nvidia-smi --query-gpu=name,utilization.gpu,pcie.link.gen.current,pcie.link.gen."
+    "max,pcie.link.width.current,pcie.link.width.max --format=csv   # under load: the "
+    "current ones as the highest"
+)
+CLOCKS = "nvidia-smi -q -d POWER,CLOCK,PERFORMANCE   # under load"
+WAYS = "nvidia-smi topo -m"
+
+
+class Fault(NamedTuple):
+    """What one card shows: a rule, and the fields of the card that mending changes."""
+
+    rule: str
+    says: str
+    sum: str
+    todo: str
+    command: str
+    changes: dict[str, Any] | None  # None: it cannot be decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,187 +114,146 @@ def diagnose(
     """
     whole(context=context)
     try:
-        now, how = _best(rig.cards, workload, split, context)
+        now = running(rig, workload, split, context)
     except Infeasible as wrong:
         says, name = "the workload does not fit", rig.hands[0].name
         return [Ailment("fits", "broken", says, str(wrong), name, ())]
-    found: list[Ailment] = []
+    groups: dict[tuple[str, str, str], tuple[Fault, list[int]]] = {}
     for at, card in enumerate(rig.hands):
-        for one, mended in (*_links(at, card), *_clocks(at, card)):
-            if mended is None:
-                found.append(one)
-                continue
-            after, _ = _best(mended(rig), workload, how, context)
-            if one.rule in ("heat", "brake"):
-                found.append(replace(one, now=_slowed(now, rig), after=after))
-            else:
-                found.append(replace(one, now=now, after=after))
-    found += _paths(rig, now, context)
-    found.sort(key=lambda one: -one.gives)
-    return list(found)
+        for fault in (*_links(card), *_clocks(card)):
+            key = card.name, fault.rule, fault.sum
+            groups.setdefault(key, (fault, []))[1].append(at)
+    found: list[Ailment] = []
+    for (name, *_), (fault, which) in groups.items():
+        numbers = ", ".join(map(str, which))
+        says = f"card{'s' * (len(which) > 1)} {numbers}: {fault.says}"
+        todo = fault.todo.replace("{cards}", numbers.replace(" ", ""))
+        one = Ailment(
+            fault.rule, "undecided", says, fault.sum, name, (), todo=todo,
+            command=fault.command,
+        )  # fmt: skip
+        if fault.changes is not None:
+            mended = rig.with_cards(which, **fault.changes)
+            after = running(mended, workload, now.split, context)
+            one = replace(one, verdict="broken", now=now, after=after)
+        found.append(one)
+    if rig.topo and rig.path == WORDS[-1] and not rig.cards.bridged:
+        after = running(rig, workload, now.split, context, path="PHB")
+        says, sum_ = "two cards on different sockets", "SYS between the farthest pair"
+        todo, name = "move the cards to slots of one processor", rig.hands[0].name
+        found.append(
+            Ailment("path", "broken", says, sum_, name, (), None, None, None,
+                    now, after, todo, WAYS)
+        )  # fmt: skip
+    return [*sorted(found, key=lambda one: -one.gives)]
 
 
-def _best(
-    cards: Cards, workload: str, split: str | None, context: int
-) -> tuple[Speed, str]:
-    """A workload by a split, or by the faster."""
-    runs: list[tuple[Speed, str]] = []
+def running(
+    rig: Rig, workload: str, split: str | None, context: int, **swapped: Any
+) -> Speed:
+    """A workload by a split, or by the faster, at the clocks that the cards keep."""
+    runs: list[Speed] = []
     wrong: ValueError | None = None
+    cards = rig.cards.swapped(limit=None, **swapped)
     for one in (split,) if split else SPLITS:
         try:
-            runs.append((speed(cards, workload, split=one, context=context), one))
+            made = speed(cards, workload, split=one, context=context)
         except ValueError as no:
             wrong = no if wrong is None or isinstance(no, Infeasible) else wrong
+        else:
+            runs.append(_slowed(made, rig))
     if not runs:
         assert wrong is not None
         raise wrong
-    return max(runs, key=lambda run: run[0].decode)
+    return max(runs, key=lambda run: run.decode)
 
 
-def _slowed(now: Speed, rig: Rig) -> Speed:
-    """The workload at the clock of the slowest card that heat or a brake holds."""
-    work = WORK["decode"]
-    shares = [
-        min(1.0, rate(min(card.clock, work.top), work))
-        for card in rig.hands
-        if card.clock and {*card.reasons} & {*HEAT, *BRAKE}
-    ]
-    left = min(shares, default=1.0)
+def _slowed(run: Speed, rig: Rig) -> Speed:
+    """A run at the clocks that limits, heat and brakes leave the cards.
+
+    By tensors all wait for the slowest; by layers each is slow for its own part.
+    """
+    left = {}
+    for kind, work in WORK.items():
+        shares = [card.limited(kind) for card in rig.hands]
+        for at, card in enumerate(rig.hands):
+            if card.clock and any({*card.reasons} & {*x[0]} for x in HELD.values()):
+                clock = rate(min(card.clock, work.top), work)
+                shares[at] = min(shares[at], clock)
+        alone = len(shares) / sum(1 / share for share in shares)
+        left[kind] = min(shares) if run.split == "tensors" else alone
     return replace(
-        now, decode=now.decode * left, low=now.low * left, high=now.high * left
+        run,
+        decode=run.decode * left["decode"],
+        low=run.low * left["decode"],
+        high=run.high * left["decode"],
+        prompt=run.prompt * left["prompt"],
     )
 
 
-def _links(at: int, card: Card) -> Iterator[Mended]:
+def _links(card: Card) -> Iterator[Fault]:
     """Links below their slot, and slots below their card."""
-    check = "nvidia-smi -q -d PCIE   # under load: width and generation now as at most"
-    gen, lanes = card.link
-    most_gen, most = card.most
+    (gen, lanes), (most_gen, most), own = card.link, card.most, own_link(card.device)
+    at = card.works[0]
     if lanes < most:
-        yield (
-            _linked(
-                "link-lanes",
-                f"card {at} runs on {lanes} of its {most} lanes",
-                f"x{lanes} < x{most}: {_rate(gen, lanes)} of {_rate(gen, most)}",
-                card,
-                "seat card and riser anew; look for a drive that shares the lanes",
-                check,
-            ),
-            lambda rig: _relinked(rig, at, (rig.hands[at].works[0], most)),
+        yield Fault(
+            "link-lanes",
+            f"{lanes} of {most} lanes in use",
+            f"x{lanes} < x{most}: {_rate((at, lanes))} of {_rate((at, most))}",
+            "seat card and riser anew; look for a drive that shares the lanes",
+            LINKS,
+            {"link": (gen, most)},
         )
     if gen < most_gen and card.busy:
-        yield (
-            _linked(
-                "link-generation",
-                f"card {at} runs at PCIe {gen} where {most_gen} is possible",
-                f"{_rate(gen, lanes)} < {_rate(most_gen, lanes)}",
-                card,
-                "set the slot's generation in the BIOS; an older riser forces it",
-                check,
-            ),
-            lambda rig: _relinked(rig, at, (most_gen, rig.hands[at].works[1])),
+        yield Fault(
+            "link-generation",
+            f"PCIe {gen} where {most_gen} is possible",
+            f"{_rate((gen, lanes))} < {_rate((most_gen, lanes))}",
+            "set the slot's generation in the BIOS; an older riser forces it",
+            LINKS,
+            {"link": (most_gen, lanes)},
         )
     elif gen < most_gen:
-        yield (
-            Ailment(
-                "link-generation",
-                "undecided",
-                f"card {at} rests, and a link at rest trains down",
-                f"PCIe {gen} now, {most_gen} at most",
-                card.name,
-                (),
-                todo="read it again while a model runs",
-                command=check,
-            ),
+        at_rest = "at rest" if card.busy is False else "under a load that is not told"
+        yield Fault(
+            "link-generation",
+            f"read {at_rest}, and a link at rest trains down",
+            f"PCIe {gen} now, {most_gen} at most",
+            "read it again while a model runs",
+            LINKS,
             None,
         )
-    own = own_link(card.device)
     if slot(*card.most) < slot(*own):
-        yield (
-            _linked(
-                "slot",
-                f"the slot of card {at} is narrower than the card",
-                f"{_rate(*card.most)} < {_rate(*own)}",
-                card,
-                "move the card to a wider slot",
-                check,
-            ),
-            lambda rig: _relinked(rig, at, own),
+        yield Fault(
+            "slot",
+            "a slot narrower than the card",
+            f"{_rate(card.most)} < {_rate(own)}",
+            "move it to a wider slot",
+            LINKS,
+            {"link": own, "most": own},
         )
 
 
-def _clocks(at: int, card: Card) -> Iterator[Mended]:
+def _clocks(card: Card) -> Iterator[Fault]:
     """Limits of power, heat, and a supply that brakes."""
     board = float(card.device.tdp.si)
-    check = "nvidia-smi -q -d POWER,CLOCK,PERFORMANCE   # under load"
     if card.limit is not None and card.limit < board:
-        yield (
-            _linked(
-                "limit",
-                f"card {at} is limited below its board's power",
-                f"{card.limit:.0f} W < {board:.0f} W",
-                card,
-                f"nvidia-smi -i {at} -pl {board:.0f}, if supply and circuit carry it",
-                check,
-            ),
-            lambda rig: rig.with_card(at, limit=None).cards,
+        yield Fault(
+            "limit",
+            "limited below the board's power",
+            f"{card.limit:.0f} W < {board:.0f} W",
+            f"nvidia-smi -i {{cards}} -pl {board:.0f}, if supply and circuit carry it",
+            CLOCKS,
+            {"limit": None},
         )
-    for rule, names, words, todo in (
-        ("heat", HEAT, "is held back by heat", "more air, or a lower limit of power"),
-        ("brake", BRAKE, "is held back by its supply", "check plugs and the supply"),
-    ):
-        if mine := [name for name in names if name in card.reasons]:
+    for rule, (names, says, todo) in HELD.items():
+        hot = rule == "brake" and "HW Thermal Slowdown" in card.reasons
+        if mine := [name for name in names if name in card.reasons and not hot]:
             clock = "" if card.clock is None else f"; clock {card.clock:.0%} of boost"
-            yield (
-                _linked(
-                    rule,
-                    f"card {at} {words}",
-                    ", ".join(mine) + clock,
-                    card,
-                    todo,
-                    check,
-                ),
-                lambda rig: rig.cards,
+            yield Fault(
+                rule, says, ", ".join(mine) + clock, todo, CLOCKS, {"reasons": ()}
             )
 
 
-def _linked(
-    rule: str, says: str, sum_: str, card: Card, todo: str, command: str
-) -> Ailment:
-    return Ailment(
-        rule, "broken", says, sum_, card.name, (), todo=todo, command=command
-    )
-
-
-def _relinked(rig: Rig, at: int, link: tuple[int, int]) -> Cards:
-    links = list(rig.cards.links)
-    links[at] = link
-    return rig.as_(tuple(links))
-
-
-def _rate(generation: int, lanes: int) -> str:
-    return f"{slot(generation, lanes) / 1e9:.1f} GB/s"
-
-
-def _paths(rig: Rig, now: Speed, context: int) -> Iterator[Ailment]:
-    """A way that leaves the processor's socket."""
-    if rig.topo is None or len(rig.hands) < 2 or rig.cards.bridged:
-        return
-    if rig.path == WORDS[-1]:
-        near = rig.cards.swapped(path="PHB")
-        try:
-            after = speed(near, now.model, split=now.split, context=context)
-        except ValueError:
-            return
-        yield Ailment(
-            "path",
-            "broken",
-            "two cards are on different sockets",
-            "SYS between the farthest pair",
-            rig.hands[0].name,
-            (),
-            now=now,
-            after=after,
-            todo="move the cards to slots of one processor",
-            command="nvidia-smi topo -m",
-        )
+def _rate(link: Link) -> str:
+    return f"{slot(*link) / 1e9:.1f} GB/s"

@@ -23,13 +23,13 @@ from .rules_power import LOW
 from .thermal import heat
 from .voltage import Power, power
 
-HOST = quoted("heat.host").si  # of a processor's design power, while cards work
-RISE = quoted("heat.rise").si  # K of a die over the case's air, at the board's power
-INNER = quoted("heat.inner").si  # share of it between die and sink
-DIE, SINK = quoted("heat.die").si, quoted("heat.sink").si  # J/K a watt of board power
-CASE, CASE_AIR = quoted("heat.case").si, quoted("heat.case_capacity").si
-ROOM, ROOM_AIR = quoted("heat.room").si, quoted("heat.room_capacity").si
-LIMIT = quoted("heat.limit").si  # degrees Celsius of a die
+HOST, RISE, INNER, DIE, SINK, CASE, CASE_AIR, ROOM, ROOM_AIR, SQUARE, LIMIT = (
+    quoted(f"heat.{name}").si
+    for name in (
+        *("host", "rise", "inner", "die", "sink", "case", "case_capacity"),
+        *("room", "room_capacity", "room_size", "limit"),
+    )
+)
 _STEPS = 240
 _HALVINGS = 40
 
@@ -83,24 +83,19 @@ def rating(psu: Component, mains: float) -> float:
     return float(psu["watts_low" if low else "watts"])
 
 
-def efficiency(psu: Component) -> float:
-    """Watts delivered over watts drawn, by the supply's 80 PLUS level."""
-    return float(quoted(f"rig.{psu['level']}").si)
-
-
 def wall(build: Build, delivered: float, *, mains: float = 120) -> float:
     """Watts from the wall for watts behind the supplies, which share them by rating.
 
     - raises ``Infeasible`` for more than the supplies deliver, with the sum
     """
     above_zero(delivered=delivered)
-    have = sum(rating(psu, mains) for psu in build.psu)
+    have = drawn = 0.0
+    for psu in build.psu:
+        have += rating(psu, mains)
+        drawn += rating(psu, mains) / quoted(f"rig.{psu['level']}").si
     if delivered > have:
-        raise Infeasible(
-            f"{delivered:,.0f} W > {have:,.0f} W that the supplies deliver"
-        )
-    drawn = sum(rating(psu, mains) / efficiency(psu) for psu in build.psu)
-    return delivered / have * drawn
+        raise Infeasible(f"{delivered:,.0f} W > {have:,.0f} W that supplies deliver")
+    return float(delivered / have * drawn)
 
 
 def temperature(
@@ -111,6 +106,7 @@ def temperature(
     work: str = "decode",
     limit: float | None = None,
     mains: float = 120,
+    room: float = SQUARE,
 ) -> Curve:
     """Die, sink, case and room over the hours that a machine works without a pause.
 
@@ -126,34 +122,34 @@ def temperature(
         Watts of each card; the build's limit, or the design power, if left out.
     mains : float
         Volts of the outlet.
+    room : float
+        Square metres of the closed room.
 
     Raises
     ------
     ValueError
-        For hours or degrees that are none.
+        For hours, degrees or square metres that are none.
     UnknownSpec
         For a card, processor or supply without the field that is needed.
     """
-    cards = [_running(card, limit or build.limit, work) for card in build.gpus]
-    drawn = sum(one.draw for one in cards)
-    host = HOST * float(build.cpu["power"])
+    above_zero(room=room)
+    cards = _running(build, limit or build.limit, work)
+    drawn, host = sum(one.draw for one in cards), _host(build)
     lost = wall(build, drawn + host, mains=mains) - drawn - host
     board = sum(float(card["power"]) for card in build.gpus)
+    inner, outer = INNER * RISE / board, (1 - INNER) * RISE / board
+    resistances = inner, outer, CASE, ROOM * SQUARE / room
+    capacities = DIE * board, SINK * board, CASE_AIR, ROOM_AIR * room / SQUARE
+    given = drawn, 0.0, host, lost
     made = heat(
-        (INNER * RISE / board, (1 - INNER) * RISE / board, CASE, ROOM),
-        (DIE * board, SINK * board, CASE_AIR, ROOM_AIR),
-        (drawn, 0.0, host, lost),
-        hours,
-        ambient,
-        most=LIMIT,
-        steps=_STEPS,
+        resistances, capacities, given, hours, ambient, most=LIMIT, steps=_STEPS
     )
-    die, sink, case, room = zip(*made.parts, strict=True)
-    sorts = set(cards)
+    die, sink, case, air = zip(*made.parts, strict=True)
+    sorts = {*cards}
     speed = tuple(
         min(_held(one, watts / drawn, work) for one in sorts) for watts in made.watts
     )
-    return Curve(made.times, die, sink, case, room, made.watts, speed, made.held)
+    return Curve(made.times, die, sink, case, air, made.watts, speed, made.held)
 
 
 def chain(
@@ -164,6 +160,7 @@ def chain(
     ambient: float = 22,
     mains: float = 120,
     continuous: float = 0.8,
+    room: float = SQUARE,
 ) -> Chain:
     """What of a machine's speed is left behind breaker, supply, limit and heat.
 
@@ -171,7 +168,7 @@ def chain(
     ----------
     build : Build
         The machine.
-    work, hours, ambient, mains
+    work, hours, ambient, mains, room
         As ``temperature`` takes them.
     continuous : float
         Share of a breaker that may be drawn for hours.
@@ -193,32 +190,22 @@ def chain(
     share(continuous=continuous)
     amps = quoted("rig.amps_low" if mains < LOW else "rig.amps_high").si
     circuit = mains * amps * continuous * build.circuits
-    supply = sum(rating(psu, mains) for psu in build.psu)
-    host = HOST * float(build.cpu["power"])
-    free = [_running(card, build.limit, work) for card in build.gpus]
-    binds = "limit" if any(one.throttled for one in free) else "work"
-    wanted = sum(one.draw for one in free) + host
+    supply, host = sum(rating(psu, mains) for psu in build.psu), _host(build)
+    limit, cards = build.limit, _running(build, build.limit, work)
+    binds = "limit" if any(one.speed < 1 for one in cards) else "work"
     allowed = min(supply, circuit * supply / wall(build, supply, mains=mains))
-    limit = build.limit
-    if wanted > allowed:
+    if sum(one.draw for one in cards) + host > allowed:
         binds = "supply" if allowed == supply else "circuit"
         limit = _shared(build, allowed - host, work, circuit, supply)
-        free = [_running(card, limit, work) for card in build.gpus]
-    delivered = sum(one.draw for one in free) + host
-    curve = temperature(build, hours, ambient, work=work, limit=limit, mains=mains)
-    if curve.held:
-        binds, delivered = "heat", curve.watts[-1] + host
-    drawn = wall(build, delivered, mains=mains)
-    return Chain(
-        circuit,
-        supply,
-        drawn,
-        delivered,
-        limit or max(one.limit for one in free),
-        binds,
-        curve.speed[-1],
-        curve,
+        cards = _running(build, limit, work)
+    curve = temperature(
+        build, hours, ambient, work=work, limit=limit, mains=mains, room=room
     )
+    binds = "heat" if curve.held else binds
+    limit = limit or max(one.limit for one in cards)
+    delivered = curve.watts[-1] + host
+    drawn, speed = wall(build, delivered, mains=mains), curve.speed[-1]
+    return Chain(circuit, supply, drawn, delivered, limit, binds, speed, curve)
 
 
 def tokens_per_joule(tokens_per_s: float, build: Build, **told: Any) -> float:
@@ -243,19 +230,25 @@ def tokens_per_joule(tokens_per_s: float, build: Build, **told: Any) -> float:
     return tokens_per_s * made.speed / made.wall
 
 
-def _running(card: Component, limit: float | None, work: str) -> Power:
-    """A card at its limit."""
-    if not card.device:
-        raise UnknownSpec(f"{card.name}: no device of `hardware` stands for it")
-    return power(card.device, limit, work=work)
+def _host(build: Build) -> float:
+    """Watts of the processor while cards work."""
+    return HOST * float(build.cpu["power"])
 
 
-def _held(one: Power, share_left: float, work: str) -> float:
+def _running(build: Build, limit: float | None, work: str) -> list[Power]:
+    """Each card at its limit."""
+    for card in build.gpus:
+        if not card.device:
+            raise UnknownSpec(f"{card.name}: no device of `hardware` stands for it")
+    return [power(str(card.device), limit, work=work) for card in build.gpus]
+
+
+def _held(one: Power, left: float, work: str) -> float:
     """Speed of a card that heat holds at a share of its draw; 0 where that is idle."""
-    if share_left >= 1:
+    if left >= 1:
         return one.speed
     try:
-        return power(one.card, one.draw * share_left, work=work).speed
+        return power(one.card, one.draw * left, work=work).speed
     except ValueError:
         return 0.0
 
@@ -264,24 +257,20 @@ def _shared(
     build: Build, watts: float, work: str, circuit: float, supply: float
 ) -> float:
     """One limit for every card that makes them draw so many watts together."""
-    least = max(float(card.get("least", 0.0)) for card in build.gpus)
-    low, high = 0.0, max(float(card["power"]) for card in build.gpus)
+    many, found = len(build.gpus), 0.0
+    low = max(float(card.get("least", 0.0)) for card in build.gpus)
+    high = max(float(card["power"]) for card in build.gpus)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if _drawn(build, middle, work) <= watts else (low, middle)
-        )
-    if low < least or not _drawn(build, low, work):
+        try:
+            fits = sum(one.draw for one in _running(build, middle, work)) <= watts
+            found = middle if fits else found
+        except ValueError:  # less than a card draws without work
+            fits = True
+        low, high = (middle, high) if fits else (low, middle)
+    if not found:
         raise Infeasible(
-            f"{len(build.gpus)} cards at {low:.0f} W each, below what they run at: the "
+            f"{many} cards at {watts / many:.0f} W each, below what they run at: the "
             f"circuit gives {circuit:,.0f} W and the supplies {supply:,.0f} W"
         )
-    return low
-
-
-def _drawn(build: Build, limit: float, work: str) -> float:
-    """Watts of all cards at a limit; 0 where one draws more without work."""
-    try:
-        return sum(_running(card, limit, work).draw for card in build.gpus)
-    except ValueError:
-        return 0.0
+    return found

@@ -101,8 +101,10 @@ class Build:
                 names = ", ".join(one.name for one in found)
                 raise ValueError(f"{field}: one {kind} fits, not {len(found)}: {names}")
             object.__setattr__(self, field, found if field in MANY else found[0])
-        slots = (self.slots,) if isinstance(self.slots, str) else tuple(self.slots)
-        object.__setattr__(self, "slots", slots)
+        slots = (self.slots,) if isinstance(self.slots, str) else self.slots
+        if not isinstance(slots, list | tuple):
+            raise ValueError(f"slots = {slots!r}: write the names of slots, a list")
+        object.__setattr__(self, "slots", tuple(slots))
         whole(circuits=self.circuits)
         if self.circuits > len(self.psu):
             raise ValueError(
@@ -119,10 +121,6 @@ class Build:
                 field == "slots" and 0 < many < len(self.gpus)
             ):
                 raise ValueError(f"{field}: {many} for {len(self.gpus)} cards")
-        self._check_sorts()
-
-    def _check_sorts(self) -> None:
-        """A bridge is no power cable, and a power cable no bridge."""
         for cable in self.cables:
             if "watts" not in cable.values:
                 raise ValueError(f"cables: {cable.name} carries no power")

@@ -12,13 +12,12 @@ from stacklib.quantity.bounds import above_zero, share
 
 from . import rules_fit, rules_lanes, rules_power  # they enter their rules
 from .build import Build
-from .findings import Finding
+from .findings import Broken, Finding
 from .mending import Mender
-from .rules import RULES, Case
+from .rules import RULES, Case, Rule
 
-ROOMS = (rules_fit, rules_lanes, rules_power)
-_ORDER = [room.__name__ for room in ROOMS]
-for _id in sorted(RULES, key=lambda id: _ORDER.index(RULES[id].check.__module__)):
+_ROOMS = [room.__name__ for room in (rules_fit, rules_lanes, rules_power)]
+for _id in sorted(RULES, key=lambda id: _ROOMS.index(RULES[id].all.__module__)):
     RULES[_id] = RULES.pop(_id)  # whichever room was imported first
 MAINS = (90, 277)  # V: what a supply of a household can hang on
 
@@ -75,34 +74,20 @@ def verify(
     outlet(mains=mains)
     share(continuous=continuous)
     case = Case(build, mains, continuous)
-    kept, broken, undecided = set(), [], []
+    broken: list[tuple[Rule, Broken]] = []
+    undecided = []
     for rule in RULES.values():
         try:
-            found = rule.check(case)
+            if found := rule.check(case):
+                broken.append((rule, found))
         except UnknownSpec as wrong:
-            told = f"{rule.title} It cannot be decided."
-            undecided.append(
-                Finding(
-                    rule.id, "undecided", told, str(wrong), str(wrong).split(":")[0], ()
-                )
-            )
-            continue
-        if found is None:
-            kept.add(rule.id)
-        else:
-            broken.append((rule, found))
-    mender = Mender(case, kept)
-    return [
-        Finding(
-            rule.id,
-            "broken",
-            found.says,
-            found.sum(),
-            found.part.name,
-            found.sources(),
-            mender.mend(rule, found.part),
-            found.need,
-            found.have,
-        )
-        for rule, found in broken
-    ] + undecided
+            says, why = f"{rule.title} It cannot be decided.", str(wrong)
+            part = why.split(":")[0]
+            undecided.append(Finding(rule.id, "undecided", says, why, part, ()))
+    mender = Mender(case, [rule for rule, _ in broken], [f.rule for f in undecided])
+    findings = []
+    for rule, found in broken:
+        told = (found.says, found.sum(), found.part.name, found.sources())
+        mend = mender.mend(rule, found.part)
+        findings.append(Finding(rule.id, "broken", *told, mend, found.need, found.have))
+    return findings + undecided

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache, reduce
+from math import prod
+from operator import add, mul
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stacklib.cost.catalogue import FIELDS, Component
 from stacklib.quantity import Quantity, Source, chosen, quoted
@@ -25,14 +27,18 @@ class Leaf(NamedTuple):
     value: float
     unit: str
     make: Callable[[], Quantity]
-    part: Component | None = None
     inverse: bool = False
+
+    @property
+    def factor(self) -> float:
+        """What it multiplies by."""
+        return 1 / self.value if self.inverse else self.value
 
 
 def of(part: Component, field: str) -> Leaf:
     """A number of a part; raises where it is unknown."""
     unit = FIELDS[part.kind][field][0]
-    return Leaf(part[field], unit, lambda: part.quantity(field), part)
+    return Leaf(part[field], unit, lambda: part.quantity(field))
 
 
 @cache
@@ -63,32 +69,22 @@ class Amount:
     @property
     def value(self) -> float:
         """The sum as a number."""
-        total = 0.0
-        for count, leaves in self.terms:
-            product = float(count)
-            for leaf in leaves:
-                product = product / leaf.value if leaf.inverse else product * leaf.value
-            total += product
-        return total
+        return float(sum(n * prod(leaf.factor for leaf in ls) for n, ls in self.terms))
 
     def text(self) -> str:
         """The sum as it stands, and its result where that is more than one number."""
         shown = " + ".join(_product(n, leaves) for n, leaves in self.terms if n)
-        result = f"{number(self.value)} {self.unit or self.words}"
-        plain = shown in ("", number(self.value), result)
-        return result if plain else f"{shown} = {result}"
+        result = f"{number(self.value)} {self.unit}".strip()
+        said = result if shown in ("", result) else f"{shown} = {result}"
+        return said if self.unit else f"{self.words}: {said}"
 
     def quantity(self) -> Quantity:
         """The sum with its derivation."""
-        total: Quantity | None = None
+        sums: list[Any] = []
         for count, leaves in self.terms:
-            made = leaves[0].make()
-            made = 1 / made if leaves[0].inverse else made
-            for leaf in leaves[1:]:
-                made = made / leaf.make() if leaf.inverse else made * leaf.make()
-            made = made * count if count != 1 else made
-            total = made if total is None else total + made
-        assert total is not None
+            made = [1 / one.make() if one.inverse else one.make() for one in leaves]
+            sums.append(reduce(mul, made if count == 1 else [*made, count]))
+        total: Quantity = reduce(add, sums)
         return (total.to(self.unit) if self.unit else total).named(self.words)
 
 

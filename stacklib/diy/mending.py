@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from stacklib.cost.catalogue import Component, parts
 from stacklib.hardware.accelerator import UnknownSpec
 
 from .build import KIND_OF, MANY, Build
 from .findings import Mend, number
-from .rules import RULES, Case, Rule
+from .rules import RULES, Case, Rule, counted
 
 HIGH = 240  # V
 STEP = 5  # W: power limits are tried in such steps
+PLACED = ("the cards as this checker places them", {"slots": ()}, None)
+UNPEERED = ("copies over host memory, split by layers", {"peer": False}, None)
 
 
 def holds(rule: Rule, case: Case) -> bool | None:
@@ -33,41 +36,49 @@ def holds(rule: Rule, case: Case) -> bool | None:
 
 
 class Mender:
-    """Changes of one build, each tried once however many rules it may mend.
+    """Changes of one build, each tried once however many rules it may mend."""
 
-    ``kept``: ids of the rules that the build keeps now.
-    """
-
-    def __init__(self, case: Case, kept: set[str]) -> None:
-        self.case, self.kept = case, [RULES[id] for id in RULES if id in kept]
+    def __init__(self, case: Case, broken: list[Rule], undecided: list[str]) -> None:
+        self.case, self.broken = case, broken
+        lost = {*undecided, *(rule.id for rule in broken)}
+        self.kept = [RULES[id] for id in RULES if id not in lost]
         self.offers: dict[tuple[str, Component | None], list[tuple[Mend, Case]]] = {}
 
     def mend(self, rule: Rule, culprit: Component) -> Mend | None:
         """The cheapest change by which the rule holds, and all still do that did.
 
-        ``culprit``: the part that breaks it.
+        A change of a field that mends whatever else is broken there comes before one
+        that does not. ``culprit``: the part that breaks the rule.
         """
         best: Mend | None = None
         for field in sorted(rule.mends, key=lambda name: name not in CHOICES):
             if best is not None and field not in CHOICES and best.field in CHOICES:
                 break
             offers = self._offers(field, culprit)
-            if field == "limit":  # less power mends more: halve what is left to try
-                first = bisect_left(offers, True, key=lambda o: bool(holds(rule, o[1])))
-                offers = offers[first : first + 1]
-            for offer, after in offers:
-                if best is not None and offer.dollars >= best.dollars:
-                    break
-                if self._mends(rule, after):
-                    best = offer
+            others = [r for r in self.broken if field in r.mends and r is not rule]
+            for rules in ([rule, *others], [rule]) if others else ([rule],):
+                if found := self._first(offers, rules, field):
+                    if best is None or found.dollars < best.dollars:
+                        best = found
                     break
         return best
 
-    def _mends(self, rule: Rule, after: Case) -> bool:
-        try:
-            return bool(holds(rule, after)) and all(holds(k, after) for k in self.kept)
-        except ValueError:  # slots that the other board does not have
-            return False
+    def _first(
+        self, offers: list[tuple[Mend, Case]], rules: list[Rule], field: str
+    ) -> Mend | None:
+        """The first offer by which these rules hold, and all that did."""
+        if field == "limit":  # less power mends more: halve what is left to try
+            first = bisect_left(
+                offers, True, key=lambda o: all(holds(rule, o[1]) for rule in rules)
+            )
+            offers = offers[first : first + 1]
+        for offer, after in offers:
+            try:
+                if all(holds(rule, after) for rule in (*rules, *self.kept)):
+                    return offer
+            except ValueError:  # slots that the other board does not have
+                continue
+        return None
 
     def _offers(self, field: str, culprit: Component) -> list[tuple[Mend, Case]]:
         key = (field, culprit if field in ("gpus", "storage") else None)
@@ -83,7 +94,8 @@ class Mender:
 def _offers(field: str, culprit: Component, build: Build) -> Iterator[Mend]:
     """Builds that differ in one field, the cheapest first."""
     if field in CHOICES:
-        yield from CHOICES[field](build)
+        for says, changes, mains in CHOICES[field](build):
+            yield Mend(field, f"{field}: {says}", 0.0, build.swapped(**changes), mains)
         return
     old = getattr(build, field)
     before = old if field in MANY else (old,)
@@ -91,23 +103,17 @@ def _offers(field: str, culprit: Component, build: Build) -> Iterator[Mend]:
     for part in parts(KIND_OF[field]):
         try:
             after = _instead(field, part, before, culprit, build)
-            if after == before or not after:
-                continue
-            dollars = _cost(after) - _cost(before)
+            if after and after != before:
+                offers.append((_cost(after) - _cost(before), part.key, after))
         except UnknownSpec:
             continue
-        offers.append((dollars, part.key, after))
     for dollars, _, after in sorted(offers, key=lambda offer: offer[:2]):
-        names = ", ".join(
-            part.name
-            if after.count(part) == 1
-            else f"{after.count(part)} x {part.name}"
-            for part in dict.fromkeys(after)
-        )
-        new = after if field in MANY else after[0]
-        slots = () if field == "board" else build.slots
-        built = build.swapped(**{field: new, "slots": slots})
-        yield Mend(field, f"{field}: {names}", dollars, built)
+        names = [f"{n} x {p.name}" if n > 1 else p.name for n, p in counted(after)]
+        changes = {field: after if field in MANY else after[0]}
+        if field == "board":
+            changes["slots"] = ()
+        built = build.swapped(**changes)
+        yield Mend(field, f"{field}: {', '.join(names)}", dollars, built)
 
 
 def _cost(parts: tuple[Component, ...]) -> float:
@@ -124,23 +130,18 @@ def _instead(
     """What stands in a field once a part is in it; nothing where it is no use there."""
     if field == "memory":
         return _memory(part, before, build)
-    if field == "gpus":  # a card that holds less is no change but another machine
-        swapped = culprit in before and part["memory"] >= culprit["memory"]
-        return (
-            tuple(part if old is culprit else old for old in before) if swapped else ()
-        )
-    if field == "storage":  # one drive of as much room
-        place = before.index(culprit) if culprit in before else 0
-        if not before or part["capacity"] < before[place]["capacity"]:
+    if field in ("gpus", "storage"):  # what holds less is no change but another machine
+        size = "memory" if field == "gpus" else "capacity"
+        if culprit not in before or part[size] < culprit[size]:
             return ()
-        return (*before[:place], part, *before[place + 1 :])
-    if field == "bridges":
-        return (part,) * len(before) if "bridge" in part.values else ()
-    if field == "cables":
-        return (part,) if "watts" in part.values else ()
-    if field == "risers":
-        return (part,) * max(1, len(before))
-    return (part,) * len(before)
+        place = before.index(culprit)
+        if field == "storage":  # one drive of several
+            return (*before[:place], part, *before[place + 1 :])
+        return tuple(part if old is culprit else old for old in before)
+    if field in ("cables", "bridges"):
+        use = "watts" if field == "cables" else "bridge"
+        return (part,) * max(1, len(before)) if use in part.values else ()
+    return (part,) * max(1, len(before))
 
 
 def _memory(
@@ -152,11 +153,12 @@ def _memory(
     lanes = min(build.board["channels"], build.cpu["channels"])
     each = part["modules"] * part["capacity"]
     room = build.board["dimms"] // part["modules"]
-    many = max(math.ceil(min(held, most) / each), math.ceil(lanes / part["modules"]))
-    return (part,) * int(min(many, room))
+    round_ = max(1, math.ceil(lanes / part["modules"]))  # kits that fill all channels
+    many = round_ * math.ceil(min(held, most) / each / round_)
+    return (part,) * int(min(many, room // round_ * round_))
 
 
-def _limits(build: Build) -> Iterator[Mend]:
+def _limits(build: Build) -> Iterator[Choice]:
     """Lower power limits, the highest first."""
     try:
         top = max(card["power"] for card in build.gpus)
@@ -166,37 +168,18 @@ def _limits(build: Build) -> Iterator[Mend]:
     start = max(min(top, build.limit or top), least + STEP)
     for step in range(1, math.ceil((start - least) / STEP) + 1):
         limit = max(least, STEP * math.ceil(start / STEP - step))
-        says = f"limit: each card to {number(limit)} W"
-        yield Mend("limit", says, 0.0, build.swapped(limit=limit))
+        yield f"each card to {number(limit)} W", {"limit": limit}, None
 
 
-def _circuits(build: Build) -> Iterator[Mend]:
-    for many in range(build.circuits + 1, len(build.psu) + 1):
-        says = f"circuits: the supplies on {many} circuits"
-        yield Mend("circuits", says, 0.0, build.swapped(circuits=many))
-
-
-def _slots(build: Build) -> Iterator[Mend]:
-    if build.slots:
-        says = "slots: the cards as this checker places them"
-        yield Mend("slots", says, 0.0, build.swapped(slots=()))
-
-
-def _peer(build: Build) -> Iterator[Mend]:
-    if build.peer:
-        says = "peer: copies over host memory, split by layers"
-        yield Mend("peer", says, 0.0, build.swapped(peer=False))
-
-
-def _mains(build: Build) -> Iterator[Mend]:
-    says = f"mains: an outlet of {HIGH} V, if the supply takes it"
-    yield Mend("mains", says, 0.0, build, HIGH)
-
-
-CHOICES = {
-    "mains": _mains,
+# what costs nothing -> what is said of it, what it changes, the outlet after it
+Choice = tuple[str, dict[str, Any], float | None]
+CHOICES: dict[str, Callable[[Build], Iterable[Choice]]] = {
+    "mains": lambda _: [(f"an outlet of {HIGH} V, if the supply takes it", {}, HIGH)],
     "limit": _limits,
-    "circuits": _circuits,
-    "slots": _slots,
-    "peer": _peer,
+    "circuits": lambda build: [
+        (f"the supplies on {many} circuits", {"circuits": many}, None)
+        for many in range(build.circuits + 1, len(build.psu) + 1)
+    ],
+    "slots": lambda build: build.slots and [PLACED],
+    "peer": lambda build: [UNPEERED],  # asked only where peers are wanted
 }

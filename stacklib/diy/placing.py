@@ -42,8 +42,9 @@ class Seat(NamedTuple):
         """A fact of the slot; raises where no source tells it."""
         value = self.lanes if field == "lanes" else getattr(self.slot, field)
         if value is None:
-            words = "place on the board" if field == "at" else field
-            raise UnknownSpec(f"slot {self.slot.name}: its {words} is unknown")
+            words = {"at": "its place on the board is", "lanes": "its lanes are"}
+            told = words.get(field, f"its {field} is")
+            raise UnknownSpec(f"slot {self.slot.name}: {told} unknown")
         return value
 
 
@@ -140,9 +141,9 @@ def _score(
         unknown += (lanes is None) + (slot.at is None and riser is None)
         chipset += slot.root != "cpu"
         lacking += max(0, card.get("lanes", 16) - (lanes or 0))
-        if slot.at is not None and riser is None:
+        if slot.at is not None:
             over += max(0.0, floor - slot.at)
-            floor = slot.at + card.get("slots", 2)
+            floor = floor if riser else slot.at + card.get("slots", 2)
     if back is not None and floor:
         over += max(0.0, floor - 1 - back)
     return unknown, over, chipset, lacking

@@ -11,6 +11,7 @@ from typing import Any
 
 from stacklib.cost.catalogue import Component
 
+from .ailments import LINKS
 from .build import Build
 from .splits import Speed, named
 
@@ -87,9 +88,7 @@ def shown_as(value: Any) -> str:
 
 def commands(runs: Sequence[Speed], context: int) -> tuple[str, ...]:
     """What to run on the machine, and what it should print."""
-    found = [
-        "nvidia-smi -q -d PCIE   # under load: width and generation now as at most"
-    ]
+    found = [LINKS]
     for run in runs:
         model, kept = named(run.model)
         mode = "layer" if run.split == "layers" else "tensor"

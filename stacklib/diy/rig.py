@@ -9,6 +9,8 @@ counts under load alone, a width always.
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,10 +23,25 @@ from stacklib.interconnect.networks.topo_reading import TopoReading
 from stacklib.quantity import UnknownName
 
 from .cards import GIB, Cards, Link, own_link
+from .voltage import power
 
 SPEEDS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6}  # GT/s: generation
 LOAD = 0.5  # share of the time with a kernel running, from which a card is under load
-_DEVICE = re.compile(r"^((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d) (.+)$")
+KINDS = {  # argument of ``read_rig``: what its text has and no other
+    "lspci": r"LnkCap:|LnkSta:|PCI bridge|^ *[0-9a-f:]+:[0-9a-f]{2}\.\d ",
+    "smi": r"NVSMI|device handle|Product Name|pcie\.link|power\.l|tion\.gpu|memory\.t",
+    "topo": r"\bGPU0\b",
+}
+OTHERS = {  # what else people paste, and what it has
+    "rocm-smi of AMD": r"ROCm|rocm-smi|GPU\[\d\]\s*:",
+    "amd-smi of AMD": r"AMD-?SMI|amd-smi|^GPU: \d",
+    "xpu-smi of Intel": r"xpu-smi|Intel\(R\) (Arc|Data Center)",
+    "nvidia-smi -L": r"^GPU \d+: .*UUID",
+    "nvidia-smi -q -x": r"<nvidia_smi_log",
+    "nvidia-smi without -q": r"^\| NVIDIA-SMI",
+}
+_DEVICE = re.compile(r"^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d) (.+)$")
+_CARD = re.compile(r"(?:VGA compatible|3D) controller.*?: (.*NVIDIA.*)")
 _STATE = re.compile(r"Speed ([\d.]+) ?GT/s.*?Width x(\d+)")
 
 
@@ -37,7 +54,7 @@ class Card:
     """One card of a rig.
 
     - ``link``, ``most``: generation and lanes now, and at most as card and slot are
-    - ``limit``: watts in force; ``busy``: whether it was read under load
+    - ``limit``: watts in force; ``busy``: read under load, at rest, or None: not told
     - ``clock``: of the compute units, over the boost clock; None where nothing tells it
     - ``reasons``: what keeps its clock down
     """
@@ -47,14 +64,19 @@ class Card:
     link: Link
     most: Link
     limit: float | None
-    busy: bool
+    busy: bool | None
     clock: float | None
     reasons: tuple[str, ...]
 
     @property
     def works(self) -> Link:
-        """The link that it works with: idle, a generation says nothing."""
+        """The link that it works with: but under load, a generation says nothing."""
         return (self.link[0] if self.busy else self.most[0]), self.link[1]
+
+    def limited(self, work: str) -> float:
+        """Share of the speed that its limit of power leaves it."""
+        low = self.limit is not None and self.limit < self.device.tdp.si
+        return power(self.device, self.limit, work=work).speed if low else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,46 +87,68 @@ class Rig:
     topo: TopoReading | None = None
 
     @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every two of its cards, by the names that ``topo -m`` gives them."""
+        found = self.topo.pairs() if self.topo else []
+        return [(a, b) for a, b in found if a[:3] == b[:3] == "GPU"]
+
+    @property
     def path(self) -> str:
         """The word of the farthest pair; PHB where no topology was pasted."""
-        if self.topo is None or len(self.hands) < 2:
+        if self.topo is None or not self.pairs:
             return "PHB"
-        pairs = [self.topo.between(a, b) for a, b in self.topo.pairs() if _gpus(a, b)]
-        words = [word for word in pairs if word in WORDS]
-        return max(words, key=WORDS.index, default="PIX")
+        words = [self.topo.between(*pair) for pair in self.pairs]
+        return max((w for w in words if w in WORDS), key=WORDS.index, default=WORDS[0])
 
     @property
     def cards(self) -> Cards:
         """The cards as they work now."""
-        return self.as_(tuple(card.works for card in self.hands))
-
-    def as_(self, links: tuple[Link, ...]) -> Cards:
-        """The cards with other links."""
         bridged = peer = None
-        if self.topo is not None and len(self.hands) > 1:
-            pairs = [(a, b) for a, b in self.topo.pairs() if _gpus(a, b)]
-            bridged = all(self.topo.nvlinks(a, b) for a, b in pairs)
-            reach = [self.topo.reach(a, b) for a, b in pairs]
+        if self.topo is not None and self.pairs:
+            bridged = all(self.topo.nvlinks(*pair) for pair in self.pairs)
+            reach = [self.topo.reach(*pair) for pair in self.pairs]
             peer = None if None in reach else all(reach)
-        limits = [card.limit for card in self.hands if card.limit is not None]
+        slowest = min(self.hands, key=lambda card: card.limited("decode"))
         return Cards(
             tuple(card.device for card in self.hands),
-            links,
+            tuple(card.works for card in self.hands),
             self.path,
             peer,
             bool(bridged),
-            min(limits, default=None),
+            slowest.limit,
         )
 
-    def with_card(self, at: int, **changes: Any) -> Rig:
-        """The same rig with one card changed."""
-        hands = list(self.hands)
-        hands[at] = replace(hands[at], **changes)
+    def with_cards(self, which: list[int], **changes: Any) -> Rig:
+        """The same rig with some cards changed."""
+        both = enumerate(self.hands)
+        hands = (replace(c, **changes) if at in which else c for at, c in both)
         return replace(self, hands=tuple(hands))
 
 
-def _gpus(a: str, b: str) -> bool:
-    return a.startswith("GPU") and b.startswith("GPU")
+def kind_of(text: str) -> str:
+    """Which of the three commands printed a text: ``smi``, ``topo`` or ``lspci``.
+
+    - raises ``RigError`` for the text of another, by its name
+    """
+    for tool, words in OTHERS.items():
+        if re.search(words, text, re.MULTILINE) and "NVSMI LOG" not in text:
+            raise RigError(
+                f"this is {tool}: give nvidia-smi -q, nvidia-smi topo -m, lspci -vv"
+            )
+    for kind, words in KINDS.items():
+        if re.search(words, text, re.MULTILINE):
+            return kind
+    first = next(iter(text.strip().split("\n")), "").strip()[:60]
+    raise RigError(f"{first!r} is none of nvidia-smi -q, nvidia-smi topo -m, lspci -vv")
+
+
+def cleaned(text: str) -> str:
+    """Pasted text without what terminals, pages and other systems put around it."""
+    text = re.sub("\x1b\\[[0-9;]*[A-Za-z]|\ufeff|\r", "", text).replace("\xa0", " ")
+    lines = [line for line in text.split("\n") if not line.startswith("```")]
+    if all(line.startswith(">") for line in lines if line.strip()):
+        lines = [line[1:].removeprefix(" ") for line in lines]
+    return textwrap.dedent("\n".join(lines))
 
 
 def read_rig(
@@ -128,8 +172,8 @@ def read_rig(
     Raises
     ------
     RigError
-        For no text, text of another tool, a card that is not known, and counts of cards
-        that differ: a ValueError.
+        For no text, text of another tool, a card that is not known, one cut into
+        instances, and counts of cards that differ: a ValueError.
 
     Examples
     --------
@@ -138,25 +182,28 @@ def read_rig(
     >>> rig.hands[0].link, rig.hands[0].most
     ((3, 8), (4, 16))
     """
+    told: dict[str, str] = {}
     for name, text in (("smi", smi), ("topo", topo), ("lspci", lspci)):
         if text is not None and not isinstance(text, str):
             raise RigError(f"{name} = {text!r}: the text that the command printed")
-    if smi is None and lspci is None:
+        if text is not None:
+            told[name] = cleaned(text)
+            if (kind := kind_of(told[name])) != name:
+                raise RigError(f"{name}: this text is what {kind} is for")
+    if not {"smi", "lspci"} & {*told}:
         raise RigError("nothing to read: paste nvidia-smi -q, or lspci -vv")
-    links = [] if lspci is None else read_lspci(lspci)
-    if smi is None:
-        hands = [_card(SmiReading(name=name), both) for name, *both in links]
-    else:
-        readings = read_smi(smi)
-        if links and len(links) != len(readings):
-            raise RigError(
-                f"lspci shows {len(links)} cards, nvidia-smi {len(readings)}: paste "
-                "both from one machine"
-            )
-        found: list[list[Link] | None] = [both for _, *both in links]
-        found = found or [None] * len(readings)
-        hands = [_card(one, both) for one, both in zip(readings, found, strict=True)]
-    ways = None if topo is None else read_topo(topo)
+    links = read_lspci(told["lspci"]) if lspci is not None else []
+    readings = [SmiReading(name=name) for name, *_ in links]
+    if smi is not None:
+        readings = _readings(told["smi"])
+    found: list[Any] = [both for _, *both in links] or [(None, None)] * len(readings)
+    if len(found) != len(readings):
+        raise RigError(
+            f"lspci shows {len(links)} cards, nvidia-smi {len(readings)}: paste "
+            "both from one machine"
+        )
+    hands = [_card(one, *both) for one, both in zip(readings, found, strict=True)]
+    ways = None if topo is None else read_topo(told["topo"])
     if ways is not None and len(ways.gpus) != len(hands):
         raise RigError(
             f"topo -m shows {len(ways.gpus)} GPUs, the others {len(hands)}: paste all "
@@ -165,40 +212,50 @@ def read_rig(
     return Rig(tuple(hands), ways)
 
 
-def _card(reading: SmiReading, told: list[Link] | None) -> Card:
+def _readings(text: str) -> list[SmiReading]:
+    """The cards of one log of one machine, whole."""
+    if (logs := text.count("NVSMI LOG")) > 1:
+        raise RigError(f"{logs} logs in one text: give one, of one machine")
+    if lost := re.search(r"Unable to determine the device handle.*", text):
+        raise RigError(f"{lost[0]!r}: a card has left the bus; restart the machine")
+    found = read_smi(text)
+    said = re.search(r"Attached GPUs\s*: (\d+)", text)
+    if said and int(said[1]) != len(found):
+        raise RigError(f"{said[0]!r}, and {len(found)} shown: paste the whole log")
+    for at, one in enumerate(found):
+        if one.mig:
+            raise RigError(f"card {at}, {one.name}: cut into instances (MIG); undo it")
+    return found
+
+
+def _card(reading: SmiReading, now: Link | None, most: Link | None) -> Card:
     if not reading.name:
         raise RigError("no name of a card: paste nvidia-smi -q as a whole")
     memory = None if reading.memory is None else reading.memory.si
     device = named_card(reading.name, memory)
     own = own_link(device)
-    now, most = told or (None, None)
-    busy = reading.busy is None or reading.busy.si >= LOAD
-    fields = ("generation_max", "lanes_max", "generation", "lanes")
-    pairs = [getattr(reading, field) for field in fields]
-    if pairs[1] is not None:
-        most = int(pairs[0].si if pairs[0] is not None else own[0]), int(pairs[1].si)
-    if pairs[3] is not None:
-        now = int(pairs[2].si if pairs[2] is not None else own[0]), int(pairs[3].si)
-    clock = device.fields.get("clock")
-    share = None
-    if reading.clock is not None and clock is not None:
+    most = _link(reading, "_max", own) or most or own
+    now = _link(reading, "", most) or now or most
+    for made, wide in (now, most):
+        if made not in GENERATIONS or wide not in LANES:
+            raise RigError(f"{reading.name}: no link is PCIe {made} with {wide} lanes")
+    busy = None if reading.reasons is None else "Idle" not in reading.reasons
+    if reading.busy is not None:
+        busy = bool(reading.busy.si >= LOAD)
+    clock, share = device.fields.get("clock"), None
+    if reading.clock is not None and clock is not None and busy:
         share = reading.clock.si / clock.si
-    return Card(
-        reading.name,
-        device,
-        _real(now or most or own, reading.name),
-        _real(most or own, reading.name),
-        None if reading.power_limit is None else float(reading.power_limit.si),
-        busy,
-        share,
-        reading.reasons or (),
-    )
+    limit = None if reading.power_limit is None else float(reading.power_limit.si)
+    reasons = reading.reasons or ()
+    return Card(reading.name, device, now, most, limit, busy, share, reasons)
 
 
-def _real(link: Link, name: str) -> Link:
-    if link[0] not in GENERATIONS or link[1] not in LANES:
-        raise RigError(f"{name}: no link is PCIe {link[0]} with {link[1]} lanes")
-    return link
+def _link(reading: SmiReading, end: str, other: Link) -> Link | None:
+    """Generation and lanes as nvidia-smi tells them; None where it has no lanes."""
+    lanes, made = (getattr(reading, f"{x}{end}") for x in ("lanes", "generation"))
+    if lanes is None:
+        return None
+    return int(other[0] if made is None else made.si), int(lanes.si)
 
 
 def named_card(name: str, memory: float | None = None) -> Accelerator:
@@ -207,8 +264,8 @@ def named_card(name: str, memory: float | None = None) -> Accelerator:
     - ``memory``: bytes that it has, where two products of one name differ in it
     - raises ``RigError`` for one that the database lacks, with what is near
     """
-    inner = re.search(r"\[([^\]]+)\]", name)
-    text = inner[1] if inner else name
+    inner = [x for x in re.findall(r"\[([^\]]+)\]", name) if ":" not in x]
+    text = inner[0] if inner else name.split(" (rev")[0]
     plain = re.sub(r"\b(NVIDIA|Corporation|GeForce|Generation)\b", " ", text)
     device, last = None, ""
     for asked in (text, plain.strip(), plain.split("/")[0].strip()):
@@ -219,18 +276,17 @@ def named_card(name: str, memory: float | None = None) -> Accelerator:
             last = str(unknown).splitlines()[-1]
     if device is None:
         raise RigError(f"{name!r} is no card of the database; {last}")
-    if memory is None or _near(device, memory):
-        return device
     stem = re.sub(r"_\d+gb$", "", device.key)
-    for key in hardware.names():
-        if re.fullmatch(rf"{stem}(_\d+gb)?", key) and _near(hardware.get(key), memory):
-            return hardware.get(key)
-    raise RigError(f"{name!r} with {memory / GIB / 1e9:.0f} GB is none of the database")
-
-
-def _near(device: Accelerator, memory: float) -> bool:
-    have = GIB * device.memory_capacity.si
-    return bool(0.85 * have < memory < 1.1 * have)
+    alike = [key for key in hardware.names() if re.fullmatch(rf"{stem}_\d+gb", key)]
+    if memory is None and len(alike) > 1 and not re.search(r"\d ?GB", text):
+        said = ", ".join(alike)
+        raise RigError(f"{name!r} is one of {said}: add memory.total")
+    for one in (device, *map(hardware.get, alike)):
+        have = GIB * one.memory_capacity.si
+        if memory is None or 0.85 * have < memory < 1.1 * have:
+            return one
+    size = (memory or 0.0) / GIB / 1e9
+    raise RigError(f"{name!r} with {size:.0f} GB is none of the database")
 
 
 def read_lspci(text: str) -> list[tuple[str, Link, Link]]:
@@ -238,29 +294,29 @@ def read_lspci(text: str) -> list[tuple[str, Link, Link]]:
 
     - raises ``RigError`` for text without a card, or a card without its link
     """
-    found: list[tuple[str, Link, Link]] = []
+    found = list(_listed(text))
+    if not found:
+        raise RigError("no NVIDIA card in it: paste sudo lspci -vv")
+    return found
+
+
+def _listed(text: str) -> Iterator[tuple[str, Link, Link]]:
     name, at = "", 0
     seen: dict[str, Link] = {}
-    lines = [*enumerate(text.splitlines(), 1), (0, "00:00.0 end")]
-    for number, line in lines:
+    for number, line in [*enumerate(text.splitlines(), 1), (0, "00:00.0 end")]:
         if head := _DEVICE.match(line.strip()):
+            if name and {*seen} != {"Cap", "Sta"}:
+                raise RigError(
+                    f"line {at}: {name!r} tells no LnkCap and LnkSta; run "
+                    "sudo lspci -vv"
+                )
             if name:
-                if {*seen} != {"Cap", "Sta"}:
-                    raise RigError(
-                        f"line {at}: {name!r} tells no LnkCap and LnkSta; run "
-                        "sudo lspci -vv"
-                    )
-                found.append((name, seen["Sta"], seen["Cap"]))
-            card = re.search(
-                r"(VGA compatible|3D) controller.*?: (.*NVIDIA.*)", head[2]
-            )
-            name, at, seen = (card[2] if card else ""), number, {}
+                yield name, seen["Sta"], seen["Cap"]
+            card = _CARD.search(head[2])
+            name, at, seen = (card[1] if card else ""), number, {}
         for which in ("Cap", "Sta") if name else ():
             if f"Lnk{which}:" in line and which not in seen:
                 state = _STATE.search(line)
                 if not state or float(state[1]) not in SPEEDS:
                     raise RigError(f"line {number}: {line.strip()!r} tells no link")
                 seen[which] = SPEEDS[float(state[1])], int(state[2])
-    if not found:
-        raise RigError("no NVIDIA card in it: paste sudo lspci -vv")
-    return found

@@ -1,30 +1,38 @@
-"""The rules' table, and how a rule is asked.
+"""The rules' table, how a rule is asked, and what most of them compare.
 
-A rule is a function of a ``Case``: a build, where its parts stand, and the outlet. It
-gives nothing where the build keeps it, a ``Broken`` where not, and raises
-``UnknownSpec`` where a field that it needs is unknown: then it is undecided. Beside it
-stand the fields of a build whose change may mend it.
+A rule yields, for a ``Case``, nothing or a ``Broken`` for each thing that it holds; the
+first that is broken is its answer. It raises ``UnknownSpec`` where a field that it
+needs is unknown: then it is undecided. Beside it stand the fields of a build whose
+change may mend it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from stacklib.cost.catalogue import Component
 
 from .build import Build
-from .findings import Amount, Broken, Leaf
+from .findings import Amount, Broken, Leaf, given, of
 from .placing import Placed, place
+
+Found = Iterator[Broken | None]
+Fact = tuple[Component, str]  # a part's field
 
 
 class Case:
-    """What a rule is asked about."""
+    """What a rule is asked about: a build, where its parts stand, and the outlet."""
 
     def __init__(self, build: Build, mains: float, continuous: float) -> None:
         self.build, self.mains, self.continuous = build, mains, continuous
         self.asked: dict[str, bool | None] = {}  # what rules have said, by id
+
+    cpu = property(lambda self: self.build.cpu)
+    board = property(lambda self: self.build.board)
+    box = property(lambda self: self.build.case)
+    cards = property(lambda self: tuple(dict.fromkeys(self.build.gpus)))  # each once
 
     @cached_property
     def placed(self) -> Placed:
@@ -39,11 +47,15 @@ class Rule:
     id: str
     title: str
     mends: tuple[str, ...]
-    check: Callable[[Case], Broken | None]
+    all: Callable[[Case], Found]
+
+    def check(self, case: Case) -> Broken | None:
+        """The first thing that is broken."""
+        return next(filter(None, self.all(case)), None)
 
 
 RULES: dict[str, Rule] = {}
-Check = Callable[[Case], Broken | None]
+Check = Callable[[Case], Found]
 
 
 def rule(id: str, *mends: str) -> Callable[[Check], Check]:
@@ -57,11 +69,46 @@ def rule(id: str, *mends: str) -> Callable[[Check], Check]:
     return enter
 
 
-def total(unit: str, words: str, *terms: tuple[float, Leaf]) -> Amount:
-    """A sum of counts of one number each."""
-    return Amount(tuple((count, (leaf,)) for count, leaf in terms), unit, words)
+def total(words: str, *terms: tuple[float, Leaf]) -> Amount:
+    """A sum of counts of one number each, in the unit of the first."""
+    return Amount(tuple((n, (leaf,)) for n, leaf in terms), terms[0][1].unit, words)
 
 
-def counted(parts: tuple[Component, ...]) -> list[tuple[int, Component]]:
+def one(part: Component, field: str, words: str) -> Amount:
+    """A number of a part."""
+    return total(words, (1, of(part, field)))
+
+
+def every(parts: Sequence[Component], field: str, words: str) -> Amount:
+    """The sum of a number over parts."""
+    return total(words, *((n, of(part, field)) for n, part in counted(parts)))
+
+
+def count(value: float, words: str) -> Amount:
+    """What is counted in the build."""
+    return total(words, (1, given(value, "", words)))
+
+
+def counted(parts: Sequence[Component]) -> list[tuple[int, Component]]:
     """Equal parts together: how many, and which."""
-    return [(parts.count(one), one) for one in dict.fromkeys(parts)]
+    return [(parts.count(part), part) for part in dict.fromkeys(parts)]
+
+
+def over(part: Component, says: str, need: Amount, have: Amount) -> Broken | None:
+    """What is broken where the need is more than what there is."""
+    return Broken(part, says, need, have) if need.value > have.value else None
+
+
+def clash(a: Fact, b: Fact, says: str, culprit: Component | None = None) -> Broken:
+    """Two facts that do not go together; ``says`` names the parts as {0} and {1}."""
+    told = says.format(a[0].name, b[0].name)
+    return Broken(culprit or a[0], told, facts=(a, b))
+
+
+def unlike(
+    a: Fact, b: Fact, says: str, culprit: Component | None = None
+) -> Broken | None:
+    """What is broken where a fact is not another's, or not in its list."""
+    fact, known = a[0][a[1]], b[0][b[1]]
+    fine = fact in known if isinstance(known, tuple) else fact == known
+    return None if fine else clash(a, b, says, culprit)

@@ -7,280 +7,242 @@ import math
 from stacklib.cost.catalogue import Component
 
 from .findings import Amount, Broken, given, of
-from .rules import Case, counted, rule, total
-
-
-def _other(
-    a: Component, field: str, b: Component, of_b: str, culprit: Component, says: str
-) -> Broken:
-    """Two texts that do not go together."""
-    return Broken(culprit, says, facts=((a, field), (b, of_b)))
+from .rules import (
+    Case,
+    Found,
+    clash,
+    count,
+    counted,
+    every,
+    one,
+    over,
+    rule,
+    total,
+    unlike,
+)
 
 
 @rule("socket", "cpu", "board")
-def socket(case: Case) -> Broken | None:
+def socket(case: Case) -> Found:
     """The processor goes into the board's socket."""
-    cpu, board = case.build.cpu, case.build.board
-    if cpu["socket"] == board["socket"]:
-        return None
-    says = f"{cpu.name} does not go into {board.name}"
-    return _other(cpu, "socket", board, "socket", cpu, says)
+    yield unlike(
+        (case.cpu, "socket"), (case.board, "socket"), "{0} does not go into {1}"
+    )
 
 
 @rule("series", "board", "cpu")
-def series(case: Case) -> Broken | None:
+def series(case: Case) -> Found:
     """The board runs processors of this series, not only of this socket."""
-    cpu, board = case.build.cpu, case.build.board
-    if cpu["socket"] != board["socket"] or cpu["series"] in board["series"]:
-        return None
-    says = f"{board.name} has the socket of {cpu.name} and does not run it"
-    return _other(cpu, "series", board, "series", board, says)
+    cpu, board = case.cpu, case.board
+    if cpu["socket"] == board["socket"]:
+        says = "{1} has the socket of {0} and does not run it"
+        yield unlike((cpu, "series"), (board, "series"), says, board)
 
 
 @rule("memory-type", "memory", "board")
-def memory_type(case: Case) -> Broken | None:
+def memory_type(case: Case) -> Found:
     """Memory is of the type that board and processor take."""
-    board = case.build.board
+    cpu, board = case.cpu, case.board
     for kit in case.build.memory:
-        if kit["type"] != board["memory"]:
-            says = f"{kit.name} does not go into {board.name}"
-            return _other(kit, "type", board, "memory", kit, says)
-    cpu = case.build.cpu
-    if cpu["socket"] == board["socket"] and board["memory"] not in cpu["memory"]:
-        says = f"{cpu.name} has no controller for the memory of {board.name}"
-        return _other(cpu, "memory", board, "memory", board, says)
-    return None
+        yield unlike((kit, "type"), (board, "memory"), "{0} does not go into {1}")
+    if cpu["socket"] == board["socket"]:
+        says = "{1} has no controller for the memory of {0}"
+        yield unlike((board, "memory"), (cpu, "memory"), says)
 
 
 @rule("memory-module", "memory")
-def memory_module(case: Case) -> Broken | None:
+def memory_module(case: Case) -> Found:
     """Modules are registered where the board wants that, and plain where not."""
-    board = case.build.board
     for kit in case.build.memory:
-        if kit["type"] == board["memory"] and kit["module"] not in board["modules"]:
-            says = f"{kit.name} does not start in {board.name}"
-            return _other(kit, "module", board, "modules", kit, says)
-    return None
+        if kit["type"] == case.board["memory"]:
+            says = "{0} does not start in {1}"
+            yield unlike((kit, "module"), (case.board, "modules"), says)
 
 
 @rule("memory-mixed", "memory")
-def memory_mixed(case: Case) -> Broken | None:
+def memory_mixed(case: Case) -> Found:
     """All modules are alike: registered and plain ones do not mix."""
     first, *others = dict.fromkeys(case.build.memory)
     for kit in others:
-        if (kit["module"], kit["capacity"]) != (first["module"], first["capacity"]):
-            says = f"{kit.name} beside {first.name}: channels of unequal modules"
-            return Broken(kit, says, facts=((first, "capacity"), (kit, "capacity")))
-    return None
+        for field in ("module", "capacity"):
+            says = "{0} beside {1}: channels of unequal modules"
+            yield unlike((kit, field), (first, field), says)
 
 
 @rule("memory-slots", "memory", "board")
-def memory_slots(case: Case) -> Broken | None:
+def memory_slots(case: Case) -> Found:
     """There is a slot for every module."""
-    board, kits = case.build.board, counted(case.build.memory)
-    need = total("", "modules", *((many, of(kit, "modules")) for many, kit in kits))
-    have = total("", "slots of the board", (1, of(board, "dimms")))
-    if need.value <= have.value:
-        return None
-    return Broken(kits[0][1], "more modules than slots", need, have)
+    kits = case.build.memory
+    have = one(case.board, "dimms", "slots of the board")
+    yield over(kits[0], "more modules than slots", every(kits, *MODULES), have)
+
+
+MODULES = ("modules", "modules")
 
 
 @rule("channels", "memory")
-def channels(case: Case) -> Broken | None:
-    """No memory channel is left empty: each empty one takes its bandwidth away."""
-    cpu, board, kits = case.build.cpu, case.build.board, counted(case.build.memory)
-    least = min(cpu, board, key=lambda part: part["channels"])
-    need = total("", "channels", (1, of(least, "channels")))
-    have = total("", "modules", *((many, of(kit, "modules")) for many, kit in kits))
-    if need.value <= have.value:
-        return None
-    return Broken(kits[0][1], "channels stay empty", need, have)
+def channels(case: Case) -> Found:
+    """No memory channel is empty, or has less than others: that costs bandwidth."""
+    kits = case.build.memory
+    least, have = min(case.cpu, case.board, key=_channels), every(kits, *MODULES)
+    if have.value <= case.board["dimms"]:  # more of them are another rule's
+        rounds = math.ceil(have.value / least["channels"])
+        need = total("modules for all channels", (rounds, of(least, "channels")))
+        yield over(kits[0], "channels are empty or unlike", need, have)
+
+
+def _channels(part: Component) -> float:
+    return float(part["channels"])
 
 
 @rule("memory-most", "memory", "board")
-def memory_most(case: Case) -> Broken | None:
+def memory_most(case: Case) -> Found:
     """Board and processor address all of the memory."""
-    cpu, board, kits = case.build.cpu, case.build.board, counted(case.build.memory)
-    least = min(cpu, board, key=lambda part: part["max_memory"])
-    terms = tuple(
-        (float(many), (of(kit, "modules"), of(kit, "capacity"))) for many, kit in kits
+    least = min(case.cpu, case.board, key=lambda part: part["max_memory"])
+    kits = counted(case.build.memory)
+    terms = tuple((n, (of(kit, "modules"), of(kit, "capacity"))) for n, kit in kits)
+    have = one(least, "max_memory", "most memory")
+    yield over(
+        least, f"{least.name} addresses less", Amount(terms, "GB", "memory"), have
     )
-    need = Amount(terms, "GB", "memory")
-    have = total("GB", "most memory", (1, of(least, "max_memory")))
-    if need.value <= have.value:
-        return None
-    return Broken(least, f"{least.name} addresses less", need, have)
 
 
 @rule("form", "case", "board")
-def form(case: Case) -> Broken | None:
+def form(case: Case) -> Found:
     """The case holds a board of this size."""
-    board, box = case.build.board, case.build.case
-    if board["form"] in box["boards"]:
-        return None
-    says = f"{board.name} does not go into {box.name}"
-    return _other(board, "form", box, "boards", box, says)
+    yield unlike((case.board, "form"), (case.box, "boards"), "{0} does not go into {1}")
 
 
 @rule("supply-form", "psu", "case")
-def supply_form(case: Case) -> Broken | None:
-    """The case holds supplies of this shape and length."""
-    box = case.build.case
+def supply_form(case: Case) -> Found:
+    """The case holds supplies of this shape and length, and so many."""
+    box = case.box
     for psu in dict.fromkeys(case.build.psu):
-        if psu["form"] not in box["psus"]:
-            says = f"{psu.name} does not go into {box.name}"
-            return _other(psu, "form", box, "psus", psu, says)
-        need = total("mm", "length of the supply", (1, of(psu, "length")))
-        have = total("mm", "room for it", (1, of(box, "psu_length")))
-        if need.value > have.value:
-            return Broken(psu, f"{psu.name} is too long", need, have)
-    return None
+        yield unlike((psu, "form"), (box, "psus"), "{0} does not go into {1}")
+        need = one(psu, "length", "length of the supply")
+        have = one(box, "psu_length", "room for it")
+        yield over(psu, f"{psu.name} is too long", need, have)
+    need = count(len(case.build.psu), "supplies")
+    have = one(box, "bays", "places for them")
+    yield over(case.build.psu[0], f"{box.name} holds fewer supplies", need, have)
 
 
 @rule("card-length", "case")
-def card_length(case: Case) -> Broken | None:
+def card_length(case: Case) -> Found:
     """The case is as long as the longest card."""
-    box = case.build.case
-    card = max(dict.fromkeys(case.build.gpus), key=lambda card: card["length"])
-    need = total("mm", "length of the card", (1, of(card, "length")))
-    have = total("mm", "room for it", (1, of(box, "length")))
-    if need.value <= have.value:
-        return None
-    return Broken(card, f"{card.name} does not go into {box.name}", need, have)
+    card = max(case.cards, key=lambda card: card["length"])
+    need, have = one(card, "length", "card"), one(case.box, "length", "room for it")
+    yield over(card, f"{card.name} does not go into {case.box.name}", need, have)
 
 
 @rule("cooler-socket", "cooling")
-def cooler_socket(case: Case) -> Broken | None:
+def cooler_socket(case: Case) -> Found:
     """The cooler mounts on the board's socket."""
-    board, cooler = case.build.board, case.build.cooling
-    if board["socket"] in cooler["sockets"]:
-        return None
-    says = f"{cooler.name} does not mount on {board.name}"
-    return _other(cooler, "sockets", board, "socket", cooler, says)
+    board, cooler = case.board, case.build.cooling
+    says = "{1} does not mount on {0}"
+    yield unlike((board, "socket"), (cooler, "sockets"), says, cooler)
 
 
 @rule("cooler-height", "cooling", "case")
-def cooler_height(case: Case) -> Broken | None:
+def cooler_height(case: Case) -> Found:
     """A cooler on air stands below the side panel."""
-    box, cooler = case.build.case, case.build.cooling
-    if cooler["radiator"]:
-        return None
-    need = total("mm", "height of the cooler", (1, of(cooler, "height")))
-    have = total("mm", "room for it", (1, of(box, "height")))
-    if need.value <= have.value:
-        return None
-    return Broken(cooler, f"{cooler.name} does not go into {box.name}", need, have)
+    cooler = case.build.cooling
+    if not cooler["radiator"]:
+        says = f"{cooler.name} does not go into {case.box.name}"
+        need = one(cooler, "height", "height of the cooler")
+        yield over(cooler, says, need, one(case.box, "height", "room for it"))
 
 
 @rule("cooler-power", "cooling", "cpu")
-def cooler_power(case: Case) -> Broken | None:
+def cooler_power(case: Case) -> Found:
     """The maker lists the cooler for a processor as hot as this one."""
-    cpu, cooler = case.build.cpu, case.build.cooling
-    need = total("W", "power of the processor", (1, of(cpu, "peak")))
-    have = total("W", "what the cooler is listed for", (1, of(cooler, "cools")))
-    if need.value <= have.value:
-        return None
-    return Broken(cooler, f"{cpu.name} is hotter than {cooler.name}", need, have)
+    cpu, cooler = case.cpu, case.build.cooling
+    need = one(cpu, "peak", "power of the processor")
+    have = one(cooler, "cools", "what the cooler is listed for")
+    yield over(cooler, f"{cpu.name} is hotter than {cooler.name}", need, have)
 
 
 @rule("radiator", "cooling", "case")
-def radiator(case: Case) -> Broken | None:
+def radiator(case: Case) -> Found:
     """The case has a place for the radiator."""
-    box, cooler = case.build.case, case.build.cooling
-    if not cooler["radiator"] or cooler["radiator"] in box["radiators"]:
-        return None
-    says = f"{box.name} has no place for the radiator"
-    return _other(cooler, "radiator", box, "radiators", cooler, says)
+    cooler = case.build.cooling
+    if cooler["radiator"]:
+        says = "{1} has no place for the radiator"
+        yield unlike((cooler, "radiator"), (case.box, "radiators"), says)
 
 
 @rule("display", "cpu", "board")
-def display(case: Case) -> Broken | None:
+def display(case: Case) -> Found:
     """Something has a display output: a card, the processor or the board."""
-    build = case.build
-    sources = [(card, "display") for card in dict.fromkeys(build.gpus)]
-    sources += [(build.cpu, "graphics"), (build.board, "bmc")]
-    if any(part.get(field) for part, field in sources):
-        return None
-    for part, field in sources:
-        part[field]  # unknown: it cannot be decided
-    says = "no card, no processor and no board shows a picture at the first start"
-    return Broken(build.gpus[0], says, facts=tuple(sources))
+    facts = [(card, "display") for card in case.cards]
+    facts += [(case.cpu, "graphics"), (case.board, "bmc")]
+    if not any(part.get(field) for part, field in facts):
+        for part, field in facts:
+            part[field]  # unknown: it cannot be decided
+        says = "no card, no processor and no board shows a picture at the first start"
+        yield Broken(case.cards[0], says, facts=tuple(facts))
 
 
 @rule("airflow", "case", "gpus")
-def airflow(case: Case) -> Broken | None:
+def airflow(case: Case) -> Found:
     """A card without a fan has a duct before it."""
-    box = case.build.case
-    for card in dict.fromkeys(case.build.gpus):
-        if card["cooling"] == "passive" and not box["ducted"]:
-            says = f"{card.name} has no fan, and {box.name} no duct"
-            return _other(card, "cooling", box, "ducted", card, says)
-    return None
+    for card in case.cards:
+        if card["cooling"] == "passive" and not case.box["ducted"]:
+            says = "{0} has no fan, and {1} no duct"
+            yield clash((card, "cooling"), (case.box, "ducted"), says)
 
 
 @rule("rebar", "cpu", "gpus")
-def rebar(case: Case) -> Broken | None:
+def rebar(case: Case) -> Found:
     """A card that needs Resizable BAR gets it."""
-    cpu = case.build.cpu
-    for card in dict.fromkeys(case.build.gpus):
-        if card["rebar"] and not cpu["rebar"]:
-            says = f"{card.name} is slow without Resizable BAR, which {cpu.name} lacks"
-            return _other(card, "rebar", cpu, "rebar", cpu, says)
-    return None
+    for card in case.cards:
+        if card["rebar"] and not case.cpu["rebar"]:
+            says = "{0} is slow without Resizable BAR, which {1} lacks"
+            yield clash((card, "rebar"), (case.cpu, "rebar"), says)
 
 
 @rule("nvlink", "gpus", "bridges")
-def nvlink(case: Case) -> Broken | None:
+def nvlink(case: Case) -> Found:
     """A bridge has cards that take it: no RTX 40 or 50 does."""
     for bridge in dict.fromkeys(case.build.bridges):
-        for card in dict.fromkeys(case.build.gpus):
-            if card["bridge"] != bridge["bridge"]:
-                says = f"{card.name} takes no such bridge"
-                return _other(card, "bridge", bridge, "bridge", card, says)
-    return None
+        for card in case.cards:
+            yield unlike(
+                (card, "bridge"), (bridge, "bridge"), "{0} takes no such bridge"
+            )
 
 
 @rule("bridge-pairs", "bridges")
-def bridge_pairs(case: Case) -> Broken | None:
+def bridge_pairs(case: Case) -> Found:
     """A bridge joins two cards and only two, and a card takes one bridge."""
     bridges, cards = case.build.bridges, case.build.gpus
-    if not bridges:
-        return None
-    each = given(2, "", "cards that a bridge joins")
-    need = total("", "cards to be joined", (len(bridges), each))
-    have = total("", "cards", (1, given(len(cards), "", "cards of the build")))
-    if need.value <= have.value:
-        return None
-    return Broken(bridges[0], "bridges for cards that are not there", need, have)
+    if bridges:
+        each = given(2, "", "cards that a bridge joins")
+        need = total("cards to be joined", (len(bridges), each))
+        says = "bridges for cards that are not there"
+        pairs = sum(cards.count(card) // 2 * 2 for card in case.cards)
+        yield over(bridges[0], says, need, count(pairs, "cards in pairs of a kind"))
 
 
 @rule("bridge-span", "bridges", "slots")
-def bridge_span(case: Case) -> Broken | None:
+def bridge_span(case: Case) -> Found:
     """A bridge is as long as the way between the slots of its cards."""
     bridges = case.build.bridges
-    if not bridges or nvlink(case):
-        return None
-    places = sorted(seat.told("at") for seat in case.placed.seats)
-    for n, bridge in enumerate(bridges):
-        pair = places[2 * n : 2 * n + 2]
-        if len(pair) < 2:
-            return None
-        way = given(pair[1] - pair[0], "", "slots between the cards")
-        need = total("", "slots between them", (1, way))
-        have = total("", "slots that the bridge spans", (1, of(bridge, "span")))
-        if not math.isclose(need.value, have.value):
-            says = f"{bridge.name} does not reach from card to card"
-            return Broken(bridge, says, need, have, "is not")
-    return None
+    if bridges and not any(nvlink(case)):
+        places = sorted(seat.told("at") for seat in case.placed.seats)
+        for bridge, upper, lower in zip(
+            bridges, places[::2], places[1::2], strict=False
+        ):
+            way = count(lower - upper, "slots between the cards")
+            have = one(bridge, "span", "slots that the bridge spans")
+            if way.value != have.value:
+                says = f"{bridge.name} does not reach from card to card"
+                yield Broken(bridge, says, way, have, "is not")
 
 
 @rule("peer", "gpus", "peer")
-def peer(case: Case) -> Broken | None:
+def peer(case: Case) -> Found:
     """Cards read each other's memory only where the driver lets them."""
-    if not case.build.peer:
-        return None
-    for card in dict.fromkeys(case.build.gpus):
+    for card in case.cards if case.build.peer else ():
         if not card["peer"]:
             says = f"the stock driver of {card.name} sends every copy over host memory"
-            return Broken(card, says, facts=((card, "peer"),))
-    return None
+            yield Broken(card, says, facts=((card, "peer"),))

@@ -5,17 +5,18 @@ Left out: rails inside a supply, and cables that are longer than their rating.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
 
 from stacklib.cost.catalogue import Component
 
 from .build import Build
-from .findings import Amount, Broken, Leaf, given, of, per, told
+from .findings import Amount, Leaf, given, of, per, told
 from .placing import spread
-from .rules import Case, counted, rule, total
+from .rules import Case, Found, clash, counted, every, one, over, rule, total
 
 PLUGS = {"16-pin": "plugs_16", "8-pin": "plugs_8"}
 LOW = 200  # V: below, a supply runs at the rating for low mains
+Terms = list[tuple[float, tuple[Leaf, ...]]]
 
 
 def power(build: Build, card: Component) -> Leaf:
@@ -30,164 +31,131 @@ def drawn(build: Build) -> Amount:
     """What the supplies give: cards, processor and the rest."""
     terms = [(float(n), power(build, card)) for n, card in counted(build.gpus)]
     terms += [(1.0, of(build.cpu, "peak")), (1.0, told("rig.rest"))]
-    return total("W", "power of the machine", *terms)
+    return total("power of the machine", *terms)
 
 
 def _rated(build: Build, field: str) -> Amount:
-    terms = ((float(n), of(psu, field)) for n, psu in counted(build.psu))
-    return total("W", "rating of the supplies", *terms)
+    return every(build.psu, field, "rating of the supplies")
 
 
 @rule("limit", "limit")
-def limit(case: Case) -> Broken | None:
+def limit(case: Case) -> Found:
     """No card is asked for less than its driver allows."""
-    build = case.build
-    for card in dict.fromkeys(build.gpus) if build.limit is not None else ():
-        need = total("W", "lowest limit of the card", (1, of(card, "least")))
-        have = total("W", "limit", (1, given(build.limit or 0, "W", "power limit")))
-        if need.value > have.value:
-            return Broken(card, f"{card.name} takes no such limit", need, have)
-    return None
+    asked = case.build.limit or math.inf
+    for card in case.cards:
+        if asked < math.inf and asked < card["power"]:
+            need = one(card, "least", "lowest limit of the card")
+            have = total("limit", (1, given(asked, "W", "power limit")))
+            yield over(card, f"{card.name} takes no such limit", need, have)
 
 
 @rule("supply", "psu", "limit")
-def supply(case: Case) -> Broken | None:
+def supply(case: Case) -> Found:
     """The supply carries cards, processor and the rest together."""
     need, have = drawn(case.build), _rated(case.build, "watts")
-    if need.value <= have.value:
-        return None
-    return Broken(case.build.psu[0], "the supply is too small", need, have)
+    yield over(case.build.psu[0], "the supply is too small", need, have)
 
 
 @rule("mains", "psu", "mains")
-def mains(case: Case) -> Broken | None:
+def mains(case: Case) -> Found:
     """The supply gives that at this voltage, too."""
     build = case.build
-    if case.mains >= LOW or drawn(build).value > _rated(build, "watts").value:
-        return None
-    need, have = drawn(build), _rated(build, "watts_low")
-    if need.value <= have.value:
-        return None
-    says = f"at {case.mains:g} V the supply gives less than its label"
-    return Broken(build.psu[0], says, need, have)
+    if case.mains < LOW and drawn(build).value <= _rated(build, "watts").value:
+        says = f"at {case.mains:g} V the supply gives less than its label"
+        yield over(build.psu[0], says, drawn(build), _rated(build, "watts_low"))
 
 
 @rule("transient", "psu", "limit")
-def transient(case: Case) -> Broken | None:
+def transient(case: Case) -> Found:
     """A card's spike of 100 us stays below what the supply stands."""
     build = case.build
-    leaf = max((power(build, card) for card in build.gpus), key=lambda one: one.value)
-    others = list(counted(build.gpus))
-    terms: list[tuple[float, tuple[Leaf, ...]]] = []
-    terms.append((1.0, (told("rig.card_excursion"), leaf)))
-    spiked = False
-    for n, card in others:
-        one = power(build, card)
-        left = n - (not spiked and one.value == leaf.value)
-        spiked = spiked or left < n
-        if left:
-            terms.append((float(left), (one,)))
+    *others, hot = sorted(build.gpus, key=lambda card: power(build, card).value)
+    terms: Terms = [(1.0, (told("rig.card_excursion"), power(build, hot)))]
+    terms += [(float(n), (power(build, card),)) for n, card in counted(others)]
     terms += [(1.0, (of(build.cpu, "peak"),)), (1.0, (told("rig.rest"),))]
-    need = Amount(tuple(terms), "W", "power while one card spikes")
     ratings = tuple(
         (float(n), (told(f"rig.atx{psu['standard']:g}_excursion"), of(psu, "watts")))
         for n, psu in counted(build.psu)
     )
-    have = Amount(ratings, "W", "what the supplies stand for 100 us")
-    if need.value <= have.value or drawn(build).value > _rated(build, "watts").value:
-        return None
-    return Broken(build.psu[0], "a spike trips the supply", need, have)
+    if drawn(build).value <= _rated(build, "watts").value:
+        need = Amount(tuple(terms), "W", "power while one card spikes")
+        have = Amount(ratings, "W", "what the supplies stand for 100 us")
+        yield over(build.psu[0], "a spike trips the supply", need, have)
 
 
-class Plug(NamedTuple):
-    """How a card is fed: plugs that it takes of the supply, watts that they carry."""
-
-    takes: dict[str, float]  # field of the supply: plugs
-    watts: tuple[float, Leaf]  # plugs, what each carries
+Plug = tuple[Component, dict[str, float], tuple[float, Leaf]]
 
 
-def plugs(build: Build) -> list[tuple[Component, Plug]]:
-    """Every card with the plugs it takes."""
-    found = []
+def plugs(build: Build) -> list[Plug]:
+    """Every card, the plugs it takes of the supply by field, and what those carry."""
+    found: list[Plug] = []
     cables = spread(build.cables, len(build.gpus))
     for card, cable in zip(build.gpus, cables, strict=True):
         many16, many8, eps = (card[f"plugs_{n}"] for n in ("16", "8", "eps"))
         if cable is not None and (many := card[PLUGS[cable["gives"]]]):
             takes = {PLUGS[cable["from"]]: many * cable["takes"]}
-            plug = Plug(takes, (many, of(cable, "watts")))
+            found.append((card, takes, (many, of(cable, "watts"))))
         elif many16:
-            plug = Plug({"plugs_16": many16}, (many16, told("rig.plug_16")))
+            carry = (many16, told("rig.plug_16"))
+            found.append((card, {"plugs_16": many16}, carry))
         else:  # a card with an EPS plug has an adapter of two 8-pin plugs in its box
             many = many8 + 2 * eps
-            plug = Plug({"plugs_8": many}, (many, told("rig.plug_8")))
-        found.append((card, plug))
+            found.append((card, {"plugs_8": many}, (many, told("rig.plug_8"))))
     return found
 
 
-def _plugged(case: Case, field: str, says: str) -> Broken | None:
-    fed = [(card, plug.takes.get(field, 0)) for card, plug in plugs(case.build)]
-    takers = [(many, card) for card, many in fed if many]
-    if not takers:
-        return None
-    words = "plugs that cards take"
-    need = total(
-        "", words, *((n, given(1, "", f"plug of {c.name}")) for n, c in takers)
-    )
-    have = total(
-        "", "plugs", *((n, of(psu, field)) for n, psu in counted(case.build.psu))
-    )
-    if need.value <= have.value:
-        return None
-    return Broken(case.build.psu[0], says, need, have)
+def _plugged(case: Case, field: str, says: str) -> Found:
+    terms = [
+        (takes[field], given(1, "", f"plug of {card.name}"))
+        for card, takes, _ in plugs(case.build)
+        if takes.get(field)
+    ]
+    if terms:
+        psus = case.build.psu
+        have = every(psus, field, "plugs of supplies")
+        yield over(psus[0], says, total("plugs of cards", *terms), have)
 
 
 @rule("plugs-16", "psu", "cables")
-def plugs_16(case: Case) -> Broken | None:
+def plugs_16(case: Case) -> Found:
     """The supply has a 12V-2x6 plug for every card that takes one."""
     return _plugged(case, "plugs_16", "too few 12V-2x6 plugs")
 
 
 @rule("plugs-8", "psu")
-def plugs_8(case: Case) -> Broken | None:
+def plugs_8(case: Case) -> Found:
     """The supply has the 8-pin plugs that cards and adapters take."""
     return _plugged(case, "plugs_8", "too few 8-pin PCIe plugs")
 
 
 @rule("eps", "psu", "board")
-def eps(case: Case) -> Broken | None:
+def eps(case: Case) -> Found:
     """The supply has an EPS plug for each on the board."""
-    board = case.build.board
-    need = total("", "EPS plugs of the board", (1, of(board, "plugs_eps")))
-    ratings = ((float(n), of(psu, "plugs_eps")) for n, psu in counted(case.build.psu))
-    have = total("", "EPS plugs of the supplies", *ratings)
-    if need.value <= have.value:
-        return None
-    return Broken(case.build.psu[0], "too few EPS plugs for the board", need, have)
+    need = one(case.board, "plugs_eps", "EPS plugs of the board")
+    have = every(case.build.psu, "plugs_eps", "EPS plugs of the supplies")
+    yield over(case.build.psu[0], "too few EPS plugs for the board", need, have)
 
 
 @rule("cable", "cables", "limit")
-def cable(case: Case) -> Broken | None:
+def cable(case: Case) -> Found:
     """Plugs and slot carry what the card draws: a cable with two plugs does not."""
-    cables = spread(case.build.cables, len(case.build.gpus))
-    for card, wire in zip(case.build.gpus, cables, strict=True):
+    build = case.build
+    for card, wire in zip(
+        build.gpus, spread(build.cables, len(build.gpus)), strict=True
+    ):
         if wire is not None and not card[PLUGS[wire["gives"]]]:
-            says = f"{wire.name} has no plug for {card.name}"
-            return Broken(wire, says, facts=((wire, "gives"),))
-    for card, plug in plugs(case.build):
-        need = total("W", "power of the card", (1, power(case.build, card)))
-        have = total(
-            "W", "what slot and plugs carry", (1, told("rig.slot")), plug.watts
-        )
-        if need.value > have.value:
-            return Broken(card, f"the cables of {card.name} run hot", need, have)
-    return None
+            field = PLUGS[wire["gives"]]
+            yield clash((wire, "gives"), (card, field), "{0} has no plug for {1}")
+    for card, _, carry in plugs(build):
+        need = total("power of the card", (1, power(build, card)))
+        have = total("what slot and plugs carry", (1, told("rig.slot")), carry)
+        yield over(card, f"the cables of {card.name} run hot", need, have)
 
 
-def _efficiency(build: Build) -> Leaf:
-    """Of the worst supply."""
-    return min(
-        (told(f"rig.{psu['level']}") for psu in build.psu), key=lambda e: e.value
-    )
+def _loss(build: Build) -> Leaf:
+    """Over the efficiency of the worst supply."""
+    shares = [told(f"rig.{psu['level']}") for psu in build.psu]
+    return per(min(shares, key=lambda share: share.value))
 
 
 def _circuit(case: Case) -> tuple[float, tuple[Leaf, ...]]:
@@ -196,31 +164,25 @@ def _circuit(case: Case) -> tuple[float, tuple[Leaf, ...]]:
 
 
 @rule("circuit", "limit", "circuits", "mains")
-def circuit(case: Case) -> Broken | None:
+def circuit(case: Case) -> Found:
     """The circuits carry that for hours: 80 % of the breaker."""
-    build = case.build
-    loss = per(_efficiency(build))
+    build, loss = case.build, _loss(case.build)
     terms = tuple((n, (*leaves, loss)) for n, leaves in drawn(build).terms)
-    need = Amount(terms, "W", "power at the wall")
     many, leaves = _circuit(case)
     hours = given(case.continuous, "", "share of a breaker that holds for hours")
     have = Amount(((many, (*leaves, hours)),), "W", "what the circuits carry for hours")
-    if need.value <= have.value:
-        return None
-    return Broken(build.gpus[0], "the breaker goes", need, have)
+    need = Amount(terms, "W", "power at the wall")
+    yield over(build.gpus[0], "the breaker goes", need, have)
 
 
 @rule("supplies", "circuits", "mains", "psu")
-def supplies(case: Case) -> Broken | None:
+def supplies(case: Case) -> Found:
     """Two supplies on one circuit add plugs, and no watts behind the breaker."""
     build = case.build
-    if len(build.psu) <= build.circuits:
-        return None
-    loss = per(_efficiency(build))
-    rated = tuple((float(n), (of(psu, "watts"), loss)) for n, psu in counted(build.psu))
-    need = Amount(rated, "W", "what the supplies may draw")
-    have = Amount((_circuit(case),), "W", "what the breaker lets through")
-    if need.value <= have.value:
-        return None
-    says = "the supplies together may draw more than their circuit has"
-    return Broken(build.psu[0], says, need, have)
+    if len(build.psu) > build.circuits:
+        loss, rows = _loss(build), counted(build.psu)
+        rated = tuple((float(n), (of(psu, "watts"), loss)) for n, psu in rows)
+        need = Amount(rated, "W", "what the supplies may draw")
+        have = Amount((_circuit(case),), "W", "what the breaker lets through")
+        says = "the supplies together may draw more than their circuit has"
+        yield over(build.psu[0], says, need, have)

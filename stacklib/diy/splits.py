@@ -31,7 +31,7 @@ from stacklib.quantity.keys import Same, keys_of
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.roofline.work.fit import split as divide
 from stacklib.serving.estimates import asked as asking
-from stacklib.serving.estimates import divided, losses, parts, steady
+from stacklib.serving.estimates import divided, losses, steady
 from stacklib.serving.estimates.asked import SPLITS, Asked
 from stacklib.serving.estimates.step import Step, step_of
 from stacklib.serving.token import host
@@ -45,6 +45,7 @@ from .voltage import power
 PIECE = 512  # tokens of a prompt that a card passes on: llama.cpp's ``n_ubatch``
 OVERLAP = quoted("rig.overlap").si
 CONTEXT = quoted("rig.context").si  # bytes that the driver keeps on each card
+EXCHANGE = quoted("rig.exchange").si  # seconds that an untold tree adds to each
 FLOAT = 4  # bytes
 
 
@@ -60,7 +61,8 @@ class Slotted(Step):
         model = self.frame.model
         size = batch * model.hidden * ACTIVATION
         once = collective_time("all_reduce", size, self.fabric)
-        return all_reduces(model) * float(once.time)
+        untold = 0.0 if self.fabric.link == "nvlink" else EXCHANGE
+        return all_reduces(model) * (float(once.time) + untold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,8 @@ def speed(
     seconds, crossing = decode_time(cards, steps, given, *asked)
     rate = batch / seconds * _limited(cards, "decode")
     read = context / prompt_time(cards, steps, given, asked[1])
-    band = error_band(parts.family(given))
+    kind = split if len(cards.devices) > 1 else "one card"
+    band = error_band(f"J/decode/{kind}")
     low, high = (band.low, band.high) if band and band.low else (1.0, 1.0)
     return Speed(
         str(model) if isinstance(model, str) else model.key,

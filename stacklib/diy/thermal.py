@@ -12,10 +12,12 @@ watts that end the step just at the limit come from one division.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import add, mul
 
-from stacklib.quantity.bounds import above_zero
+from stacklib.quantity.bounds import above_zero, at_least, whole
 
 HOUR = 3600.0
 COLDEST = -273.15  # degrees Celsius
@@ -38,11 +40,6 @@ class Heat:
     parts: tuple[tuple[float, ...], ...]
     watts: tuple[float, ...]
     held: float
-
-    @property
-    def last(self) -> tuple[float, ...]:
-        """Temperatures at the end."""
-        return self.parts[-1]
 
 
 def heat(
@@ -84,7 +81,7 @@ def heat(
     Examples
     --------
     >>> alone = heat([0.08], [1000], 500, 1, 20)
-    >>> round(alone.last[0], 2)
+    >>> round(alone.parts[-1][0], 2)
     60.0
     """
     many = len(resistances)
@@ -92,37 +89,34 @@ def heat(
         raise ValueError(
             f"{many} resistances and {len(capacities)} capacities: one each a part"
         )
-    for name, values in (("resistances", resistances), ("capacities", capacities)):
-        for place, value in enumerate(values):
-            above_zero(**{f"{name}[{place}]": value})
+    for i, (each, stored) in enumerate(zip(resistances, capacities, strict=True)):
+        above_zero(**{f"resistances[{i}]": each, f"capacities[{i}]": stored})
     watts = _watts(power, many)
-    above_zero(hours=hours, steps=steps)
+    above_zero(hours=hours)
+    whole(steps=steps)
     if not COLDEST < ambient < 1e3:
         raise ValueError(f"ambient = {ambient!r}: degrees Celsius are needed")
     if most is not None and not ambient < most < 1e3:
         raise ValueError(f"most = {most!r}: degrees above ambient = {ambient} needed")
-    step = hours * HOUR / int(steps)
+    step = hours * HOUR / steps
     kept, gained = _propagate(resistances, capacities, step)
     # Over the ambient all is linear: it drops out.
     now, parts, spent, held = [0.0] * many, [(float(ambient),) * many], [watts[0]], 0.0
-    for _ in range(int(steps)):
-        rest = [
-            sum(kept[i][j] * now[j] + gained[i][j] * watts[j] for j in range(many))
-            for i in range(many)
+    for _ in range(steps):
+        now = [
+            sum(map(mul, keeps, now)) + sum(map(mul, gains, watts))
+            for keeps, gains in zip(kept, gained, strict=True)
         ]
-        given = watts[0]
-        if most is not None and rest[0] > most - ambient:
-            given -= (rest[0] - (most - ambient)) / gained[0][0]
-            if given < 0:
-                raise ValueError(
-                    f"most = {most:g} C: heat of the other parts alone passes it"
-                )
-            rest = [r - gained[i][0] * (watts[0] - given) for i, r in enumerate(rest)]
+        cut = 0.0
+        if most is not None and now[0] > most - ambient:
+            cut = (now[0] - (most - ambient)) / gained[0][0]
+            if cut > watts[0]:
+                raise ValueError(f"most = {most:g} C: the other parts alone pass it")
+            now = [t - gains[0] * cut for t, gains in zip(now, gained, strict=True)]
             held += step
-        now = rest
         parts.append(tuple(ambient + t for t in now))
-        spent.append(given)
-    times = tuple(i * step for i in range(int(steps) + 1))
+        spent.append(watts[0] - cut)
+    times = tuple(i * step for i in range(steps + 1))
     return Heat(times, tuple(parts), tuple(spent), held)
 
 
@@ -135,27 +129,22 @@ def settled(
     (75.0, 45.0)
     """
     watts = _watts(power, len(resistances))
-    found, at, passing = [], float(ambient), sum(watts)
+    found, at = [], float(ambient)
     for place in reversed(range(len(resistances))):
-        at += passing * resistances[place]
+        at += sum(watts[: place + 1]) * resistances[place]
         found.append(at)
-        passing -= watts[place]
     return tuple(reversed(found))
 
 
 def _watts(power: float | Sequence[float], many: int) -> list[float]:
     """Watts into each part."""
-    if isinstance(power, (int, float)) and not isinstance(power, bool):
-        given = [float(power)] + [0.0] * (many - 1)
-    elif isinstance(power, Sequence) and not isinstance(power, str):
-        given = [float(value) for value in power]
-    else:
-        raise ValueError(f"power = {power!r}: watts, or watts of each part")
+    if not isinstance(power, Sequence) or isinstance(power, str):
+        power = [power] + [0.0] * (many - 1)
+    given = list(power)
+    for value in given:
+        at_least(0, power=value)
     if len(given) != many:
         raise ValueError(f"power of {len(given)} parts: there are {many}")
-    for value in given:
-        if not 0 <= value < float("inf"):
-            raise ValueError(f"power = {value!r}: watts from 0 up are needed")
     return given
 
 
@@ -168,30 +157,21 @@ def _propagate(
     summed as a series, squared back.
     """
     n = len(resistances)
-    whole = [[0.0] * (2 * n) for _ in range(2 * n)]
-    for i in range(n):
-        flow = 1.0 / (resistances[i] * capacities[i])
-        whole[i][i] -= flow
+    chain = [[0.0] * (2 * n) for _ in range(2 * n)]
+    for i, across in enumerate(resistances):
+        chain[i][n + i] = 1.0 / capacities[i]
+        chain[i][i] -= 1.0 / (across * capacities[i])
         if i + 1 < n:
-            whole[i][i + 1] += flow
-            back = 1.0 / (resistances[i] * capacities[i + 1])
-            whole[i + 1][i] += back
-            whole[i + 1][i + 1] -= back
-        whole[i][n + i] = 1.0 / capacities[i]
-    widest = max(sum(map(abs, row)) for row in whole) * step
-    halved = 0
-    while widest > 0.5:
-        widest, halved = widest / 2, halved + 1
-    scale = step / 2**halved
-    small = [[value * scale for value in row] for row in whole]
-    found = [[float(i == j) for j in range(2 * n)] for i in range(2 * n)]
-    term = found
+            chain[i][i + 1] = 1.0 / (across * capacities[i])
+            chain[i + 1][i] = 1.0 / (across * capacities[i + 1])
+            chain[i + 1][i + 1] = -chain[i + 1][i]
+    widest = max(sum(map(abs, row)) for row in chain) * step
+    halved = max(0, math.frexp(widest)[1] + 1)  # until a half is left, or less
+    small = [[value * step / 2**halved for value in row] for row in chain]
+    found = term = [[float(i == j) for j in range(2 * n)] for i in range(2 * n)]
     for k in range(1, _TERMS):
         term = [[value / k for value in row] for row in _times(term, small)]
-        found = [
-            [a + b for a, b in zip(x, y, strict=True)]
-            for x, y in zip(found, term, strict=True)
-        ]
+        found = [list(map(add, *rows)) for rows in zip(found, term, strict=True)]
     for _ in range(halved):
         found = _times(found, found)
     return [row[:n] for row in found[:n]], [row[n:] for row in found[:n]]
@@ -199,7 +179,4 @@ def _propagate(
 
 def _times(left: Matrix, right: Matrix) -> Matrix:
     columns = list(zip(*right, strict=True))
-    return [
-        [sum(a * b for a, b in zip(row, column, strict=True)) for column in columns]
-        for row in left
-    ]
+    return [[sum(map(mul, row, column)) for column in columns] for row in left]

@@ -69,7 +69,7 @@ _UNITS = {
     "comm/compute time ratio": "",
     "ratio per node": "", "reticle": "", "reticles": "", "chips": "",
     "abs error": "", "decades": "", "digits": "", "lanes": "", "levels": "",
-    "MACs per side": "",
+    "MACs per side": "", "channels": "",
     "max": "", "relative error": "", "values": "", "variants": "",
     "exponent of d": "", "exponent of N": "", "lines": "", "versions": "", "tiles": "",
     "launches": "", "chi2/dof": "", "people": "", "reads": "", "generations": "",
@@ -82,7 +82,7 @@ _UNITS = {
     "FLOP/param/token": "FLOP/token", "FLOP/B per token": "FLOP/B/token",
     "USD/1M tokens": "USD/Mtoken",
     "failures/day": "", "magnitude": "", "switches": "", "GPUs per rack": "",
-    "instructions": "", "ISAs": "", "products": "", "layers": "",
+    "instructions": "", "ISAs": "", "products": "", "layers": "", "months": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {

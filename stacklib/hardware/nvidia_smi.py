@@ -21,7 +21,10 @@ from stacklib.quantity import Quantity, chosen, resolve
 _SAMPLES = Path(__file__).parent / "data" / "nvidia_smi"
 _NUMBER = re.compile(r"(-?[\d.]+)\s*([A-Za-z%]*)")
 _UNITS = {"MiB": "MiB", "MHz": "MHz", "W": "W", "%": "%", "x": "1", "": "1"}
-NOTHING = ("", "N/A", "[N/A]", "[Not Supported]", "Not Supported", "[Unknown Error]")
+NOTHING = re.compile(  # what stands in the place of a value that there is not
+    r"|\[?(N/A|Not Supported|Not Found|Unknown Error|Insufficient Permissions|"
+    r"GPU requires reset|GPU is lost|Requested functionality has been deprecated)\]?"
+)
 
 # Bits of clocks_event_reasons.active, NVML API reference, nvmlClocksEventReasons.
 REASONS = {
@@ -190,7 +193,8 @@ def _made(found: dict[str, str], *, tree: bool) -> SmiReading:
     values: dict[str, Any] = {}
     for field, (read, paths, columns) in _FIELDS.items():
         for key in paths if tree else columns:
-            if found.get(key, "").strip() not in NOTHING and field not in values:
+            told = not NOTHING.fullmatch(found.get(key, "").strip())
+            if told and field not in values:
                 values[field] = read(found[key])
     if tree:
         values["reasons"] = _active(found)

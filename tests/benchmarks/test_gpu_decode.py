@@ -11,16 +11,18 @@ import gpu_decode
 import gpu_models
 import predict_gpu
 import pytest
+from gpu_report import at_limit
 from gpu_timing import CudaTimer, Op
 
 from stacklib import models
+from stacklib.diy import power
 from stacklib.kernels.schedule.attention_time import Attention, plan, predict
 from stacklib.kernels.schedule.rules import RULES
 from stacklib.serving import account
 from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
 from stacklib.serving.token.work import EXCHANGES, SAMPLING
 
-from .test_gpu_bench import FakeTorch
+from .test_gpu_bench import FakeTorch, _options
 
 FULL = [c for c in gpu_cases.decodes() if not c["check"]]
 CHECKS = {c["backend"]: c for c in gpu_cases.decodes() if c["check"]}
@@ -152,3 +154,51 @@ def test_weights_stay_for_the_next_batch_and_go_with_the_section(torch):
     assert bench.kept[1] is kept
     bench.build(next(c for c in gpu_cases.cases() if c["id"] == "gemm-bf16-256"))
     assert bench.kept == (None, None)
+
+
+def held(monkeypatch, tmp_path, limit):
+    """A step's watts on a stand-in for a card that says its limit and its draw."""
+    tool = tmp_path / "nvidia-smi"
+    asked = f"580.1, 1980 MHz, 3201 MHz, {limit}, Enabled"
+    lines = (
+        f"case $* in *power.limit*) echo '{asked}';; *) echo '1700, 3201, 512.5, 51';;"
+    )
+    tool.write_text(f"#!/bin/sh\n{lines} esac\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    case = next(c for c in gpu_cases.helds() if not c["check"])
+    small = {**case, "seconds": 0.1}
+    monkeypatch.setattr(gpu, "cases", lambda: [small])
+    run = gpu.Run(FakeTorch(), _options(tmp_path, quick=False))
+    one = run.torch.real.ones((2, 2))
+    monkeypatch.setattr(run.bench, "build", lambda case: Op(lambda i: one))
+    run.run()
+    return run.rows[case["id"]], run.line(run.rows[case["id"]])
+
+
+def test_watts_are_read_while_a_step_is_held_and_were_foretold(monkeypatch, tmp_path):
+    row, line = held(monkeypatch, tmp_path, "700.00 W")
+    assert row["status"] == "measured" and set(row["watts"]) == {512.5}
+    assert row["joules"] == pytest.approx(512.5 * sorted(row["times_s"])[0], rel=0.5)
+    board = power("h200-sxm")
+    assert row["limit_w"] == 700 and row["predicted_w"] == pytest.approx(board.draw)
+    assert "J each predicted" in line
+
+
+def test_the_limit_in_force_is_foretold_not_the_boards(monkeypatch, tmp_path):
+    less, _ = held(monkeypatch, tmp_path, "400.00 W")
+    told = power("h200-sxm", 400)
+    assert less["predicted_w"] == pytest.approx(told.draw, rel=0.01)
+    seconds = gpu.predictions("NVIDIA H200")["power-step-b1"] / told.speed
+    assert less["predicted_j"] == pytest.approx(told.draw * seconds, rel=0.02)
+    none, line = held(monkeypatch, tmp_path, "[N/A]")
+    assert none["limit_w"] is None and "predicted_j" not in none and "J each" in line
+
+
+def test_half_a_minute_is_the_budget_that_was_added():
+    cases = [c for c in gpu_cases.helds() if not c["check"]]
+    assert sum(c["seconds"] for c in cases) == 30
+    assert gpu_cases.SECTIONS["power"] * gpu.BUDGET_S >= 30
+    points = [[100.0, 100.0, 0.5], [200.0, 180.0, 1.0]]
+    said = [at_limit(points, watts) for watts in (50, 150, 300)]
+    assert said == [(100, 0.5), (140, 0.75), (180, 1.0)]

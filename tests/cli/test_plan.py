@@ -29,7 +29,7 @@ def test_a_broken_rule_says_its_sum_and_its_mend(run, build):
     path = build(BUILD.replace("8 x ksm32r_32", "4 x ksm32r_32"))
     status, out, _ = run("plan", "--verify", path)
     assert status == 1
-    assert "8 channels > 4 x 1 = 4 modules" in out
+    assert "all channels: 8 > modules: 4 x 1 = 4" in out
     assert "mend: memory: 8 x Kingston" in out
     status, out, _ = run("plan", "--verify", path, "--json")
     (found,) = json.loads(out)["findings"]

@@ -1,5 +1,7 @@
 """Builds that hold, and for each rule one that it alone catches."""
 
+import csv
+from pathlib import Path
 from typing import Any
 
 from stacklib.cost.catalogue import Component, part
@@ -160,3 +162,42 @@ PLANTED: dict[str, tuple[Any, ...]] = {
     "circuit": (RACK, {"gpus": TURBO, "psu": "rog_thor_1600_t3"}),
     "supplies": (RACK, {"psu": "2 x evga_1600_p2"}),
 }
+
+ITX = {
+    **DESK,
+    "cpu": "7800x3d",
+    "board": "strix_x870_i",
+    "memory": "2 x ksm48e_32",
+    "psu": "sf1000",
+    "case": "nr200",
+}
+FRAME = {**RACK, "case": "open_frame_8", "risers": "tt_gen4_300"}
+GENOA = {
+    **RACK,
+    "cpu": "epyc_9354",
+    "board": "h13ssl_n",
+    "memory": "12 x ksm56r_32",
+    "cooling": "freezer_4u_sp5",
+}
+WORK = {**DESK, "cpu": "14900k", "cooling": "nh_d15_g2", "board": "w680_ace"}
+BASES = CLEAN | {"itx": ITX, "frame": FRAME, "genoa": GENOA, "work": WORK}
+
+
+def lists() -> dict[str, tuple[dict[str, Any], int, set[str]]]:
+    """Lists as they go wrong (`lists.csv`): fields of a build, volts, what breaks."""
+    with (Path(__file__).parent / "lists.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {
+        row["name"]: (_changed(row), int(row["mains"]), set(row["rules"].split()))
+        for row in rows
+    }
+
+
+def _changed(row: dict[str, str]) -> dict[str, Any]:
+    fields: dict[str, Any] = dict(BASES[row["base"].lower()])
+    for change in row["changes"].split("; "):
+        field, value = change.split("=")
+        fields[field] = value.split(" + ")
+        if field in ("limit", "circuits", "peer"):
+            fields[field] = {"True": True}.get(value) or int(value)
+    return fields

@@ -46,6 +46,7 @@ def test_a_file_gives_the_build_that_its_names_give():
         ({"limit": True}, "limit = True"),
         ({"peer": 1}, "peer = 1: true or false"),
         ({"slots": ["PCIEX16_1", "PCIEX16_2"]}, "slots: 2 for 1 cards"),
+        ({"slots": 5}, "slots = 5: write the names"),
         ({"gpus": "2 x rtx_5080", "slots": ["PCIEX16_1"]}, "slots: 1 for 2 cards"),
         ({"cables": "nvlink_4_slot"}, "carries no power"),
         ({"bridges": "native_8"}, "is no bridge"),

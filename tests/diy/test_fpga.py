@@ -22,12 +22,10 @@ from stacklib.diy.silicon.frame import on_arrays
 from stacklib.diy.silicon.pipeline import (
     Engine,
     choices,
-    engines,
     room,
     smallest,
     tile_cycles,
 )
-from stacklib.quantity import UnknownName
 from stacklib.roofline.work.fit import Infeasible
 
 RESULT = json.loads((tree.ROOT / "benchmarks/results/silicon.json").read_text("utf-8"))
@@ -155,13 +153,13 @@ def test_no_other_arrays_are_faster(layers, most):
         for chosen in itertools.product(*map(pareto, every))
         if sum(macs for macs, _ in chosen) <= most
     )
-    from stacklib.diy.silicon.pipeline import _fastest
+    from stacklib.diy.silicon.pipeline import fastest
 
-    found = _fastest(layers, most)
+    found = fastest(layers, most)
     assert max(e.cycles for e in found) == best
     assert sum(e.macs for e in found) <= most
     assert (
-        smallest(layers, best - 1) is None
+        not smallest(layers, best - 1)
         or sum(e.macs for e in smallest(layers, best - 1)) > most
     )
 
@@ -187,7 +185,7 @@ def test_devices_have_what_synthesis_found():
         assert design.tables <= of.luts.si and 0 < design.used <= 1
         # What blocks can do is never beaten where places stand in blocks only.
         if design.blocks * FAMILIES[of.family] >= macs:
-            rate = 2 * sum(e.products for e in design.engines) * design.frames
+            rate = 2 * sum(diy.small_cnn().products()) * design.frames
             assert rate <= of.ceiling.si
     # The tool knows no time of a multiplier block; the data sheet does.
     assert ROWS["up5k-block"]["megahertz"] > device("up5k").clock.si / 1e6
@@ -201,7 +199,7 @@ def test_more_multipliers_end_where_a_layer_has_one_place_a_sum():
     assert diy.fpga(diy.small_cnn(), "k26", clock=150e6).frames == last.frames / 2
     told = last.quantities()
     assert told["frames"].si == pytest.approx(last.frames)
-    assert told["time"].si == pytest.approx(last.latency / last.clock)
+    assert told["time"].si == pytest.approx(last.latency / last.clock.si)
 
 
 def test_a_card_has_more_of_everything_but_a_board_nearly_its_bytes():
@@ -212,57 +210,45 @@ def test_a_card_has_more_of_everything_but_a_board_nearly_its_bytes():
     assert fight.board.weeks.si == 10 * fight.card.weeks.si
 
 
-@pytest.mark.parametrize(
-    ("error", "says", "make"),
-    [
-        (UnknownName, "up5k", lambda: diy.fpga(diy.small_cnn(), "up55k")),
-        (ValueError, "clock", lambda: diy.fpga(diy.small_cnn(), "up5k", clock=0)),
-        (
-            ValueError,
-            "clock",
-            lambda: diy.fpga(diy.small_cnn(), "u50", clock=float("nan")),
-        ),
-        (ValueError, "200 in weights", lambda: Convolution((((((200,),),)),), (0,))),
-        (ValueError, "bias True", lambda: Convolution(((((1,),),),), (True,))),
-        (
-            ValueError,
-            "do not fit 32 bits",
-            lambda: Convolution(((((1,),),),), (2**31,)),
-        ),
-        (
-            ValueError,
-            "as many channels",
-            lambda: Network("n", (2, 1, 1), (Convolution(((((1,),),),), (0,)),)),
-        ),
-        (ValueError, "takes", lambda: run(diy.small_cnn(), [[[1]]])),
-        (ValueError, "no layers", lambda: Network("n", (1, 1, 1), ())),
-        (ValueError, "wage", lambda: weigh(wage=-1)),
-        (
-            ValueError,
-            "whole numbers",
-            lambda: run_many(diy.small_cnn(), np.zeros((1, 1, 12, 12))),
-        ),
-        (
-            ValueError,
-            "300",
-            lambda: run_many(diy.small_cnn(), np.full((1, 1, 12, 12), 300)),
-        ),
-    ],
-)
-def test_what_is_refused(error, says, make):
-    with pytest.raises(error, match=says):
-        make()
+ONE = ((((1,),),),)  # the kernels of a layer that copies
+NAN = float("nan")
+REFUSED = [
+    ("up5k", lambda net: diy.fpga(net, "up55k")),
+    ("clock", lambda net: diy.fpga(net, "up5k", clock=0)),
+    ("clock", lambda net: diy.fpga(net, "u50", clock=NAN)),
+    ("a Network", lambda net: diy.fpga("glyphs", "up5k")),
+    ("200 in weights", lambda net: Convolution(((((200,),),),), (0,))),
+    ("several lengths", lambda net: Convolution(((((1, 2), (3,)),),), (0,))),
+    ("bias True", lambda net: Convolution(ONE, (True,))),
+    ("do not fit 32 bits", lambda net: Convolution(ONE, (2**31,))),
+    ("as many chan", lambda net: Network("n", (2, 1, 1), (Convolution(ONE, (0,)),))),
+    ("no layers", lambda net: Network("n", (1, 1, 1), ())),
+    ("takes", lambda net: run(net, [[[1]]])),
+    ("several lengths", lambda net: run(net, [[[1, 2], [3]]])),
+    ("rows of numbers", lambda net: run(net, [1, 2])),
+    ("nan", lambda net: run(net, [[[NAN] * 12] * 12])),
+    ("True", lambda net: run(net, [[[True] * 12] * 12])),
+    ("whole numbers", lambda net: run_many(net, np.zeros((1, 1, 12, 12)))),
+    ("300", lambda net: run_many(net, np.full((1, 1, 12, 12), 300))),
+    ("wage", lambda net: weigh(wage=-1)),
+]
+
+
+@pytest.mark.parametrize(("says", "make"), REFUSED)
+def test_what_is_refused(says, make):
+    with pytest.raises((LookupError, ValueError), match=says):
+        make(diy.small_cnn())
 
 
 def test_what_does_not_fit_says_by_how_much():
     big = Convolution((tuple((((1,) * 64,) * 64) for _ in range(8)),), (0,), last=True)
     with pytest.raises(Infeasible, match="bits of block memory"):
         diy.fpga(Network("wide", (8, 64, 64), (big,)), "up5k")
-    one = Convolution(((((1,),),),), (0,), shift=1)
+    one = Convolution(ONE, (0,), shift=1)
     many = Network("deep", (1, 1, 1), (one,) * 40)
     with pytest.raises(Infeasible, match="40 layers need a place each"):
         diy.fpga(many, "hx8k")
-    assert len(engines(many)) == 40 and choices(1, 1, 1)[0].macs == 1
+    assert len(many.sizes()) == 40 and choices(1, 1, 1)[0].macs == 1
 
 
 def test_narrow_integers_of_numpy_do_not_run_over():
@@ -274,19 +260,3 @@ def test_narrow_integers_of_numpy_do_not_run_over():
     assert list(on_arrays(kept, diy.fpga(kept, "k26").engines, image).layers) == right
     narrow = Convolution(np.full((1, 1, 3, 3), 100, np.int8), np.array([7], np.int8), 9)
     assert run(Network("n", (1, 3, 3), (narrow,)), image[:, :3, :3]) == [[[[127]]]]
-
-
-@pytest.mark.parametrize(
-    ("says", "make"),
-    [
-        ("a Network", lambda: diy.fpga("glyphs", "up5k")),
-        ("several lengths", lambda: Convolution(((((1, 2), (3,)),),), (0,))),
-        ("several lengths", lambda: run(diy.small_cnn(), [[[1, 2], [3]]])),
-        ("rows of numbers", lambda: run(diy.small_cnn(), [1, 2])),
-        ("nan", lambda: run(diy.small_cnn(), [[[float("nan")] * 12] * 12])),
-        ("True", lambda: run(diy.small_cnn(), [[[True] * 12] * 12])),
-    ],
-)
-def test_ragged_and_wrong_inputs_are_named(says, make):
-    with pytest.raises(ValueError, match=says):
-        make()

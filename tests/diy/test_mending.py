@@ -1,5 +1,6 @@
 """What is proposed mends; builds drawn at random never crash the checker."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -7,7 +8,7 @@ from stacklib.cost.catalogue import parts
 from stacklib.diy import Build, verify
 from stacklib.diy.build import KIND_OF, MANY
 
-from .builds import DESK, PLANTED, RACK, TOWER
+from .builds import DESK, PLANTED, RACK, TOWER, lists
 
 
 def drawn(field: str):
@@ -75,3 +76,25 @@ def test_a_change_breaks_no_rule_that_was_kept():
 def test_two_broken_rules_are_both_told():
     build = Build(**{**DESK, "memory": "zeta_r5_64", "cooling": "nh_l9a_am5"})
     assert broken(build, 120) == {"memory-module", "cooler-power"}
+
+
+LISTS = lists()
+
+
+@pytest.mark.rows("name", LISTS)
+def test_a_list_breaks_its_rules_alone_and_each_mend_mends(name):
+    fields, mains, rules = LISTS[name]
+    found = verify(Build(**fields), mains=mains)
+    assert {"?" * (f.verdict == "undecided") + f.rule for f in found} == rules
+    for one in found:
+        if one.mend is not None:
+            after = verify(one.mend.build, mains=one.mend.mains or mains)
+            left = {f.rule for f in after}
+            assert one.rule not in left and left <= {f.rule for f in found}
+
+
+def test_one_change_mends_two_rules_where_it_can():
+    """A cooler of another socket that is too small: one that fits both, not two."""
+    both = Build(**{**TOWER, "cooling": "nh_d15_g2"})
+    mends = {f.rule: f.mend.says for f in verify(both)}
+    assert mends["cooler-socket"] == mends["cooler-power"]

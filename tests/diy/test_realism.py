@@ -5,7 +5,7 @@ import pytest
 from stacklib import cost, diy
 from stacklib.cost.spans import span
 from stacklib.diy.silicon.realism import two_cards
-from stacklib.diy.silicon.timeline import guide_months, nearest, own_chip
+from stacklib.diy.silicon.timeline import nearest, own_chip
 from stacklib.quantity import UnknownName, chosen, quoted
 
 
@@ -36,11 +36,12 @@ def test_the_phases_add_up_to_what_the_guide_says():
     for end in ("low", "high"):
         total = sum(getattr(phase.weeks, end).si for phase in path.phases)
         assert total == getattr(path.weeks, end).si
-        assert total == quoted(f"timeline_guide.{end}").si
-    said, months = guide_months()
-    # Three months are the lower end: the upper one is five and a quarter.
-    assert months.low.si == pytest.approx(said.si, rel=0.1)
-    assert 5 < months.high.si < 5.5 and months.high.si == path.months.high.si
+        assert total == getattr(path.phases[-1].ends, end).si
+    # The guide's three months are the lower end: the upper one is five and a quarter.
+    assert path.months.low.si == pytest.approx(
+        quoted("timeline_guide.months").si, rel=0.1
+    )
+    assert 5 < path.months.high.si < 5.5
     assert path.chip.low.si > path.weeks.high.si
 
 

@@ -1,5 +1,7 @@
 """A pasted machine: what is read, what is wrong with it, and what is refused."""
 
+import re
+
 import pytest
 
 from stacklib.diy import diagnose, read_rig
@@ -38,7 +40,7 @@ def test_a_card_on_a_riser():
     assert [f.rule for f in found] == ["link-lanes", "link-generation"]
     assert all(f.verdict == "broken" and f.gives == 0 for f in found)  # one card alone
     assert found[0].sum == "x8 < x16: 7.9 GB/s of 15.8 GB/s"
-    assert "nvidia-smi -q -d PCIE" in found[0].command
+    assert "pcie.link.width.current" in found[0].command
 
 
 def test_a_link_at_rest_is_undecided_and_not_broken():
@@ -52,8 +54,8 @@ def test_two_cards_one_on_four_lanes():
     assert [card.link for card in rig.hands] == [(4, 16), (3, 4)]
     found = diagnose(rig, MODEL, split="tensors")
     by = {f.rule: f for f in found}
-    assert by["link-lanes"].gives > 1 and by["link-generation"].gives > 0.5
-    assert found[0].rule == "link-lanes"
+    assert found[0].rule == "link-lanes" and found[0].gives > 1
+    assert by["link-generation"].verdict == "undecided"  # lspci tells no load
     now, after = by["link-lanes"].now, by["link-lanes"].after
     assert now.low < now.decode < now.high and after.decode > now.decode
     layers = {f.rule: f.gives for f in diagnose(rig, MODEL, split="layers")}
@@ -61,9 +63,8 @@ def test_two_cards_one_on_four_lanes():
 
 
 def test_sockets_cost_what_the_path_costs():
-    far = read_rig(
-        lspci=LSPCI.replace("8GT/s (d", "16GT/s (d").replace("x4", "x16"), topo=TOPO
-    )
+    even = LSPCI.replace("8GT/s (d", "16GT/s (d").replace("x4", "x16")
+    far = read_rig(lspci=even, topo=TOPO)
     assert far.path == "SYS"
     found = diagnose(far, MODEL, split="tensors")
     assert [f.rule for f in found] == ["path"] and found[0].gives > 0
@@ -71,28 +72,129 @@ def test_sockets_cost_what_the_path_costs():
     assert near.cards.bridged and "path" not in rules(near)
 
 
-def test_limits_heat_and_brakes():
-    limited = RISER.replace("8x", "16x").replace(
-        "Current                   : 3", "Current : 4"
+GOOD = (  # a sample in which all is well
+    RISER.replace(": 8x", ": 16x").replace(
+        "Current                   : 3", "Current                   : 4"
     )
-    limited = limited.replace("450.00 W", "250.00 W")
-    found = diagnose(read_rig(smi=limited), MODEL)
-    assert [f.rule for f in found] == ["limit"] and found[0].gives > 0
-    hot = limited.replace("250.00 W", "450.00 W").replace("2520 MHz", "1500 MHz")
-    heat = hot.replace("HW Thermal Slowdown           : Not", "HW Thermal Slowdown : ")
-    found = diagnose(read_rig(smi=heat), MODEL)
+)
+HEAD = (
+    "name, pcie.link.gen.current, pcie.link.gen.max, pcie.link.width.current, "
+    "pcie.link.width.max, utilization.gpu [%], power.limit [W]\n"
+)
+
+
+def table(*cards):
+    """The table of ``--query-gpu``: each card with what differs from a good one."""
+    rows = []
+    for told in cards:
+        card = {"name": "NVIDIA GeForce RTX 3090", "gen": "4", "lanes": "16"}
+        card |= {"busy": "97 %", "limit": "350.00 W"} | told
+        name, gen, lanes, busy, limit = card.values()
+        rows.append(f"{name}, {gen}, 4, {lanes}, 16, {busy}, {limit}\n")
+    return HEAD + "".join(rows)
+
+
+FAULTS = {  # a planted fault: rule, verdict
+    (": 16x\n    Fan", ": 4x\n    Fan"): ("link-lanes", "broken"),
+    ("Current                   : 4", "Current : 1"): ("link-generation", "broken"),
+    ("Max                       : 4", "Max : 3"): ("slot", "broken"),
+    ("Max                       : 16x", "Max : 8x"): ("slot", "broken"),
+    ("450.00 W", "250.00 W"): ("limit", "broken"),
+    ("SW Thermal Slowdown               : Not", "SW Thermal Slowdown : "): (
+        "heat",
+        "broken",
+    ),
+    ("HW Thermal Slowdown           : Not", "HW Thermal Slowdown : "): (
+        "heat",
+        "broken",
+    ),
+    ("HW Power Brake Slowdown       : Not", "HW Power Brake Slowdown : "): (
+        "brake",
+        "broken",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), FAULTS)
+def test_a_planted_fault_is_the_only_finding(old, new):
+    assert old in GOOD and rules(read_rig(smi=GOOD)) == []
+    text = GOOD.replace(old, new)
+    if "Max : 8x" in new:
+        text = text.replace("Current                   : 16x", "Current : 8x")
+    if "Max : 3" in new:
+        text = text.replace("Current                   : 4", "Current : 3")
+    found = diagnose(read_rig(smi=text), MODEL)
+    assert [(f.rule, f.verdict) for f in found] == [FAULTS[old, new]]
+    assert found[0].command and found[0].todo
+
+
+def test_heat_takes_speed_and_names_no_supply():
+    hot = GOOD.replace("2520 MHz", "1500 MHz")
+    for reason in ("HW Slowdown", "HW Thermal Slowdown"):
+        hot = re.sub(rf"({reason} +: )Not ", r"\1", hot)
+    found = diagnose(read_rig(smi=hot), MODEL)
     assert [f.rule for f in found] == ["heat"] and found[0].gives > 1
-    brake = hot.replace(
-        "HW Power Brake Slowdown       : Not", "HW Power Brake Slowdown : "
-    )
-    assert rules(read_rig(smi=brake)) == ["brake"]
-    clean = limited.replace("250.00 W", "450.00 W")
-    assert rules(read_rig(smi=clean)) == []
+    assert found[0].now.prompt < found[0].after.prompt
+
+
+@pytest.mark.parametrize("many", range(1, 11))
+def test_cards_with_one_fault_are_one_finding(many):
+    rig = read_rig(smi=table(*[{"limit": "220.00 W"}] * many))
+    (found,) = diagnose(rig, MODEL)
+    assert found.rule == "limit" and found.gives > 1
+    listed = ",".join(map(str, range(many)))
+    assert f"nvidia-smi -i {listed} -pl 350" in found.todo
+
+
+def test_limits_are_those_of_each_card():
+    """By tensors all wait for the slowest; by layers each is slow for its part."""
+    one = read_rig(smi=table({}, {"limit": "200.00 W"}))
+    by = {s: diagnose(one, MODEL, split=s)[0] for s in ("layers", "tensors")}
+    lost = {s: f.gives / f.after.decode for s, f in by.items()}
+    assert 0.4 < lost["layers"] / lost["tensors"] < 0.7
+    ada = {"name": "NVIDIA GeForce RTX 4090", "limit": "450.00 W"}
+    assert diagnose(read_rig(smi=table({}, ada)), MODEL) == []
+
+
+@pytest.mark.parametrize("busy", ["0 %", "N/A", "[Unknown Error]"])
+def test_a_generation_counts_under_load_alone(busy):
+    rig = read_rig(smi=table(*[{"gen": "1", "busy": busy}] * 4))
+    (found,) = diagnose(rig, MODEL)
+    assert (found.rule, found.verdict) == ("link-generation", "undecided")
+    assert all(card.works == (4, 16) for card in rig.hands)
 
 
 def test_a_slot_that_is_narrower_than_its_card():
     slot = LSPCI.replace("Speed 16GT/s, Width x16", "Speed 16GT/s, Width x8")
     assert "slot" in rules(read_rig(lspci=slot))
+
+
+def quoted(text, mark):
+    return "\n".join(mark + line for line in text.split("\n"))
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        lambda t: t.replace("\n", "\r\n"),
+        lambda t: "\ufeff" + t,
+        lambda t: quoted(t, "> "),
+        lambda t: quoted(t, "    "),
+        lambda t: f"```\n{t}\n```",
+        lambda t: t.replace("Product Name", "\x1b[1mProduct Name\x1b[0m"),
+        lambda t: t.replace("[GeForce", "\x1b[31m[GeForce\x1b[0m"),
+        lambda t: t.replace("402.31 W", "Unknown Error"),
+        lambda t: t.replace(" (rev a1)", " [10de:2204] (rev a1) (prog-if 00 [VGA])"),
+        lambda t: t.replace("01:00.", "0000:01:00."),
+    ],
+)
+def test_what_pages_terminals_and_drivers_make_of_a_text(pasted):
+    for told in ({"smi": RISER}, {"lspci": LSPCI}):
+        text = {kind: pasted(text) for kind, text in told.items()}
+        one, other = read_rig(**text), read_rig(**told)
+        assert [(c.device, c.link, c.most, c.limit) for c in one.hands] == [
+            (c.device, c.link, c.most, c.limit) for c in other.hands
+        ]
 
 
 def test_what_does_not_fit_is_the_only_finding():
@@ -131,7 +233,27 @@ def test_a_product_that_is_not_known_is_refused_by_name(name):
     ("told", "says"),
     [
         ({}, "nothing to read"),
-        ({"smi": "ROCm System Management Interface"}, "ROCm"),
+        ({"smi": "ROCm System Management Interface"}, "rocm-smi"),
+        ({"smi": "| AMD-SMI 25.3.0 | version"}, "amd-smi"),
+        ({"smi": "xpu-smi discovery"}, "Intel"),
+        ({"smi": "<nvidia_smi_log>"}, "-q -x"),
+        ({"smi": "GPU 0: NVIDIA GeForce RTX 3090 (UUID: GPU-1)"}, "-L"),
+        ({"smi": "+--+\n| NVIDIA-SMI 580.1"}, "without -q"),
+        ({"smi": " \n"}, "none of"),
+        ({"smi": LSPCI}, "what lspci is for"),
+        ({"smi": RISER + RISER}, "2 logs"),
+        (
+            {"smi": RISER.replace("GPUs                             : 1", "GPUs : 4")},
+            "1 shown",
+        ),
+        (
+            {"smi": RISER.replace("N/A\n        Pending", "Enabled\n        x", 1)},
+            "MIG",
+        ),
+        ({"smi": "Unable to determine the device handle for GPU1"}, "left the bus"),
+        ({"smi": table({"name": "NVIDIA GeForce RTX 4060 Ti"})}, "memory.total"),
+        ({"smi": table({"name": "NVIDIA GB10"})}, "no card"),
+        ({"lspci": LSPCI.replace("\t", "x", 9).replace("Lnk", "a")}, "sudo lspci"),
         ({"smi": 5}, "smi = 5"),
         ({"lspci": "00:00.0 Host bridge: AMD"}, "no NVIDIA card"),
         (

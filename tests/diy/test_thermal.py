@@ -42,14 +42,14 @@ def test_chain_is_exact(parts, hours, ambient):
 
 def test_settles_where_resistances_say():
     made = heat(*CHAIN, [400, 0, 350, 60], 1000, 22)
-    assert made.last == pytest.approx(
+    assert made.parts[-1] == pytest.approx(
         settled(CHAIN[0], [400, 0, 350, 60], 22), abs=1e-6
     )
 
 
 def test_a_step_cut_in_pieces_is_the_same():
     few, many = (heat(*CHAIN, 300, 2, 20, steps=n) for n in (3, 300))
-    assert few.last == pytest.approx(many.last, abs=1e-6)
+    assert few.parts[-1] == pytest.approx(many.parts[-1], abs=1e-6)
 
 
 @settings(max_examples=40, deadline=None)
@@ -62,7 +62,9 @@ def test_a_limit_is_held_and_never_passed(watts, most):
     assert (made.held > 0) == (max(part[0] for part in free.parts) > most)
     assert all(0 <= given <= watts for given in made.watts)
     # What goes in and does not stay has left through the last resistance.
-    stored = sum(c * (end - 22) for c, end in zip(CHAIN[1], made.last, strict=True))
+    stored = sum(
+        c * (end - 22) for c, end in zip(CHAIN[1], made.parts[-1], strict=True)
+    )
     put_in = sum(made.watts[1:]) * (made.times[1] - made.times[0])
     assert 0 <= stored <= put_in * (1 + 1e-9)
 
@@ -84,6 +86,7 @@ def test_a_limit_is_held_and_never_passed(watts, most):
         ({"ambient": -300}, "ambient = -300"),
         ({"most": 20}, "degrees above ambient"),
         ({"power": [0, 5000], "most": 30}, "other parts alone"),
+        ({"steps": 0.5}, "steps = 0.5"),
     ],
 )
 def test_what_is_no_chain_is_refused(changed, words):

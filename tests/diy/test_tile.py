@@ -18,6 +18,8 @@ from stacklib.diy.silicon.checklist import RULES
 from stacklib.diy.silicon.info import InfoError, read_info
 from stacklib.diy.silicon.tapeout import TILES, core, die, growth
 from stacklib.diy.silicon.verilog import modules
+from stacklib.pages.diy.tapeout.handed import INFO
+from stacklib.pages.diy.tapeout.handed import TILE as VERILOG
 from stacklib.quantity import UnknownName, quoted
 from stacklib.roofline.work.fit import Infeasible
 
@@ -31,57 +33,6 @@ PUBLISHED = {  # sky130_fd_sc_hd, from a published report of counts and areas
     "a21oi_1": 3210 / 641,
     "dfxtp_1": 6990 / 349,
 }
-INFO = (
-    """
-# Tiny Tapeout project information
-project:
-  title:        "Serial MAC"      # Project title
-  author:       "A. Reader"
-  discord:      ""
-  description:  "A multiplier with a sum: behind #5 pins"
-  language:     "Verilog"
-  clock_hz:     10000000
-  tiles: "1x1"                    # one
-  top_module:  "tt_um_reader_mac"
-  source_files:
-    - "tile.v"
-    - "mac.v"
-
-pinout:
-"""
-    + "".join(
-        f'  {group}[{n}]: "{"pin" * (n == 0)}"\n'
-        for group in ("ui", "uo", "uio")
-        for n in range(8)
-    )
-    + "\nyaml_version: 6\n"
-)
-VERILOG = """
-`default_nettype none
-/* the top: (module of a submission) */
-module tt_um_reader_mac (
-    input  wire [7:0] ui_in,    // Dedicated inputs
-    output wire [7:0] uo_out,
-    input  wire [7:0] uio_in,
-    output wire [7:0] uio_out,
-    output wire [7:0] uio_oe,
-    input  wire       ena,
-    input  wire       clk,
-    input  wire       rst_n
-);
-  wire reset = !rst_n;
-  reg [6:0] total;
-  assign uo_out[6:0] = total;
-  assign uo_out[7] = 0;
-  assign uio_out = 8'b0;
-  assign uio_oe  = 0;
-  always @(posedge clk) begin
-    if (reset) total <= 0;
-    else if (ui_in[0]) total <= total + ui_in[7:1];
-  end
-  wire _unused = &{ena, uio_in, 1'b0};
-endmodule
-"""
 
 
 def matrices(pick, rows, depth, cols, bits=8):
@@ -167,24 +118,19 @@ def test_more_cells_never_take_fewer_tiles():
         diy.tapeout({"nand2_1": 10**6})
 
 
-@pytest.mark.parametrize(
-    ("error", "says", "given_"),
-    [
-        (UnknownName, "nand2_1", {"nand2_2x": 1}),
-        (ValueError, "no cells", {}),
-        (ValueError, "-1", {"AND": -1}),
-        (ValueError, "1.5", {"AND": 1.5}),
-        (ValueError, "True", {"AND": True}),
-        (ValueError, "nan", {"AND": float("nan")}),
-    ],
-)
-def test_what_tapeout_refuses(error, says, given_):
+REFUSED = [
+    (UnknownName, "nand2_1", {"nand2_2x": 1}),
+    (UnknownName, "sky130", {"AND": 1}, "gf180"),
+    *((ValueError, "no cells", none) for none in ({}, [3])),
+    *((ValueError, str(n), {"AND": n}) for n in (-1, 1.5, True, float("nan"))),
+]
+
+
+@pytest.mark.parametrize("row", REFUSED)
+def test_what_tapeout_refuses(row):
+    error, says, *given_ = row
     with pytest.raises(error, match=says):
-        diy.tapeout(given_)
-    with pytest.raises(ValueError, match="no cells"):
-        diy.tapeout([3])
-    with pytest.raises(UnknownName, match="sky130"):
-        diy.tapeout({"AND": 1}, process="gf180")
+        diy.tapeout(*given_)
 
 
 def test_a_right_submission_passes():
@@ -234,79 +180,57 @@ def test_the_other_rules_have_their_faults():
     assert {*PLANTED, "pins_named", "top_module", "module"} == {*RULES}
 
 
-@pytest.mark.parametrize(
-    ("rule", "old", "new"),
-    [
-        ("ports", "[7:0] uo_out", "[6:0] uo_out"),
-        ("ports", "output wire [7:0] uio_oe", "input wire [7:0] uio_oe"),
-        ("ports", "input  wire       rst_n", "input wire rst_n, output wire led"),
-        ("driven", "assign uio_oe  = 0;", ""),
-        ("driven", "assign uo_out[6:0] = total;", "assign uo_out[5:0] = total;"),
-        ("reset", "if (reset) total <= 0;", "if (rst_n) total <= 7'd0;"),
-        ("reset", "posedge clk)", "posedge clk or posedge rst_n)"),
-        (
-            "clock",
-            "reg [6:0] total;",
-            "reg [6:0] total; reg slow; always @(posedge "
-            "clk) slow <= !slow; always @(posedge slow) total[0] <= 1;",
-        ),
-        ("way", "assign uio_out = 8'b0;", "assign uio_out = {7'b0, reset};"),
-        (
-            "reset",
-            "wire reset = !rst_n;",
-            "wire reset; late l(.reset(rst_n), .q(reset));",
-        ),
-        ("clock_hz", "10000000", "true"),
-        ("tiles", 'tiles: "1x1"', "tiles: 1"),
-        ("top_module", '"tt_um_reader_mac"', '"tt_um_reader-mac"'),
-        ("pinout", '  ui[0]: "pin"', '  ui[9]: "pin"\n  ui[0]: ""'),
-    ],
+TOTAL, TOP = "assign uo_out[6:0] = total;", "assign uo_out[7] = 0;"
+BOTH = f"{TOTAL}\n  {TOP}"
+WAYS, OE, CLEAR = (
+    "assign uio_out = 8'b0;",
+    "assign uio_oe  = 0;",
+    "if (reset) total <= 0;",
 )
+SLOW = "reg [6:0] total; reg slow; always @(posedge clk) slow <= !slow; "
+BITS = "genvar i; generate for (i = 0; i < 7; i = i + 1) begin : bit "
+POWER = "\n`ifdef USE_POWER_PINS\n inout VPWR,\n`endif\n input wire [7:0] ui_in,"
+MORE = [
+    ("ports", "[7:0] uo_out", "[6:0] uo_out"),
+    ("ports", "output wire [7:0] uio_oe", "input wire [7:0] uio_oe"),
+    ("ports", "input  wire       rst_n", "input wire rst_n, output wire led"),
+    ("driven", OE, ""),
+    ("driven", TOTAL, "assign uo_out[5:0] = total;"),
+    ("reset", CLEAR, "if (rst_n) total <= 7'd0;"),
+    ("reset", "posedge clk)", "posedge clk or posedge rst_n)"),
+    ("reset", "reset = !rst_n;", "reset; late l(.reset(rst_n), .q(reset));"),
+    ("clock", "reg [6:0] total;", SLOW + "always @(posedge slow) total[0] <= 1;"),
+    ("way", WAYS, "assign uio_out = {7'b0, reset};"),
+    ("clock_hz", "10000000", "true"),
+    ("tiles", 'tiles: "1x1"', "tiles: 1"),
+    ("top_module", '"tt_um_reader_mac"', '"tt_um_reader-mac"'),
+    ("pinout", '  ui[0]: "pin"', '  ui[9]: "pin"\n  ui[0]: ""'),
+]
+
+
+@pytest.mark.parametrize(("rule", "old", "new"), MORE)
 def test_more_of_the_same_kind(rule, old, new):
     assert rule in {fault.rule for fault in diy.checklist(*swapped(old, new))}
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (
-            "assign uo_out[6:0] = total;\n  assign uo_out[7] = 0;",
-            "assign uo_out = {1'b0, total};",
-        ),
-        (
-            "assign uo_out[6:0] = total;\n  assign uo_out[7] = 0;",
-            "shown view (.from(total), .to(uo_out));",
-        ),
-        (
-            "assign uo_out[6:0] = total;\n  assign uo_out[7] = 0;\n  assign uio_out = "
-            "8'b0;",
-            "assign {uo_out, uio_out} = {1'b0, total, 8'h00};",
-        ),
-        ("assign uio_oe  = 0;", "assign uio_oe = 8'h00;"),
-        (
-            "assign uio_out = 8'b0;\n  assign uio_oe  = 0;",
-            "assign uio_out = 0, uio_oe = 0;",
-        ),
-        ("assign uio_out = 8'b0;", "assign uio_out = {{4{1'b0}}, 4'h0};"),
-        ("tt_um_reader_mac (", "tt_um_reader_mac #(parameter W = $clog2(8)) ("),
-        (
-            "input  wire [7:0] ui_in,",
-            "\n`ifdef USE_POWER_PINS\n inout VPWR,\n`endif\n input wire [7:0] ui_in,",
-        ),
-        (
-            "assign uo_out[6:0] = total;",
-            "genvar i; generate for (i = 0; i < 7; i = i + 1) begin : bit "
-            "assign uo_out[i] = total[i]; end endgenerate",
-        ),
-        (
-            "assign uio_oe  = 0;",
-            "assign uio_oe = ena ? 8'b1000_0000 : 8'b0;",
-        ),
-        ("posedge clk)", "posedge clk or negedge rst_n)"),
-        ("if (reset) total <= 0;", "if (!rst_n) total <= 0;"),
-        ("output wire [7:0] uo_out", "output reg [7:0] uo_out"),
-    ],
-)
+RIGHT = [
+    (BOTH, "assign uo_out = {1'b0, total};"),
+    (BOTH, "shown view (.from(total), .to(uo_out));"),
+    (f"{BOTH}\n  {WAYS}", "assign {uo_out, uio_out} = {1'b0, total, 8'h00};"),
+    (OE, "assign uio_oe = 8'h00;"),
+    (f"{WAYS}\n  {OE}", "assign uio_out = 0, uio_oe = 0;"),
+    (WAYS, "assign uio_out = {{4{1'b0}}, 4'h0};"),
+    ("tt_um_reader_mac (", "tt_um_reader_mac #(parameter W = $clog2(8)) ("),
+    ("input  wire [7:0] ui_in,", POWER),
+    (TOTAL, BITS + "assign uo_out[i] = total[i]; end endgenerate"),
+    (OE, "assign uio_oe = ena ? 8'b1000_0000 : 8'b0;"),
+    ("posedge clk)", "posedge clk or negedge rst_n)"),
+    (CLEAR, "if (!rst_n) total <= 0;"),
+    ("output wire [7:0] uo_out", "output reg [7:0] uo_out"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), RIGHT)
 def test_other_right_ways_pass(old, new):
     assert diy.checklist(*swapped(old, new)) == []
 
@@ -327,23 +251,20 @@ def test_procedural_outputs_and_ports_declared_inside():
     assert fault.rule == "driven" and "uo_out[3], uo_out[4]" in fault.says
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "nothing in it"),
-        ("project:\n\ttitle: x", "line 2: a tab"),
-        ("project", "line 1: 'project'"),
-        ("a: 1\na: 2", "line 2: 'a' stands there twice"),
-        ("a:\n    b: 1\n  c: 2", "line 3"),
-    ],
-)
+NO_INFO = [
+    ("", "nothing in it"),
+    ("project:\n\ttitle: x", "line 2: a tab"),
+    ("project", "line 1: 'project'"),
+    ("a: 1\na: 2", "line 2: 'a' stands there twice"),
+    ("a:\n    b: 1\n  c: 2", "line 3"),
+    *((info, "verilog a text") for info in (None, [])),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), NO_INFO)
 def test_what_is_no_info(text, says):
     with pytest.raises(InfoError, match=re.escape(says)):
         diy.checklist(text, VERILOG)
-
-
-def test_other_types_are_refused():
-    for info, verilog in ((None, VERILOG), (INFO, None), ([], "")):
-        with pytest.raises(InfoError, match="verilog a text"):
-            diy.checklist(info, verilog)
+    with pytest.raises(InfoError, match="verilog a text"):
+        diy.checklist(INFO, None)
     assert "title" in {fault.rule for fault in diy.checklist({"project": [1]}, "")}

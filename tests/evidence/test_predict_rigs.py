@@ -7,6 +7,8 @@ from statistics import median
 import pytest
 
 from stacklib.evidence import measurements
+from stacklib.evidence.calibrate import bands
+from stacklib.evidence.calibrate.public import rig_misses
 from stacklib.evidence.predict import Refusal, predictor, regime
 from stacklib.evidence.predict.rigs import split_of
 from stacklib.hardware.errors import error_band
@@ -40,10 +42,10 @@ def errors(*cell):
 @pytest.mark.parametrize(
     ("cell", "rows", "middle", "ninth"),
     [
-        (("decode", "layers"), 75, 0.10, 0.50),
-        (("decode", "one card"), 45, 0.10, 0.36),
+        (("decode", "layers"), 75, 0.10, 0.45),
+        (("decode", "one card"), 59, 0.10, 0.37),
         (("decode", "copies"), 9, 0.20, 0.40),
-        (("decode", "tensors"), 20, 0.27, 0.66),
+        (("decode", "tensors"), 37, 0.17, 0.34),
         (("prompt", "layers"), 68, 0.22, 0.60),
     ],
 )
@@ -66,29 +68,44 @@ def test_decode_over_all_and_by_source():
     assert all(median(v) <= 0.3 for v in apart.values() if len(v) > 3)
 
 
-def test_nine_in_ten_of_one_sequence_lie_in_the_band_that_is_printed():
-    """The band of published runs of one sequence holds for rigs that it never saw."""
-    band = error_band("E_decode/one sequence")
-    held = [
-        band.low <= ratio <= band.high
-        for one, ratio in ((o, 1 / r) for o, r in predicted()[0])
-        if regime(one) == ("decode", "layers")
-    ]
-    assert sum(held) / len(held) >= 0.85
+def test_bands_hold_rows_of_others():
+    """By source 94 of 100; by card 87, of few cards with a rig of their own each."""
+    rows = [m for m in rig_misses() if m.case.words[0] == "decode"]
+    for by, least in (("source", bands.LEAST), ("device", 0.85)):
+        held, tried = bands.never_seen(rows, by)
+        assert held >= least * tried > 0.85 * len(rows) * least, by
+    for split in ("layers", "tensors", "one card"):
+        band = error_band(f"J/decode/{split}")
+        assert 0.7 < band.low < 1 < band.high < 1.9
+
+
+def test_nvlink_and_lanes_where_one_repository_contradicts_itself():
+    """Both ends are rows; what a run on one rig found lies within two points."""
+    rows = {one.id: one for one in measurements.found() if "link" in one.config}
+    linked = [r for r in rows.values() if r.metric == "relative_speed"]
+    told = {r.settings.split("link=")[1]: [] for r in linked}
+    for one in linked:
+        value = predictor("J")(one)().value
+        told[one.settings.split("link=")[1]].append((value, one.value))
+    nvlink = told["nvlink vs 4x16+4x16"]
+    assert min(v for _, v in nvlink) < nvlink[0][0] < max(v for _, v in nvlink)
+    assert min(abs(p - v) for p, v in nvlink) < 2
+    assert abs(told["4x4+4x4 vs 4x16+4x16"][0][0] - 97.6) < 2
 
 
 def test_most_are_predicted_and_each_refusal_says_why():
     rows = [r for r in measurements.public() + measurements.found() if r.family == "J"]
-    refused = 0
+    refused = set()
     for one in rows:
         try:
             predictor("J")(one)
         except Refusal as wrong:
-            refused += 1
+            refused.add(one.id)
             assert len(str(wrong)) > 12
-    rigs = sum(map(len, predicted()))
-    assert len(predicted()[0]) >= 0.85 * rigs
-    assert refused <= 0.15 * len(rows)
+    rigs = [r for r in rows if r.unit == TOKENS or r.metric == "relative_speed"]
+    lost = [r for r in rigs if r.id in refused]
+    assert len(lost) <= 0.1 * len(rigs)
+    assert len(refused) <= 0.12 * len(rows)
 
 
 def rig(**told):
@@ -124,7 +141,7 @@ def test_what_is_refused(told, why):
 
 def test_a_narrow_link_costs_tensors_and_not_layers():
     def speed(split, link):
-        config = f"batch=1;test=tg128;ngpus=2;split={split};link={link}"
+        config = f"batch=8;test=tg128;ngpus=2;split={split};link={link}"
         return predictor("J")(rig(config=config))().value
 
     assert split_of(rig(config="split=tensors")) == "tensors"

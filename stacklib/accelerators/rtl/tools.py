@@ -61,6 +61,11 @@ def version(variable: str) -> str:
     return found[1] if found else text.strip()
 
 
+def _ended(done: subprocess.CompletedProcess[str]) -> str:
+    """How a tool ended that did not end by itself: killed, it has said no reason."""
+    return f" (ended by signal {-done.returncode})" if done.returncode < 0 else ""
+
+
 def yosys(script: str, rtlil: str, write: str = "write_json out.json") -> str:
     """What a script makes of a design, or its log where it writes no file.
 
@@ -77,7 +82,7 @@ def yosys(script: str, rtlil: str, write: str = "write_json out.json") -> str:
             text=True,
         )
         if done.returncode:
-            raise ToolError(f"{script}: {done.stdout}{done.stderr}".strip())
+            raise ToolError(f"{script}: {done.stdout}{done.stderr}{_ended(done)}")
         out = Path(folder) / "out.json"
         return (out if out.exists() else Path(folder) / "log.txt").read_text("utf-8")
 
@@ -160,7 +165,8 @@ def place(rtlil: str, seed: int = 1) -> Placed:
         report = Path(folder) / "report.json"
         if done.returncode or not report.exists():
             errors = [x for x in done.stderr.splitlines() if x.startswith("ERROR")]
-            raise ToolError(f"{DEVICE} {PACKAGE}: {' '.join(errors) or done.stderr}")
+            why = " ".join(errors) or done.stderr
+            raise ToolError(f"{DEVICE} {PACKAGE}: {why}{_ended(done)}")
         read: dict[str, Any] = json.loads(report.read_text("utf-8"))
     used = read["utilization"]
     clock = min(entry["achieved"] for entry in read["fmax"].values())

@@ -32,28 +32,19 @@ def add_parser(subparsers: Any) -> None:
     parser.set_defaults(func=run)
 
 
-def _kind(name: str, text: str) -> str:
-    """Whose output a text is."""
-    if "LnkCap:" in text or "PCI bridge" in text:
-        return "lspci"
-    if "NVSMI LOG" in text or "Product Name" in text or "pcie.link" in text:
-        return "smi"
-    if "GPU0" in text:
-        return "topo"
-    first = next(iter(text.split("\n")), "").strip()[:60]
-    raise ValueError(
-        f"{name}: {first!r} is none of nvidia-smi -q, nvidia-smi topo -m, lspci -vv"
-    )
-
-
 def run(args: argparse.Namespace) -> int:
     """Print what is wrong; 1 where something is."""
     from stacklib import diy
+    from stacklib.diy.rig import cleaned, kind_of
 
     told: dict[str, str] = {}
     for name in args.files:
         text = text_of(name, MOST, "save the output of a command")
-        if (kind := _kind(name, text)) in told:
+        try:
+            kind = kind_of(cleaned(text))
+        except ValueError as wrong:
+            raise ValueError(f"{name}: {wrong}") from None
+        if kind in told:
             raise ValueError(f"{name}: a second output of the kind {kind}; give one")
         told[kind] = text
     rig = diy.read_rig(**told)

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isqrt
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from stacklib.quantity.bounds import is_whole, whole
 
-from .fixed import HIGH, LOW
+from .fixed import HIGH, LOW, rounded
 
 Rows: TypeAlias = list[list[int]]
 FRACTION = 7  # bits of a residual's fraction
@@ -28,15 +27,16 @@ NORMED = 5  # bits of the fraction after a norm
 PASSED = 4  # after a product: up to eight, or a query is cut off
 WEIGHT = 7  # bits of the fraction of a weight
 NARROW = NORMED + WEIGHT - PASSED  # bits that a product's sum is shifted
+BACK = PASSED + WEIGHT - FRACTION  # bits that one is to join a residual
 SCORE = 4  # bits of the fraction of an exponent of two
 TABLE = tuple(round(2 ** (15 + n / 2**SCORE - 1)) for n in range(1 << SCORE))
+SCALED = 2 * PASSED + 10 - SCORE  # bits that a score's product is shifted
 ONE = 1 << 15
 # An exponent of two for one of e, in parts of 2^10.
 LOG2E = 1477
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Weights of one block, eight bits each, rows by output.
 
     - ``heads``: over which its width is split.
@@ -44,20 +44,18 @@ class Block:
 
     width: int
     heads: int
-    query: tuple[tuple[int, ...], ...]
-    key: tuple[tuple[int, ...], ...]
-    value: tuple[tuple[int, ...], ...]
-    out: tuple[tuple[int, ...], ...]
-    up: tuple[tuple[int, ...], ...]
-    down: tuple[tuple[int, ...], ...]
+    query: Rows
+    key: Rows
+    value: Rows
+    out: Rows
+    up: Rows
+    down: Rows
 
     def products(self, tokens: int) -> int:
         """Multiplications of a block for so many tokens, each seeing those before."""
         whole(tokens=tokens)
-        matrices = (self.query, self.key, self.value, self.out, self.up, self.down)
-        dense = sum(len(m) * len(m[0]) for m in matrices)
-        seen = tokens * (tokens + 1) // 2
-        return tokens * dense + 2 * seen * self.width
+        dense = sum(len(m) * len(m[0]) for m in self[2:])
+        return tokens * dense + tokens * (tokens + 1) * self.width
 
 
 def drawn_block(width: int = 32, heads: int = 4, seed: int = 0) -> Block:
@@ -67,17 +65,16 @@ def drawn_block(width: int = 32, heads: int = 4, seed: int = 0) -> Block:
         raise ValueError(f"{width} columns do not split over {heads} heads")
     pick = random.Random(seed)
 
-    def matrix(rows: int, cols: int, scale: float) -> tuple[tuple[int, ...], ...]:
+    def matrix(rows: int, cols: int, scale: float) -> Rows:
         spread = scale * (1 << WEIGHT) / cols**0.5
-        return tuple(
-            tuple(cut(round(pick.gauss(0, spread))) for _ in range(cols))
+        return [
+            [cut(round(pick.gauss(0, spread))) for _ in range(cols)]
             for _ in range(rows)
-        )
+        ]
 
-    query, key, value = (matrix(width, width, 1.0) for _ in range(3))
-    out = matrix(width, width, 0.7)
-    up, down = matrix(4 * width, width, 1.0), matrix(width, 4 * width, 0.7)
-    return Block(width, heads, query, key, value, out, up, down)
+    w, wide = width, 4 * width
+    sizes = (*3 * [(w, w, 1.0)], (w, w, 0.7), (wide, w, 1.0), (w, wide, 0.7))
+    return Block(width, heads, *(matrix(*size) for size in sizes))
 
 
 def cut(value: int) -> int:
@@ -108,8 +105,7 @@ def shares(scores: Sequence[int]) -> list[int]:
     most = max(scores)
     powers = []
     for score in scores:
-        away = most - score
-        steps, part = -(-away >> SCORE), -away & (1 << SCORE) - 1
+        steps, part = -(score - most >> SCORE), score - most & (1 << SCORE) - 1
         # 2^-away = 2^(part/16) / 2^steps, and the table has half of that.
         powers.append(2 * TABLE[part] >> steps if steps < 17 else 0)
     total = sum(powers)
@@ -121,34 +117,29 @@ def run_block(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
 
     - ``tokens``: residuals of sixteen bits, ``FRACTION`` of them a fraction.
     """
-    tokens = check(block, tokens)
     size = block.width // block.heads
     # Scores are sums with 2 * PASSED bits of fraction over the root of the size.
     scale = round(LOG2E / size**0.5)
-    normed = [norm(row) for row in tokens]
+    residuals = check(block, tokens)
+    normed = [norm(row) for row in residuals]
     q, k, v = (
-        [[cut(shifted(t, NARROW)) for t in times(matrix, row)] for row in normed]
+        [[rounded(t, NARROW) for t in times(matrix, row)] for row in normed]
         for matrix in (block.query, block.key, block.value)
     )
     out = []
-    for at, residual in enumerate(tokens):
+    for at, here in enumerate(residuals):
         mixed: list[int] = []
-        for head in range(block.heads):
-            cols = range(head * size, (head + 1) * size)
+        for left in range(0, block.width, size):
+            cols = range(left, left + size)
             dots = [sum(q[at][c] * k[s][c] for c in cols) for s in range(at + 1)]
-            scores = [shifted(d * scale, 2 * PASSED + 10 - SCORE) for d in dots]
-            weights = shares(scores)
-            for c in cols:
-                total = sum(w * v[s][c] for s, w in enumerate(weights))
-                mixed.append(cut(shifted(total, 15)))
-        down = PASSED + WEIGHT - FRACTION
-        here = [
-            x + shifted(t, down)
-            for x, t in zip(residual, times(block.out, mixed), strict=True)
-        ]
-        hidden = [cut(max(shifted(t, NARROW), 0)) for t in times(block.up, norm(here))]
+            weights = shares([shifted(d * scale, SCALED) for d in dots])
+            sums = [sum(w * v[s][c] for s, w in enumerate(weights)) for c in cols]
+            mixed += [rounded(total, 15) for total in sums]
+        more = times(block.out, mixed)
+        here = [x + shifted(t, BACK) for x, t in zip(here, more, strict=True)]
+        hidden = [max(rounded(t, NARROW), 0) for t in times(block.up, norm(here))]
         more = times(block.down, hidden)
-        out.append([x + shifted(t, down) for x, t in zip(here, more, strict=True)])
+        out.append([x + shifted(t, BACK) for x, t in zip(here, more, strict=True)])
     return out
 
 
@@ -159,17 +150,14 @@ def check(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
     for row in tokens:
         if len(row) != block.width:
             raise ValueError(f"{len(row)} numbers a token; the block has {block.width}")
-        for value in row:
-            if not is_whole(value) or not -(2**15) <= value < 2**15:
-                raise ValueError(f"{value!r} in a token: whole, of sixteen bits")
+        if wrong := [v for v in row if not is_whole(v) or not -ONE <= v < ONE]:
+            raise ValueError(f"{wrong[0]!r} in a token: whole, of sixteen bits")
     return [list(map(int, row)) for row in tokens]
 
 
 def run_arrays(block: Block, tokens: Any) -> Any:
     """``run_block`` in NumPy's whole numbers, all tokens at once."""
     import numpy as np
-
-    x = np.array(check(block, tokens), np.int64)
 
     def half_up(a: Any, shift: int) -> Any:
         return np.floor_divide(a + (1 << shift) // 2, 1 << shift)
@@ -179,49 +167,51 @@ def run_arrays(block: Block, tokens: Any) -> Any:
         roots = np.array([max(isqrt(int(n)), 1) for n in squares])[:, None]
         return np.floor_divide(a * 2 ** (9 + NORMED) + roots, 2 * roots).clip(LOW, HIGH)
 
-    h = normed(x)
-    split = (len(x), block.heads, -1)
-    q, k, v = (
-        half_up(h @ np.array(m).T, NARROW).clip(LOW, HIGH).reshape(split)
-        for m in (block.query, block.key, block.value)
-    )
-    scale = round(LOG2E / q.shape[2] ** 0.5)
-    dots = np.einsum("ahc,bhc->hab", q, k)
-    scores = half_up(dots * scale, 2 * PASSED + 10 - SCORE)
-    seen = np.tril(np.ones(dots.shape[1:], bool))
-    most = np.where(seen, scores, np.iinfo(np.int64).min).max(2, keepdims=True)
-    steps, part = np.divmod(np.where(seen, scores - most, 0), 1 << SCORE)
-    powers = np.array(TABLE)[part] * 2 // 2 ** np.minimum(-steps, 40)
-    powers = np.where(seen & (-steps < 17), powers, 0)
-    total = powers.sum(2, keepdims=True)
-    weights = (powers * ONE + total // 2) // total
-    mixed = half_up(np.einsum("hab,bhc->ahc", weights, v), 15).clip(LOW, HIGH)
-    down = PASSED + WEIGHT - FRACTION
-    x = x + half_up(mixed.reshape(len(x), -1) @ np.array(block.out).T, down)
-    hidden = half_up(normed(x) @ np.array(block.up).T, NARROW).clip(0, HIGH)
-    return x + half_up(hidden @ np.array(block.down).T, down)
+    def softmax(dots: Any, seen: Any, size: int) -> Any:
+        scores = half_up(dots * round(LOG2E / size**0.5), SCALED)
+        most = np.where(seen, scores, np.iinfo(np.int64).min).max(2, keepdims=True)
+        steps, part = np.divmod(np.where(seen, scores - most, 0), 1 << SCORE)
+        powers = np.array(TABLE)[part] * 2 // 2 ** np.minimum(-steps, 40)
+        powers = np.where(seen & (-steps < 17), powers, 0)
+        total = powers.sum(2, keepdims=True)
+        return (powers * ONE + total // 2) // total
+
+    def narrow(a: Any, shift: int, low: int = LOW) -> Any:
+        return half_up(a, shift).clip(low, HIGH)
+
+    x = np.array(check(block, tokens), np.int64)
+    return _through(block, x, np.int64(1), normed, softmax, narrow, half_up)
 
 
 def float_block(block: Block, tokens: Any) -> Any:
     """What the block stands for, in floats."""
     import numpy as np
 
-    unit = float(1 << WEIGHT)
-    query, key, value, out, up, down = (
-        np.array(m) / unit
-        for m in (block.query, block.key, block.value, block.out, block.up, block.down)
-    )
-    x = np.asarray(tokens, float) / (1 << FRACTION)
-
     def normed(a: Any) -> Any:
         return a / np.sqrt((a * a).mean(1, keepdims=True))
 
-    h = normed(x)
-    split = (len(x), block.heads, -1)
-    q, k, v = ((h @ m.T).reshape(split) for m in (query, key, value))
-    scores = np.einsum("ahc,bhc->hab", q, k) / q.shape[2] ** 0.5
-    scores = np.where(np.tril(np.ones(scores.shape[1:], bool)), scores, -np.inf)
-    weights = np.exp(scores - scores.max(2, keepdims=True))
-    weights /= weights.sum(2, keepdims=True)
-    x = x + np.einsum("hab,bhc->ahc", weights, v).reshape(len(x), -1) @ out.T
-    return x + np.maximum(normed(x) @ up.T, 0) @ down.T
+    def softmax(dots: Any, seen: Any, size: int) -> Any:
+        powers = np.exp(np.where(seen, dots, -np.inf) / size**0.5)
+        return powers / powers.sum(2, keepdims=True)
+
+    def narrow(a: Any, shift: int, low: int = LOW) -> Any:
+        return np.maximum(a, 0) if low == 0 else a
+
+    x, unit = np.asarray(tokens, float) / (1 << FRACTION), 1.0 / (1 << WEIGHT)
+    return _through(block, x, unit, normed, softmax, narrow, lambda a, _: a)
+
+
+def _through(
+    block: Block, x: Any, unit: Any, normed: Any, softmax: Any, narrow: Any, wide: Any
+) -> Any:
+    """A block on arrays, in the arithmetic of its four functions."""
+    import numpy as np
+
+    query, key, value, out, up, down = (np.array(m).T * unit for m in block[2:])
+    h, split = normed(x), (len(x), block.heads, -1)
+    q, k, v = (narrow(h @ m, NARROW).reshape(split) for m in (query, key, value))
+    dots = np.einsum("ahc,bhc->hab", q, k)
+    weights = softmax(dots, np.tril(np.ones(dots.shape[1:], bool)), q.shape[2])
+    mixed = narrow(np.einsum("hab,bhc->ahc", weights, v), 15).reshape(len(x), -1)
+    x = x + wide(mixed @ out, BACK)
+    return x + wide(narrow(normed(x) @ up, NARROW, 0) @ down, BACK)

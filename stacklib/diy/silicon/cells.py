@@ -9,7 +9,8 @@ tree of clocks, comes with placement.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, reduce
+from operator import add
 
 from stacklib.quantity import Quantity, quoted, resolve
 from stacklib.quantity.bounds import whole
@@ -19,19 +20,9 @@ CELLS = (
     *("a21oi_1", "o21ai_1", "mux2_1", "dfxtp_1"),
 )
 # Gates, as a netlist or a synthesis counts them, by the cell that does the same.
-GATES = {
-    "AND": "and2_1",
-    "OR": "or2_1",
-    "XOR": "xor2_1",
-    "NOT": "inv_1",
-    "NAND": "nand2_1",
-    "NOR": "nor2_1",
-    "XNOR": "xnor2_1",
-    "AOI3": "a21oi_1",
-    "OAI3": "o21ai_1",
-    "MUX": "mux2_1",
-    "DFF": "dfxtp_1",
-}
+GATES = dict(
+    zip("NOT NAND NOR AND OR XOR XNOR AOI3 OAI3 MUX DFF".split(), CELLS, strict=True)
+)
 SYNTHESIS = (
     "synth -noalumacc -flatten -top top; dfflegalize -cell $_DFF_P_ 01; "
     "abc -g AND,NAND,OR,NOR,XOR,XNOR,MUX,AOI3,OAI3; opt_clean -purge"
@@ -56,13 +47,9 @@ def total(cells: Mapping[str, int]) -> Quantity:
     """The area of so many cells of each kind."""
     if not isinstance(cells, Mapping) or not cells:
         raise ValueError("no cells; counts by kind, such as {'nand2_1': 3}, are needed")
-    found: Quantity | None = None
-    for name, count in cells.items():
-        whole(0, **{name: count})
-        part = area(cell_named(name)) * int(count)
-        found = part if found is None else found + part
-    assert found is not None
-    return found.named("area of the cells")
+    whole(0, **cells)
+    each = (area(cell_named(name)) * int(count) for name, count in cells.items())
+    return reduce(add, each).named("area of the cells")
 
 
 def synthesised(found: Mapping[str, int]) -> dict[str, int]:

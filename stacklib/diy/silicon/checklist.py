@@ -12,13 +12,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from stacklib.quantity.bounds import is_whole
+
 from .info import InfoError, read_info
 from .pins import PORTS
 from .tapeout import TILES
 from .verilog import Module, modules, zero
 
 VERSION = 6
-TALLER = ("3x4", "4x4", "6x4", "8x4")
+SIZES = (*TILES, "3x4", "4x4", "6x4", "8x4")
 GROUPS = ("ui", "uo", "uio")
 OUTPUTS = ("uo_out", "uio_out", "uio_oe")
 
@@ -46,20 +48,6 @@ class Submission(NamedTuple):
     def top(self) -> Module | None:
         """The module that the project names."""
         return self.sources.get(str(self.project.get("top_module")))
-
-
-Rule = Callable[[Submission], Iterator[str]]
-RULES: dict[str, Rule] = {}
-
-
-def rule(name: str) -> Callable[[Rule], Rule]:
-    """Enters a rule under an id."""
-
-    def enter(function: Rule) -> Rule:
-        RULES[name] = function
-        return function
-
-    return enter
 
 
 def checklist(info: str | Mapping[str, Any], verilog: str) -> list[Fault]:
@@ -95,60 +83,51 @@ def checklist(info: str | Mapping[str, Any], verilog: str) -> list[Fault]:
     if not isinstance(read, Mapping) or not isinstance(verilog, str):
         raise InfoError("info is a text or a mapping, verilog a text")
     handed = Submission(read, modules(verilog))
-    return [Fault(name, says) for name, ask in RULES.items() for says in ask(handed)]
+    asked = {n: handed.top if ask in ON_TOP else handed for n, ask in RULES.items()}
+    return [Fault(n, says) for n, of in asked.items() if of for says in RULES[n](of)]
 
 
-@rule("version")
-def _version(handed: Submission) -> Iterator[str]:
-    found = handed.info.get("yaml_version")
-    if found != VERSION:
-        yield f"yaml_version is {found!r}; write {VERSION}"
+def _named(found: Any) -> bool:
+    return isinstance(found, str) and bool(found.strip())
 
 
-def _text(key: str) -> Rule:
+def _hertz(found: Any) -> bool:
+    return is_whole(found) and found >= 0
+
+
+def _own(found: Any) -> bool:
+    return _named(found) and bool(re.fullmatch(r"tt_um_(?!example$)\w+", found, re.A))
+
+
+def _listed(found: Any) -> bool:
+    return isinstance(found, list) and bool(found)
+
+
+# Of a plain field: which it is, whether what stands there will do, and what would.
+_FIELDS: dict[str, tuple[str, Callable[[Any], bool], str]] = {
+    "version": ("yaml_version", lambda it: it == VERSION, f"write {VERSION}"),
+    **{
+        key: (f"project.{key}", _named, "write what it is")
+        for key in ("title", "author", "description", "language")
+    },
+    "tiles": ("project.tiles", lambda it: it in SIZES, f"one of {', '.join(SIZES)}"),
+    "clock_hz": ("project.clock_hz", _hertz, "a whole number of hertz, 0 for none"),
+    "top_module": ("project.top_module", _own, "a name of its own, tt_um_ before it"),
+    "source_files": ("project.source_files", _listed, "a list of files is needed"),
+}
+
+
+def _field(name: str) -> Callable[[Submission], Iterator[str]]:
+    key, right, wanted = _FIELDS[name]
+
     def ask(handed: Submission) -> Iterator[str]:
-        found = handed.project.get(key)
-        if not isinstance(found, str) or not found.strip():
-            yield f"project.{key} is {found!r}; write what it is"
+        held = handed.project if key.startswith("project.") else handed.info
+        if not right(found := held.get(key.removeprefix("project."))):
+            yield f"{key} is {found!r}; {wanted}"
 
     return ask
 
 
-for _key in ("title", "author", "description", "language"):
-    RULES[_key] = _text(_key)
-
-
-@rule("tiles")
-def _tiles(handed: Submission) -> Iterator[str]:
-    found = handed.project.get("tiles")
-    if found not in (*TILES, *TALLER):
-        yield f"project.tiles is {found!r}; one of {', '.join((*TILES, *TALLER))}"
-
-
-@rule("clock_hz")
-def _clock_hz(handed: Submission) -> Iterator[str]:
-    found = handed.project.get("clock_hz")
-    if not isinstance(found, int) or isinstance(found, bool) or found < 0:
-        yield f"project.clock_hz is {found!r}; a whole number of hertz, 0 for none"
-
-
-@rule("top_module")
-def _top_module(handed: Submission) -> Iterator[str]:
-    found = handed.project.get("top_module")
-    if not isinstance(found, str) or not re.fullmatch(r"tt_um_[A-Za-z0-9_]+", found):
-        yield f"project.top_module is {found!r}; a name that begins with tt_um_"
-    elif found == "tt_um_example":
-        yield "project.top_module is the template's; give it a name of its own"
-
-
-@rule("source_files")
-def _source_files(handed: Submission) -> Iterator[str]:
-    found = handed.project.get("source_files")
-    if not isinstance(found, list) or not found:
-        yield f"project.source_files is {found!r}; a list of files is needed"
-
-
-@rule("pinout")
 def _pinout(handed: Submission) -> Iterator[str]:
     found = handed.info.get("pinout")
     pins = found if isinstance(found, Mapping) else {}
@@ -160,14 +139,12 @@ def _pinout(handed: Submission) -> Iterator[str]:
         yield f"pinout has {', '.join(map(str, other))}, which is no pin; take it out"
 
 
-@rule("pins_named")
 def _pins_named(handed: Submission) -> Iterator[str]:
     found = handed.info.get("pinout")
     if isinstance(found, Mapping) and not any(found.values()):
         yield "pinout names no pin; say what each in use is for"
 
 
-@rule("module")
 def _module(handed: Submission) -> Iterator[str]:
     name = handed.project.get("top_module")
     if name and handed.top is None:
@@ -175,45 +152,32 @@ def _module(handed: Submission) -> Iterator[str]:
         yield f"no module {name} in the sources; there are: {known}"
 
 
-@rule("ports")
-def _ports(handed: Submission) -> Iterator[str]:
-    if handed.top is None:
-        return
-    ports = handed.top.ports
-    wanted = {name: (way, width) for name, way, width in PORTS}
-    for name, (way, width) in wanted.items():
-        port = ports.get(name)
+def _ports(top: Module) -> Iterator[str]:
+    other = dict(top.ports)
+    for name, way, width in PORTS:
+        port = other.pop(name, None)
         if port is None:
             yield f"port {name} is missing; {way} of {width} bits"
         elif port.way != way or port.width not in (width, None):
-            yield (
-                f"port {name} is an {port.way} of {port.width} bits; {way} of {width} "
-                "is needed"
-            )
-    if other := [name for name in ports if name not in wanted]:
+            told = f"an {port.way} of {port.width} bits"
+            yield f"port {name} is {told}; {way} of {width} is needed"
+    if other:
         yield f"ports {', '.join(other)} have no pin; take them out"
 
 
-@rule("driven")
-def _driven(handed: Submission) -> Iterator[str]:
-    for name in OUTPUTS:
-        if handed.top is None or name not in handed.top.ports:
-            continue
-        if open_ := sorted({*range(8)} - handed.top.driven(name)):
+def _driven(top: Module) -> Iterator[str]:
+    for name in filter(top.ports.get, OUTPUTS):
+        if open_ := sorted({*range(8)} - top.driven(name)):
             bits = ", ".join(f"{name}[{n}]" for n in open_)
             yield f"nothing drives {bits}; tie unused outputs to 0"
 
 
-@rule("way")
-def _way(handed: Submission) -> Iterator[str]:
-    if handed.top is None:
-        return
-    turned, shown = (handed.top.values(name) for name in ("uio_oe", "uio_out"))
+def _way(top: Module) -> Iterator[str]:
+    turned, shown = top.values("uio_oe"), top.values("uio_out")
     if turned and all(map(zero, turned)) and not all(map(zero, shown)):
         yield "uio_out is driven while uio_oe is 0: nothing comes out; set uio_oe"
 
 
-@rule("reset")
 def _reset(handed: Submission) -> Iterator[str]:
     if handed.top is None or "rst_n" not in handed.top.ports:
         return
@@ -232,24 +196,26 @@ def _reset(handed: Submission) -> Iterator[str]:
         yield "nothing uses rst_n, and there are registers; reset them"
 
 
-@rule("clock")
 def _clock(handed: Submission) -> Iterator[str]:
     for module in handed.sources.values():
         for edge, name in module.edges():
-            made = re.search(rf"\b{re.escape(name)}\s*<=", module.body)
-            if made:
-                yield (
-                    f"{module.name} waits for {edge} {name}, a register: a clock of "
-                    "its own; use clk and an enable"
-                )
+            if re.search(rf"\b{re.escape(name)}\s*<=", module.body):
+                told = f"{module.name} waits for {edge} {name}, a register"
+                yield f"{told}: a clock of its own; use clk and an enable"
             elif module is handed.top and name not in ("clk", "rst_n"):
                 yield f"{module.name} waits for {edge} {name}; clk is the clock"
 
 
-@rule("tristate")
 def _tristate(handed: Submission) -> Iterator[str]:
     for module in handed.sources.values():
-        if re.search(r"'[bh][zZ]|'z\b|\binout\b", module.body) or any(
-            port.way == "inout" for port in module.ports.values()
-        ):
+        ways = {port.way for port in module.ports.values()}
+        if "inout" in ways or re.search(r"'[bh][zZ]|'z\b|\binout\b", module.body):
             yield f"{module.name} lets a wire float; inside a chip nothing may: use oe"
+
+
+ON_TOP = (_ports, _driven, _way)
+_ON_ALL = (_pinout, _pins_named, _module, *ON_TOP, _reset, _clock, _tristate)
+RULES: dict[str, Callable[[Any], Iterator[str]]] = {
+    **{name: _field(name) for name in _FIELDS},
+    **{ask.__name__[1:]: ask for ask in _ON_ALL},
+}

@@ -11,7 +11,8 @@ board's effort where high-level synthesis takes the place of a hardware language
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from math import ceil
+from typing import Any, NamedTuple
 
 from stacklib import hardware
 from stacklib.quantity import Quantity, chosen, one_of, quoted
@@ -19,11 +20,10 @@ from stacklib.quantity.bounds import above_zero
 
 from .devices import Fpga, device
 
-WEEKS = 365.25 / 7  # of a year
+WEEKS = (one_of("year") / (7 * one_of("day"))).to("").named("weeks of a year")
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(NamedTuple):
     """One of the two.
 
     - ``rate``: operations on eight bits a second, at the most
@@ -45,8 +45,7 @@ class Side:
         return (self.price + self.effort).named(f"{self.name} and its effort")
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """Board and card beside one another."""
 
     board: Side
@@ -71,7 +70,7 @@ class Choice:
 
     def same_speed(self) -> int:
         """Boards that do as many operations a second as one card, at the least."""
-        return -int(-self.rate.si // 1)
+        return ceil(self.rate.si)
 
 
 def weigh(
@@ -92,41 +91,27 @@ def weigh(
     """
     of = device(board) if isinstance(board, str) else board
     other = hardware.get(card)
-    if not isinstance(wage, Quantity):
-        above_zero(wage=wage)
-        wage = chosen(wage, "USD/year", label="wage")
-    on_card = quoted("fpga_guide.weeks") if weeks is None else _times(weeks, "weeks")
-    longer = quoted("fpga_guide.effort") if effort is None else _times(effort, "effort")
-    on_board = on_card * longer
-    if by_hls:
-        on_board = on_board * quoted("hls.time")
-    price = of.price.middle
-    asked = other.purchase_price
+    paid = wage if isinstance(wage, Quantity) else _chosen("wage", wage, "USD/year")
+    on_card = _told("weeks", weeks)
+    on_board = on_card * _told("effort", effort) * (quoted("hls.time") if by_hls else 1)
+
+    def side(name: str, rate: Quantity, memory: Any, price: Any, weeks: Any) -> Side:
+        cost = (weeks / WEEKS * one_of("year") * paid).to("USD").named("effort")
+        return Side(name, rate, memory, price, weeks.named(f"weeks on {name}"), cost)
+
+    memory = quoted(f"fpga_{of.key}.bandwidth") if of.key in ("u50", "u55c") else None
+    price = of.price.middle.named(f"price of a board with {of.name}")
+    rate, bought = other.peaks["int8"].rate, other.purchase_price.across(1)
     return Choice(
-        Side(
-            of.name,
-            of.ceiling,
-            quoted(f"fpga_{of.key}.bandwidth") if of.key in ("u50", "u55c") else None,
-            price.named(f"price of a board with {of.name}"),
-            on_board.named("weeks on the board"),
-            _cost(on_board, wage),
-        ),
-        Side(
-            other.short,
-            other.peaks["int8"].rate,
-            other.memory_bandwidth,
-            asked,
-            on_card.named("weeks on the card"),
-            _cost(on_card, wage),
-        ),
+        side(of.name, of.ceiling, memory, price, on_board),
+        side(other.short, rate, other.memory_bandwidth.across(1), bought, on_card),
     )
 
 
-def _times(value: float, label: str) -> Quantity:
+def _told(label: str, value: float | None) -> Quantity:
+    return quoted(f"fpga_guide.{label}") if value is None else _chosen(label, value)
+
+
+def _chosen(label: str, value: float, unit: str = "") -> Quantity:
     above_zero(**{label: value})
-    return chosen(value, label=label)
-
-
-def _cost(weeks: Quantity, wage: Quantity) -> Quantity:
-    years = weeks / WEEKS * one_of("year")
-    return (years * wage).to("USD").named("effort")
+    return chosen(value, unit, label)

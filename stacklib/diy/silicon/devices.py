@@ -7,39 +7,27 @@ what a block could. Left out: speed grades, and memory beside the chip.
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from stacklib.cost.spans import Span, span
 from stacklib.quantity import Quantity, one_of, quoted, resolve
 
 # Of each family the multipliers of eight bits that a block holds.
-FAMILIES = {
-    "ice40": 1,
-    "ecp5": 1,
-    "xc7": 1,
-    "xcup": 1,
-    "cyclonev": 3,
-}
-KEYS = {
-    "up5k": ("iCE40 UP5K", "ice40"),
-    "hx8k": ("iCE40 HX8K", "ice40"),
-    "ecp5_85f": ("ECP5-85F", "ecp5"),
-    "artix_100t": ("Artix-7 100T", "xc7"),
-    "zynq_7020": ("Zynq 7020", "xc7"),
-    "cyclone_v": ("Cyclone V SE A6", "cyclonev"),
-    "k26": ("Kria K26", "xcup"),
-    "u50": ("Alveo U50", "xcup"),
-    "u55c": ("Alveo U55C", "xcup"),
-}
-BOARDS = {
-    "icebreaker": "up5k",
-    "ulx3s": "ecp5_85f",
-    "arty_a7_100t": "artix_100t",
-    "pynq_z2": "zynq_7020",
-    "de10_nano": "cyclone_v",
-    "kv260": "k26",
-}
+FAMILIES = {"ice40": 1, "ecp5": 1, "xc7": 1, "xcup": 1, "cyclonev": 3}
+
+
+def table(name: str) -> dict[str, dict[str, str]]:
+    """Rows of a file of words by their key."""
+    text = (Path(__file__).parent / "data" / f"{name}.csv").read_text("utf-8")
+    return {row.pop("key"): row for row in csv.DictReader(text.splitlines())}
+
+
+_KNOWN = table("fpgas")
+KEYS = tuple(_KNOWN)
+BOARDS = {row["board"]: key for key, row in _KNOWN.items() if row["board"]}
 
 
 @dataclass(frozen=True)
@@ -66,21 +54,15 @@ class Fpga:
         return rate.to("TOP/s").named(f"{self.name}, multipliers x clock")
 
 
+@cache
 def device(name: str) -> Fpga:
     """An FPGA by its key or a board that carries it."""
     known = {**{k: k for k in KEYS}, **BOARDS}
-    return _read(known[resolve(str(name), known, "FPGA")])
-
-
-@cache
-def _read(key: str) -> Fpga:
-    words, family = KEYS[key]
-    told = {
-        field: quoted(f"fpga_{key}.{field}")
-        for field in ("luts", "dsps", "memory", "clock")
-    }
-    price = span(*(quoted(f"fpga_{key}.price_{end}") for end in ("low", "high")))
-    return Fpga(key, words, family, **told, price=price)
+    key = known[resolve(str(name), known, "FPGA")]
+    fields = ("luts", "dsps", "memory", "clock", "price_low", "price_high")
+    luts, dsps, memory, clock, *price = (quoted(f"fpga_{key}.{f}") for f in fields)
+    name, family = _KNOWN[key]["name"], _KNOWN[key]["family"]
+    return Fpga(key, name, family, luts, dsps, memory, clock, span(*price))
 
 
 def per_place(family: str, block: bool = True) -> Quantity:

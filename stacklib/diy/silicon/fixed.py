@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, product
+from math import prod
 from typing import Any, TypeAlias
 
 from stacklib.quantity.bounds import is_whole, whole
@@ -41,50 +43,40 @@ class Convolution:
         whole(pool=self.pool)
         sizes = {shape_of(kernel, "a kernel") for kernel in self.kernels}
         if len(sizes) != 1 or len(self.bias) != len(self.kernels):
-            raise ValueError(
-                f"{len(self.kernels)} kernels of sizes {sorted(sizes)} and "
-                f"{len(self.bias)} biases: kernels of one size, one bias each"
-            )
-        # Python's own numbers, which no product runs over.
-        made = tuple(ints(kernel, "weights") for kernel in self.kernels)
-        object.__setattr__(self, "kernels", made)
+            told = f"{len(self.kernels)} kernels of sizes {sorted(sizes)}"
+            told += f" and {len(self.bias)} biases"
+            raise ValueError(f"{told}: kernels of one size, one bias each")
         if bad := [b for b in self.bias if not is_whole(b)]:
             raise ValueError(f"bias {bad[0]!r}: a whole number is needed")
-        object.__setattr__(self, "bias", tuple(map(int, self.bias)))
+        # Python's own numbers, which no product runs over.
+        made = tuple(ints(kernel, "weights") for kernel in self.kernels)
+        vars(self).update(kernels=made, bias=tuple(map(int, self.bias)))
         if self.widest >= 1 << ACCUMULATOR - 1:
-            raise ValueError(
-                f"sums up to {self.widest} do not fit {ACCUMULATOR} bits; use smaller "
-                "weights"
-            )
+            told = f"sums up to {self.widest} do not fit {ACCUMULATOR} bits"
+            raise ValueError(f"{told}; use smaller weights")
 
     @property
     def size(self) -> tuple[int, int, int]:
         """Input channels, rows and columns of a kernel."""
-        kernel = self.kernels[0]
-        return len(kernel), len(kernel[0]), len(kernel[0][0])
+        return shape_of(self.kernels[0])
 
     @property
     def depth(self) -> int:
         """Products of one sum."""
-        channels, rows, cols = self.size
-        return channels * rows * cols
+        return prod(self.size)
 
     @property
     def widest(self) -> int:
         """The largest sum that inputs of eight bits can give, without its sign."""
-        return max(
-            abs(bias) - LOW * sum(map(abs, flat(kernel)))
-            for kernel, bias in zip(self.kernels, self.bias, strict=True)
-        )
+        both = zip(self.kernels, self.bias, strict=True)
+        return max(abs(bias) - LOW * sum(map(abs, flat(k))) for k, bias in both)
 
     def sums(self, shape: tuple[int, int, int]) -> tuple[int, int]:
         """Rows and columns of sums from an input's channels, rows and columns."""
         channels, rows, cols = self.size
         if channels != shape[0] or rows > shape[1] or cols > shape[2]:
-            raise ValueError(
-                f"an input of {shape} meets kernels of {self.size}: as many channels, "
-                "and no fewer rows and columns"
-            )
+            told = f"an input of {shape} meets kernels of {self.size}"
+            raise ValueError(f"{told}: as many channels, no fewer rows and columns")
         return shape[1] - rows + 1, shape[2] - cols + 1
 
     def output(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -110,26 +102,24 @@ class Network:
 
     def shapes(self) -> list[tuple[int, int, int]]:
         """Of the input, and of every layer's output."""
-        found = [self.shape]
-        for layer in self.layers:
-            found.append(layer.output(found[-1]))
-        return found
+        return [
+            *accumulate(self.layers, lambda s, of: of.output(s), initial=self.shape)
+        ]
+
+    def sizes(self) -> list[tuple[int, int, int]]:
+        """Of every layer: places of each kernel's sums, kernels, products of a sum."""
+        each = zip(self.layers, self.shapes(), strict=False)
+        return [(prod(of.sums(had)), len(of.kernels), of.depth) for of, had in each]
 
     def products(self) -> list[int]:
         """Multiplications of every layer for one input."""
-        counts = []
-        for layer, shape in zip(self.layers, self.shapes(), strict=False):
-            rows, cols = layer.sums(shape)
-            counts.append(rows * cols * len(layer.kernels) * layer.depth)
-        return counts
+        return [prod(size) for size in self.sizes()]
 
     @property
     def bits(self) -> int:
         """Of all weights and biases on the chip."""
-        return sum(
-            8 * layer.depth * len(layer.kernels) + ACCUMULATOR * len(layer.bias)
-            for layer in self.layers
-        )
+        each = (8 * of.depth + ACCUMULATOR for of in self.layers for _ in of.kernels)
+        return sum(each)
 
 
 def shape_of(image: Image, what: str = "the input") -> tuple[int, int, int]:
@@ -140,9 +130,7 @@ def shape_of(image: Image, what: str = "the input") -> tuple[int, int, int]:
     except TypeError:
         raise ValueError(f"{what}: channels of rows of numbers are needed") from None
     if len(sizes) != 1 or len(rows) != 1 or not all(*sizes):
-        raise ValueError(
-            f"{what} has planes and rows of several lengths, or empty ones"
-        )
+        raise ValueError(f"{what} has planes or rows of several lengths, or of none")
     return (len(image), *sizes.pop())
 
 
@@ -156,9 +144,7 @@ def ints(image: Image, what: str) -> tuple[tuple[tuple[int, ...], ...], ...]:
 
 def flat(image: Image) -> Iterator[int]:
     """Channel by channel, row by row."""
-    for plane in image:
-        for row in plane:
-            yield from row
+    return (value for plane in image for row in plane for value in row)
 
 
 def rounded(total: int, shift: int) -> int:
@@ -169,20 +155,12 @@ def rounded(total: int, shift: int) -> int:
 
 def convolve(layer: Convolution, image: Image) -> list[list[list[int]]]:
     """Sums of products, one by one."""
-    shape = (len(image), len(image[0]), len(image[0][0]))
-    rows, cols = layer.sums(shape)
-    _, high, wide = layer.size
-    planes = []
-    for kernel, bias in zip(layer.kernels, layer.bias, strict=True):
-        plane = [[bias] * cols for _ in range(rows)]
-        for y in range(rows):
-            for x in range(cols):
-                for channel, weights in enumerate(kernel):
-                    for dy in range(high):
-                        for dx in range(wide):
-                            value = image[channel][y + dy][x + dx]
-                            plane[y][x] += weights[dy][dx] * value
-        planes.append(plane)
+    rows, cols = layer.sums(shape_of(image))
+    channels, high, wide = map(range, layer.size)
+    planes = [[[bias] * cols for _ in range(rows)] for bias in layer.bias]
+    for plane, kernel in zip(planes, layer.kernels, strict=True):
+        for y, x, c, dy, dx in product(range(rows), range(cols), channels, high, wide):
+            plane[y][x] += kernel[c][dy][dx] * image[c][y + dy][x + dx]
     return planes
 
 
@@ -190,25 +168,15 @@ def finish(layer: Convolution, sums: Image) -> list[list[list[int]]]:
     """Rounded, cut off below zero, pooled; nothing of it for the last layer."""
     if layer.last:
         return [[list(row) for row in plane] for plane in sums]
-    kept = [
-        [[max(rounded(t, layer.shift), 0) for t in row] for row in plane]
-        for plane in sums
-    ]
     side = layer.pool
-    return [
-        [
-            [
-                max(
-                    plane[y * side + i][x * side + j]
-                    for i in range(side)
-                    for j in range(side)
-                )
-                for x in range(len(plane[0]) // side)
-            ]
-            for y in range(len(plane) // side)
-        ]
-        for plane in kept
-    ]
+    square = [*product(range(side), repeat=2)]
+
+    def kept(plane: Plane, y: int, x: int) -> int:
+        largest = max(plane[y * side + i][x * side + j] for i, j in square)
+        return max(rounded(largest, layer.shift), 0)
+
+    rows, cols = (range(n // side) for n in shape_of(sums)[1:])
+    return [[[kept(plane, y, x) for x in cols] for y in rows] for plane in sums]
 
 
 def run(network: Network, image: Image) -> list[list[list[list[int]]]]:
@@ -216,12 +184,10 @@ def run(network: Network, image: Image) -> list[list[list[list[int]]]]:
 
     - ``image``: of the network's shape, whole numbers of eight bits.
     """
-    here = entered(network, image)
-    told: list[list[list[list[int]]]] = []
+    told: list[Any] = [entered(network, image)]
     for layer in network.layers:
-        here = finish(layer, convolve(layer, here))
-        told.append(here)
-    return told
+        told.append(finish(layer, convolve(layer, told[-1])))
+    return told[1:]
 
 
 def entered(network: Network, image: Image) -> Image:
@@ -241,10 +207,9 @@ def run_many(network: Network, images: Any) -> list[Any]:
 
     here = np.asarray(images)
     if here.ndim != 4 or here.shape[1:] != network.shape or here.dtype.kind not in "iu":
-        raise ValueError(
-            f"{here.dtype} of shape {here.shape}: whole numbers of count x "
-            f"{' x '.join(map(str, network.shape))} are needed"
-        )
+        wanted = " x ".join(map(str, ("count", *network.shape)))
+        given = f"{here.dtype} of shape {here.shape}"
+        raise ValueError(f"{given}: whole numbers of {wanted} are needed")
     if here.size and not LOW <= here.min() <= here.max() <= HIGH:
         raise ValueError(f"{here.min()} to {here.max()}: from {LOW} to {HIGH}")
     here, told = here.astype(np.int64), []
@@ -257,9 +222,8 @@ def run_many(network: Network, images: Any) -> list[Any]:
             # Exact: the sums have fewer bits than a float's fraction.
             here = np.floor(here / 2.0**layer.shift + 0.5).clip(0, HIGH)
             here = here.astype(np.int64)
-            count, (rows, cols) = len(here), [n // layer.pool for n in here.shape[2:]]
-            cut = here[:, :, : rows * layer.pool, : cols * layer.pool]
-            here = cut.reshape(count, -1, rows, layer.pool, cols, layer.pool)
-            here = here.max((3, 5))
+            side, (rows, cols) = layer.pool, [n // layer.pool for n in here.shape[2:]]
+            here = here[:, :, : rows * side, : cols * side]
+            here = here.reshape(len(here), -1, rows, side, cols, side).max((3, 5))
         told.append(here)
     return told

@@ -8,19 +8,17 @@ layer took, counted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from stacklib.accelerators.rtl.feed import Cycle, Matrix, by_formula
 
-from .fixed import Image, Network, entered, finish
+from .fixed import Image, Network, entered, finish, shape_of
 from .pipeline import CLEAR, Engine, products_of, tiles
 
 ByCycle: TypeAlias = Callable[[Matrix, Matrix], Iterable[Cycle]]
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """A frame's way through the arrays.
 
     - ``layers``: what each gives, as ``fixed.run`` does.
@@ -44,7 +42,7 @@ def on_arrays(
     here = entered(network, image)
     given, counted = [], []
     for layer, engine in zip(network.layers, engines, strict=True):
-        rows, cols = layer.sums((len(here), len(here[0]), len(here[0][0])))
+        rows, cols = layer.sums(shape_of(here))
         sums = [[[bias] * cols for _ in range(rows)] for bias in layer.bias]
         cycles = 0
         for top, left, a, b in tiles(engine, *products_of(layer, here)):

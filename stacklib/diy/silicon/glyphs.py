@@ -48,16 +48,12 @@ def glyph(digit: int, pick: random.Random) -> list[list[list[int]]]:
     """One digit as an input: one channel of twelve by twelve."""
     down, right = pick.randint(1, 3), pick.randint(2, 4)
     ink = pick.randint(60, 110)
-    image = [
-        [min(abs(round(pick.gauss(0, 12))), HIGH) for _ in range(SIDE)]
-        for _ in range(SIDE)
-    ]
+    dots = [abs(round(pick.gauss(0, 12))) for _ in range(SIDE * SIDE)]
     for y, row in enumerate(FONT[digit]):
         for x in range(5):
-            if row >> 4 - x & 1:
-                here = image[down + y][right + x]
-                image[down + y][right + x] = min(ink + here, HIGH)
-    return [image]
+            dots[(down + y) * SIDE + right + x] += ink * (row >> 4 - x & 1)
+    dots = [min(dot, HIGH) for dot in dots]
+    return [[dots[n : n + SIDE] for n in range(0, SIDE * SIDE, SIDE)]]
 
 
 def glyphs(count: int, seed: int = 1) -> tuple[list[Any], list[int]]:
@@ -73,19 +69,15 @@ def fit() -> Network:
     import numpy as np
 
     pick = random.Random(SEED)
-    second = tuple(
-        tuple(
-            tuple(
-                tuple(pick.choice((-3, -1, 0, 1, 3)) for _ in range(3))
-                for _ in range(3)
-            )
-            for _ in EDGES
-        )
-        for _ in range(MAPS)
-    )
+
+    def drawn(*sizes: int) -> Any:
+        if not sizes:
+            return pick.choice((-3, -1, 0, 1, 3))
+        return [drawn(*sizes[1:]) for _ in range(sizes[0])]
+
     layers = [
         Convolution(tuple((edge,) for edge in EDGES), (0,) * 4, 2, 2),
-        Convolution(second, (0,) * MAPS, 4, 1),
+        Convolution(drawn(MAPS, len(EDGES), 3, 3), (0,) * MAPS, 4),
     ]
     images, digits = glyphs(TRAINED, SEED)
     features = run_many(Network(NAME, (1, SIDE, SIDE), tuple(layers)), images)[-1]
@@ -98,7 +90,7 @@ def fit() -> Network:
     rounded = np.rint(found[:-1] * scale).astype(int).T
     kernels = rounded.reshape(10, *features.shape[1:]).tolist()
     bias = np.rint(found[-1] * 64.0 * scale).astype(int).tolist()
-    last = Convolution(_tuples(kernels), tuple(bias), last=True)
+    last = Convolution(kernels, bias, last=True)
     return Network(NAME, (1, SIDE, SIDE), (*layers, last))
 
 
@@ -118,24 +110,5 @@ def small_cnn() -> Network:
     [3600, 2592, 720]
     """
     raw = json.loads(WEIGHTS.read_text("utf-8"))
-    layers = tuple(
-        Convolution(
-            _tuples(one["kernels"]),
-            tuple(one["bias"]),
-            one["shift"],
-            one["pool"],
-            one["last"],
-        )
-        for one in raw["layers"]
-    )
+    layers = tuple(Convolution(**layer) for layer in raw["layers"])
     return Network(NAME, tuple(raw["shape"]), layers)
-
-
-def write(network: Network) -> str:
-    """The text of the file of weights."""
-    layers = [vars(layer) for layer in network.layers]
-    return json.dumps({"shape": network.shape, "layers": layers}) + "\n"
-
-
-def _tuples(nested: Any) -> Any:
-    return tuple(map(_tuples, nested)) if isinstance(nested, list) else nested

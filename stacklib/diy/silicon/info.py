@@ -23,10 +23,11 @@ def read_info(text: str) -> dict[str, Any]:
     lines = []
     for number, line in enumerate(text.splitlines(), 1):
         bare = _bare(line)
-        if bare.strip() and bare.strip() != "---":
-            if "\t" in bare[: len(bare) - len(bare.lstrip())]:
+        level = len(bare) - len(bare.lstrip())
+        if bare.strip() not in ("", "---"):
+            if "\t" in bare[:level]:
                 raise InfoError(f"line {number}: a tab; indent with spaces")
-            lines.append((number, len(bare) - len(bare.lstrip()), bare.strip()))
+            lines.append((number, level, bare.strip()))
     if not lines:
         raise InfoError("nothing in it; a project and its pinout are needed")
     found, rest = _mapping(lines, lines[0][1])
@@ -37,15 +38,9 @@ def read_info(text: str) -> dict[str, Any]:
 
 def _bare(line: str) -> str:
     """A line without its comment; one inside quotes is none."""
-    quote = ""
-    for at, letter in enumerate(line):
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "\"'":
-            quote = letter
-        elif letter == "#" and (not at or line[at - 1].isspace()):
-            return line[:at].rstrip()
-    return line.rstrip()
+    kept = r"""(?:"[^"]*"|'[^']*'|["'].*|(?<!\s)#|[^"'#])*"""
+    found = re.match(rf"(?!#){kept}", line)
+    return found[0].rstrip() if found else ""
 
 
 _Lines = list[tuple[int, int, str]]

@@ -11,7 +11,7 @@ Amaranth's simulator and a test bench in another one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stacklib.accelerators.rtl.feed import Matrix, feed, shape
 from stacklib.accelerators.rtl.gates import bits_of, number, run
@@ -20,19 +20,13 @@ from stacklib.quantity.bounds import whole
 
 PINS = ("data", "shift", "step", "next", "clear")
 PORTS = (
-    ("ui_in", "input", 8),
-    ("uo_out", "output", 8),
-    ("uio_in", "input", 8),
-    ("uio_out", "output", 8),
-    ("uio_oe", "output", 8),
-    ("ena", "input", 1),
-    ("clk", "input", 1),
-    ("rst_n", "input", 1),
+    *(("ui_in", "input", 8), ("uo_out", "output", 8), ("uio_in", "input", 8)),
+    *(("uio_out", "output", 8), ("uio_oe", "output", 8), ("ena", "input", 1)),
+    *(("clk", "input", 1), ("rst_n", "input", 1)),
 )
 
 
-@dataclass(frozen=True)
-class Script:
+class Script(NamedTuple):
     """Eight input pins, cycle by cycle, and what is read of the first output pin.
 
     - ``reads``: from which cycle on a bit of the sums is shown in every cycle.

@@ -15,10 +15,14 @@ arrays is faster. Left out: how frames come in, and the time of control.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cache, reduce
+from itertools import product
+from math import prod
 from operator import add
+from typing import NamedTuple
 
 from stacklib.quantity import Quantity, chosen, maximum, quoted
 from stacklib.quantity.bounds import above_zero, whole
@@ -26,17 +30,16 @@ from stacklib.quantity.counting import counted
 from stacklib.roofline.work.fit import Infeasible
 
 from .devices import FAMILIES, Fpga, device, per_place
-from .fixed import Convolution, Image, Network
+from .fixed import Convolution, Image, Network, shape_of
 
 FILL = quoted("fpga.fill").si  # of the look-up tables
 CLEAR = 1  # cycle between two tiles
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """One layer on its array."""
+class Engine(NamedTuple):
+    """One layer on its array: sums that a kernel gives, kernels, products of a sum."""
 
-    places: int  # sums of the layer that one kernel gives
+    places: int
     kernels: int
     depth: int
     rows: int
@@ -45,17 +48,12 @@ class Engine:
     @property
     def cycles(self) -> int:
         """Of one frame."""
-        return layer_cycles(*astuple(self))
+        return layer_cycles(*self)
 
     @property
     def macs(self) -> int:
         """Places of the array."""
         return self.rows * self.cols
-
-    @property
-    def products(self) -> int:
-        """Multiplications of one frame."""
-        return self.places * self.kernels * self.depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +63,7 @@ class Design:
     - ``engines``: the array of each layer
     - ``blocks``, ``tables``: multiplier blocks and look-up tables that places take
     - ``memory``: bits for weights and for what passes between layers, twice
-    - ``interval``, ``latency``: cycles between frames, and of one frame
-    - ``clock``: hertz
+    - ``clock``: of all arrays
     """
 
     network: str
@@ -75,7 +72,7 @@ class Design:
     blocks: int
     tables: int
     memory: int
-    clock: float
+    clock: Quantity
 
     @property
     def interval(self) -> int:
@@ -90,35 +87,27 @@ class Design:
     @property
     def frames(self) -> float:
         """Frames a second."""
-        return self.clock / self.interval
+        return self.clock.si / self.interval
 
     @property
     def used(self) -> float:
         """Products over those that its places could do in the time."""
-        done = sum(engine.products for engine in self.engines)
+        done = sum(prod(engine[:3]) for engine in self.engines)
         return done / (self.interval * sum(engine.macs for engine in self.engines))
 
     def quantities(self) -> dict[str, Quantity]:
         """Interval, latency and frames a second, with what they are made of."""
-        clock = self.device.clock
-        if clock.si != self.clock:
-            clock = chosen(self.clock / 1e6, "MHz", "clock")
         each = [
-            counted(
-                layer_cycles,
-                *astuple(engine),
-                unit="cycle",
-                label=f"cycles of layer {n}",
-            )
-            for n, engine in enumerate(self.engines, 1)
+            counted(layer_cycles, *one, unit="cycle", label=f"cycles of layer {n}")
+            for n, one in enumerate(self.engines, 1)
         ]
         interval = maximum(*each).named("cycles from a frame to the next")
         latency = reduce(add, each).named("cycles of one frame")
         return {
             "interval": interval,
             "latency": latency,
-            "frames": (1 / (interval / clock).to("s")).named("frames a second"),
-            "time": (latency / clock).to("µs").named("time of one frame"),
+            "frames": (1 / (interval / self.clock).to("s")).named("frames a second"),
+            "time": (latency / self.clock).to("µs").named("time of one frame"),
         }
 
 
@@ -138,58 +127,35 @@ def layer_cycles(places: int, kernels: int, depth: int, rows: int, cols: int) ->
     return tiles * tile_cycles(depth, rows, cols)
 
 
-def engines(network: Network) -> list[tuple[int, int, int]]:
-    """Places, kernels and depth of every layer."""
-    found = []
-    for layer, shape in zip(network.layers, network.shapes(), strict=False):
-        rows, cols = layer.sums(shape)
-        found.append((rows * cols, len(layer.kernels), layer.depth))
-    return found
-
-
 @cache
 def choices(places: int, kernels: int, depth: int) -> tuple[Engine, ...]:
     """Arrays for a layer, each faster than all smaller ones, slowest first."""
     made = [
         Engine(places, kernels, depth, rows, cols)
-        for rows in _useful(places)
-        for cols in _useful(kernels)
+        for rows, cols in product(_useful(places), _useful(kernels))
     ]
     made.sort(key=lambda engine: (engine.macs, engine.cycles, engine.rows))
-    kept: list[Engine] = []
+    kept = made[:1]
     for engine in made:
-        if not kept or engine.cycles < kept[-1].cycles:
+        if engine.cycles < kept[-1].cycles:
             kept.append(engine)
     return tuple(kept)
 
 
-def _useful(count: int) -> Iterator[int]:
+def _useful(count: int) -> set[int]:
     """Sizes at which fewer tiles are needed than with one less."""
-    last = 0
-    for size in range(1, count + 1):
-        tiles = -(-count // size)
-        if tiles != last:
-            yield size
-        last = tiles
+    return {-(-count // tiles) for tiles in range(1, count + 1)}
 
 
-def smallest(layers: list[tuple[int, int, int]], interval: int) -> list[Engine] | None:
-    """For every layer the smallest array that is done in so many cycles, or nothing."""
-    found = []
-    for layer in layers:
-        fast = [e for e in choices(*layer) if e.cycles <= interval]
-        if not fast:
-            return None
-        found.append(fast[0])
-    return found
+def smallest(layers: list[tuple[int, int, int]], interval: int) -> list[Engine]:
+    """For every layer the smallest array that is done in so many cycles, if all are."""
+    fast = [[e for e in choices(*each) if e.cycles <= interval] for each in layers]
+    return [each[0] for each in fast] if all(fast) else []
 
 
 def memory_bits(network: Network) -> int:
     """Weights, and what passes between layers: one frame written while one is read."""
-    passed = [
-        channels * rows * cols * 8 for channels, rows, cols in network.shapes()[:-1]
-    ]
-    return network.bits + 2 * sum(passed)
+    return network.bits + 2 * 8 * sum(map(prod, network.shapes()[:-1]))
 
 
 def room(of: Fpga) -> int:
@@ -242,74 +208,50 @@ def fpga(network: Network, on: str | Fpga, *, clock: float | None = None) -> Des
     if not isinstance(network, Network):
         raise ValueError(f"network = {network!r}: a Network, such as small_cnn()")
     of = on if isinstance(on, Fpga) else device(on)
+    beat = of.clock
     if clock is not None:
         above_zero(clock=clock)
+        beat = chosen(clock / 1e6, "MHz", "clock")
     needed, there = memory_bits(network), of.memory.to("bit").value
     if needed > there:
-        raise Infeasible(
-            f"{network.name}: {needed:,} bits of weights and frames; {of.name} has "
-            f"{there:,.0f} bits of block memory"
-        )
-    layers, most = engines(network), room(of)
+        wanted = f"{network.name}: {needed:,} bits of weights and frames"
+        raise Infeasible(f"{wanted}; {of.name} has {there:,.0f} bits of block memory")
+    layers, most = network.sizes(), room(of)
     if len(layers) > most:
-        raise Infeasible(
-            f"{network.name}: {len(layers)} layers need a place each; {of.name} holds "
-            f"{most}"
-        )
-    found = _fastest(layers, most)
-    macs = sum(engine.macs for engine in found)
-    in_blocks = min(macs, int(of.dsps.si) * FAMILIES[of.family])
+        wanted = f"{network.name}: {len(layers)} layers need a place each"
+        raise Infeasible(f"{wanted}; {of.name} holds {most}")
+    found = fastest(layers, most)
+    macs, each = sum(engine.macs for engine in found), FAMILIES[of.family]
+    in_blocks = min(macs, int(of.dsps.si) * each)
     tables = in_blocks * per_place(of.family).si
     tables += (macs - in_blocks) * per_place(of.family, block=False).si
-    blocks = -(-in_blocks // FAMILIES[of.family])
-    return Design(
-        network.name,
-        of,
-        tuple(found),
-        blocks,
-        round(tables),
-        needed,
-        float(of.clock.si if clock is None else clock),
-    )
+    taken = (-(-in_blocks // each), round(tables), needed)
+    return Design(network.name, of, tuple(found), *taken, beat)
 
 
-def _fastest(layers: list[tuple[int, int, int]], most: int) -> list[Engine]:
+def fastest(layers: list[tuple[int, int, int]], most: int) -> list[Engine]:
     """The smallest arrays at the shortest interval that ``most`` places allow."""
     times = sorted({e.cycles for layer in layers for e in choices(*layer)})
-    low, high = 0, len(times) - 1  # the longest is what one place a layer takes
-    while low < high:
-        middle = (low + high) // 2
-        found = smallest(layers, times[middle])
-        if found is not None and sum(e.macs for e in found) <= most:
-            high = middle
-        else:
-            low = middle + 1
-    found = smallest(layers, times[low])
-    assert found is not None
-    return found
+
+    def holds(time: int) -> bool:
+        found = smallest(layers, time)
+        return bool(found) and sum(e.macs for e in found) <= most
+
+    # The longest time is what one place a layer takes.
+    return smallest(layers, times[bisect_left(times, True, key=holds)])
 
 
 def products_of(
     layer: Convolution, image: Image
 ) -> tuple[list[list[int]], list[list[int]]]:
     """A convolution as two matrices: windows by rows, kernels by columns."""
-    rows, cols = layer.sums((len(image), len(image[0]), len(image[0][0])))
-    channels, high, wide = layer.size
+    rows, cols = layer.sums(shape_of(image))
+    within = [*product(*map(range, layer.size))]
     windows = [
-        [
-            image[c][y + dy][x + dx]
-            for c in range(channels)
-            for dy in range(high)
-            for dx in range(wide)
-        ]
-        for y in range(rows)
-        for x in range(cols)
+        [image[c][y + dy][x + dx] for c, dy, dx in within]
+        for y, x in product(range(rows), range(cols))
     ]
-    kernels = [
-        [v for plane in kernel for row in plane for v in row]
-        for kernel in layer.kernels
-    ]
-    return windows, [list(column) for column in zip(*kernels, strict=True)]
+    return windows, [[k[c][dy][dx] for k in layer.kernels] for c, dy, dx in within]
 
 
 def tiles(

@@ -7,26 +7,23 @@ that is being made is waited for beside them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from operator import add
 
 from stacklib.cost.catalogue import part
-from stacklib.cost.data import Range, prices
+from stacklib.cost.data import Quote, prices
 from stacklib.cost.spans import Span, span
 from stacklib.quantity import maximum, minimum, quoted, resolve
 
-from .devices import device
+from .devices import device, table
 
-PARTS = {
-    "rtx_5090": 2,
-    "7960x": 1,
-    "trx50_aero_d": 1,
-    "renegade_pro_128": 1,
-    "straight_power_12_1500": 1,
-    "990_pro_4tb": 1,
-    "enthoo_pro_2_server": 1,
-    "xe360_tr5": 1,
-}
+PARTS = (
+    *("rtx_5090", "rtx_5090", "7960x", "trx50_aero_d", "renegade_pro_128"),
+    *("straight_power_12_1500", "990_pro_4tb", "enthoo_pro_2_server", "xe360_tr5"),
+)
 
 
 @dataclass(frozen=True)
@@ -55,32 +52,26 @@ class Project:
 
 def two_cards() -> Span:
     """The parts of a machine with two large cards."""
-    total: Span | None = None
-    for name, count in PARTS.items():
-        price = part(name).price
-        assert isinstance(price, Range)
-        each = span(price) * count
-        total = each if total is None else total + each
-    assert total is not None
-    return total.named("parts of a machine with two cards")
+    prices = [price for name in PARTS if (price := part(name).price)]
+    assert len(prices) == len(PARTS)
+    return reduce(add, map(span, prices)).named("parts of a machine with two cards")
 
 
 def rented(card: str) -> Span:
     """A card in the cloud, for the hours that a first kernel takes."""
-    rates = [q.value for q in prices(card, "cloud")]
-    hours = span(*(quoted(f"realism_kernels.hours_{end}") for end in ("low", "high")))
-    return (span(minimum(*rates), maximum(*rates)) * hours).to("USD")
+    hours = quoted_span("realism_kernels.hours")
+    return (_between(prices(card, "cloud")) * hours).to("USD")
 
 
 def bought(*names: str) -> Span:
     """What several devices are sold for, from the cheapest to the dearest."""
-    found = [
-        q.value
-        for name in names
-        for what in ("launch", "purchase")
-        for q in prices(name, what)
-    ]
-    return span(minimum(*found), maximum(*found))
+    kinds = product(names, ("launch", "purchase"))
+    return _between([quote for name, what in kinds for quote in prices(name, what)])
+
+
+def _between(quotes: Iterable[Quote]) -> Span:
+    values = [quote.value for quote in quotes]
+    return span(minimum(*values), maximum(*values))
 
 
 def quoted_span(key: str) -> Span:
@@ -93,49 +84,14 @@ def boards() -> Span:
     return span(device("up5k").price.low, device("k26").price.high)
 
 
-_KINDS: Mapping[str, tuple[str, Callable[[], Span], str, str]] = {
-    "workstation": (
-        "a machine with two cards",
-        two_cards,
-        "lanes, supplies, splitting a model, and what a link costs",
-        "a circuit that carries it",
-    ),
-    "power": (
-        "power and heat of a card",
-        lambda: quoted_span("realism_power.meter"),
-        "what a watt buys, and when a clock falls",
-        "a card of one's own",
-    ),
-    "kernels": (
-        "kernels of one's own",
-        lambda: rented("h100_sxm"),
-        "why a bound is not reached, and how it is",
-        "a rented card, by the hour",
-    ),
-    "fpga": (
-        "a network on an FPGA",
-        boards,
-        "cycles, fixed point, what a multiplier costs",
-        "patience with tools",
-    ),
-    "tenstorrent": (
-        "kernels on a card of tiles",
-        lambda: bought("tt_blackhole_p150", "tt_wormhole_n150"),
-        "data moved by program, not by cache",
-        "a slot with sixteen lanes",
-    ),
-    "edge": (
-        "a model in a hand",
-        lambda: bought("jetson_orin_nano_super"),
-        "one memory for all, and eight bits without loss",
-        "nothing",
-    ),
-    "tile": (
-        "a tile of a shared chip",
-        lambda: quoted_span("tinytapeout.price"),
-        "gates, area, and that nothing can be mended afterwards",
-        "a year's wait at the worst",
-    ),
+_MONEY: dict[str, Callable[[], Span]] = {
+    "workstation": two_cards,
+    "power": lambda: quoted_span("realism_power.meter"),
+    "kernels": lambda: rented("h100_sxm"),
+    "fpga": boards,
+    "tenstorrent": lambda: bought("tt_blackhole_p150", "tt_wormhole_n150"),
+    "edge": lambda: bought("jetson_orin_nano_super"),
+    "tile": lambda: quoted_span("tinytapeout.price"),
 }
 
 
@@ -163,10 +119,15 @@ def realism(kind: str | None = None) -> list[Project]:
     >>> [(one.key, one.stars) for one in realism()][0]
     ('power', 1)
     """
-    keys = _KINDS if kind is None else [resolve(kind, _KINDS, "project")]
-    made = []
-    for key in keys:
-        name, money, teaches, needs = _KINDS[key]
-        weeks = quoted_span(f"realism_{key}.weeks")
-        made.append(Project(key, name, money().named(name), weeks, teaches, needs))
+    keys = _MONEY if kind is None else [resolve(kind, _MONEY, "project")]
+    words = table("projects")
+    made = [
+        Project(
+            key,
+            money=_MONEY[key]().named(words[key]["name"]),
+            weeks=quoted_span(f"realism_{key}.weeks"),
+            **words[key],
+        )
+        for key in keys
+    ]
     return sorted(made, key=lambda one: (one.weeks.high.si, one.weeks.low.si))

@@ -11,8 +11,7 @@ that was reached. Left out: wires. A design that fits by area can fail to route.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from stacklib.quantity import Quantity, quoted, resolve
 from stacklib.roofline.work.fit import Infeasible
@@ -27,8 +26,7 @@ TILES = {
 }
 
 
-@dataclass(frozen=True)
-class Tapeout:
+class Tapeout(NamedTuple):
     """A design on tiles.
 
     - ``cells``: area that synthesis counts
@@ -121,7 +119,5 @@ def tapeout(cells: Mapping[str, Any], process: str = "sky130") -> Tapeout:
         there = core(tiles)
         if placed <= there * limit:
             return Tapeout(area, placed, tiles, there, core("1x1"))
-    raise Infeasible(
-        f"{placed.text('µm^2')} of cells: {limit.text()} of {tiles} tiles are "
-        f"{(there * limit).text('µm^2')}"
-    )
+    most = f"{limit.text()} of {tiles} tiles are {(there * limit).text('µm^2')}"
+    raise Infeasible(f"{placed.text('µm^2')} of cells: {most}")

@@ -7,26 +7,21 @@ does meanwhile.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from stacklib.cost.data import wafer_price
+from stacklib.cost.making import fact
 from stacklib.cost.spans import Span, span
-from stacklib.quantity import Quantity, quoted
+from stacklib.quantity import Quantity, one_of, quoted
+from stacklib.quantity.bounds import whole
 
+from .devices import table
 from .realism import quoted_span
 
-PHASES = {
-    "measure": "read, count, measure the machine at hand",
-    "build": "order the parts, build the rig, find its faults",
-    "power": "power limits, heat, three hours under load",
-    "kernels": "kernels of one's own, against the bound",
-    "board": "a small board: a model at eight bits, a network in fixed point",
-    "tile": "a tile: gates, its test bench, the checklist, handed in",
-}
-WEEKS_A_MONTH = 365.25 / 12 / 7
+WEEKS_A_MONTH = (one_of("year") / (84 * one_of("day"))).to("").named("weeks of a month")
 
 
-@dataclass(frozen=True)
-class Phase:
+class Phase(NamedTuple):
     """One phase: its own weeks, and the week in which it ends, least and most."""
 
     key: str
@@ -35,16 +30,15 @@ class Phase:
     ends: Span
 
 
-@dataclass(frozen=True)
-class Timeline:
+class Timeline(NamedTuple):
     """All phases one after another, and the chip."""
 
     phases: tuple[Phase, ...]
 
     @property
     def weeks(self) -> Span:
-        """Of the whole path."""
-        return self.phases[-1].ends
+        """Of the whole path, as the guide has them; what its phases add up to."""
+        return span(*(quoted(f"timeline_guide.{end}") for end in ("low", "high")))
 
     @property
     def months(self) -> Span:
@@ -74,11 +68,10 @@ def timeline() -> Timeline:
     (12.0, 23.0)
     """
     made: list[Phase] = []
-    total: Span | None = None
-    for key, name in PHASES.items():
+    for key, row in table("phases").items():
         weeks = quoted_span(f"timeline_{key}.weeks")
-        total = weeks if total is None else total + weeks
-        made.append(Phase(key, name, weeks, total.named(f"end of {key}")))
+        end = made[-1].ends + weeks if made else weeks
+        made.append(Phase(key, row["name"], weeks, end.named(f"end of {key}")))
     return Timeline(tuple(made))
 
 
@@ -88,10 +81,6 @@ def own_chip(node: str = "n3", lot: int = 25) -> dict[str, Span]:
     - ``node``: a key of wafer prices.
     - ``lot``: wafers of a first lot.
     """
-    from stacklib.cost.data import wafer_price
-    from stacklib.cost.making import fact
-    from stacklib.quantity.bounds import whole
-
     whole(lot=lot)
     wafer = span(wafer_price(node))
     parts = {
@@ -111,10 +100,3 @@ def nearest(amount: Quantity, parts: dict[str, Span]) -> str:
         return max(each.low.si / amount.si, amount.si / each.high.si, 1.0)
 
     return min(parts, key=lambda name: (apart(parts[name]), parts[name].width.si))
-
-
-def guide_months() -> tuple[Quantity, Span]:
-    """What the guide says its path takes, and the sum of its phases, in months."""
-    said = quoted("timeline_guide.months")
-    weeks = span(quoted("timeline_guide.low"), quoted("timeline_guide.high"))
-    return said, weeks / WEEKS_A_MONTH

@@ -7,7 +7,7 @@ number counts as all bits, so that nothing right is called wrong for it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\(\*(?!\)).*?\*\)", re.S)
 # Pins of power, which the layout adds.
@@ -22,16 +22,14 @@ DECLARED = re.compile(
 ASSIGNED = r"(?:<=|=(?!=))"
 
 
-@dataclass(frozen=True)
-class Port:
+class Port(NamedTuple):
     """A port: its direction and how many bits it has; none where no number says it."""
 
     way: str
     width: int | None
 
 
-@dataclass(frozen=True)
-class Module:
+class Module(NamedTuple):
     """One module: its ports and its text without comments."""
 
     name: str
@@ -40,12 +38,9 @@ class Module:
 
     def driven(self, port: str, width: int = 8) -> set[int]:
         """Bits of a port that something drives."""
-        found: set[int] = set()
-        for statement in self.statements():
-            for target in targets(statement):
-                for match in re.finditer(rf"\b{port}\b\s*(\[[^\]]*\])?", target):
-                    found |= _bits(match[1], width)
-        return found
+        text = " , ".join(t for line in self.statements() for t in targets(line))
+        found = re.findall(rf"\b{port}\b\s*(\[[^\]]*\])?", text)
+        return {bit for which in found for bit in _bits(which, width)}
 
     def statements(self) -> list[str]:
         """Between semicolons, declarations of ports and registers left out."""
@@ -72,13 +67,12 @@ class Module:
 
 def modules(text: str) -> dict[str, Module]:
     """Every module of a text by its name."""
-    plain = POWER.sub(" ", COMMENT.sub(" ", text))
-    found = {}
-    for name, _, header, body in MODULE.findall(plain):
-        found[name.lstrip("\\")] = Module(
-            name.lstrip("\\"), _ports(header) | _ports(body), body
-        )
-    return found
+    found = MODULE.findall(POWER.sub(" ", COMMENT.sub(" ", text)))
+    made = [
+        Module(name.lstrip("\\"), _ports(header) | _ports(body), body)
+        for name, _, header, body in found
+    ]
+    return {module.name: module for module in made}
 
 
 def zero(value: str) -> bool:
@@ -91,18 +85,11 @@ def zero(value: str) -> bool:
 
 def targets(statement: str) -> list[str]:
     """What a statement drives: left sides, and what is tied to an instance's ports."""
-    plain = re.sub(
-        r"\b(?:if|while|case|casez|for)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)",
-        " ",
-        statement,
-    )
+    asked = r"\b(?:if|while|case|casez|for)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)"
+    plain = re.sub(asked, " ", statement)
     left = re.findall(rf"(\{{[^}}]*\}}|[\w$]+(?:\s*\[[^\]]*\])*)\s*{ASSIGNED}", plain)
-    if left:
-        return left
-    made = re.match(
-        r"\\?[\w$.]+\s+(?:#\s*\(.*?\)\s*)?\\?[\w$.\[\]]+\s*\((.*)\)\s*$", plain, re.S
-    )
-    return [made[1]] if made else []
+    made = r"\\?[\w$.]+\s+(?:#\s*\(.*?\)\s*)?\\?[\w$.\[\]]+\s*\((.*)\)\s*$"
+    return left or re.findall(rf"\A{made}", plain, re.S)
 
 
 def _ports(text: str) -> dict[str, Port]:
@@ -116,17 +103,13 @@ def _ports(text: str) -> dict[str, Port]:
 
 
 def _width(bits: str) -> int | None:
-    if not bits:
-        return 1
     ends = re.fullmatch(r"\[\s*(\d+)\s*:\s*(\d+)\s*\]", bits)
-    return abs(int(ends[1]) - int(ends[2])) + 1 if ends else None
+    return abs(int(ends[1]) - int(ends[2])) + 1 if ends else None if bits else 1
 
 
-def _bits(which: str, width: int) -> set[int]:
-    if not which:
-        return set(range(width))
+def _bits(which: str, width: int) -> range:
     ends = re.fullmatch(r"\[\s*(\d+)\s*(?::\s*(\d+)\s*)?\]", which)
     if not ends:
-        return set(range(width))
-    one, other = int(ends[1]), int(ends[2] or ends[1])
-    return set(range(min(one, other), max(one, other) + 1))
+        return range(width)
+    low, high = sorted((int(ends[1]), int(ends[2] or ends[1])))
+    return range(low, high + 1)

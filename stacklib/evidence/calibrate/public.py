@@ -15,6 +15,7 @@ from ..predict.registry import Predict, predictor, regime
 from ..validate import beyond, device_name, key_of, read_back, source_of
 from ..validate.report import ANSWERS, in_unit, is_time
 from ..validate.score import UNFITTED
+from .bands import Miss, misses
 from .problem import Case, Factor, Problem
 
 
@@ -52,13 +53,13 @@ def _in_rows_unit(predict: Predict, unit: str) -> Callable[[], float]:
     return value
 
 
-def case_of(row: Measurement) -> Case | None:
+def case_of(row: Measurement, unfitted: str = UNFITTED) -> Case | None:
     """A row as a case of the fit, or None where it is refused.
 
     Which factors it reads is recorded while it is predicted.
     """
     key = key_of(row)
-    if row.fault or key is None or row.family in UNFITTED or beyond(row):
+    if row.fault or key is None or row.family in unfitted or beyond(row):
         return None
     try:
         prepared = predictor(row.family)(row)
@@ -88,6 +89,15 @@ def problem_of(rows: Iterable[Measurement]) -> Problem:
     cases = (case_of(row) for row in rows)
     kept = tuple(case for case in cases if case is not None)
     return Problem(factors(), kept, hardware.efficiency_override)
+
+
+@cache
+def rig_misses() -> tuple[Miss, ...]:
+    """Rows of rigs, which no fit sees, by what is predicted of them."""
+    rows = (row for row in fitted() if row.family == "J" and row.unit == "tokens/s")
+    cases = [case for row in rows if (case := case_of(row, "")) is not None]
+    told = {case.id: case.predict() for case in cases}
+    return tuple(misses(cases, told, told))
 
 
 @cache

@@ -3,9 +3,10 @@
 A row in tokens a second names cards, how many, and the software: llama.cpp and ollama
 by layers, vLLM and whatever says ``tp`` or ``split=tensors`` by tensors. Links are
 those in the row's words (``link=4x16+4x4``), else the card's own. A row of relative
-speed is ``diy.power``'s. Software of before 2025 reads the cache for each query head.
-Refused: layers on the host's processor, boards of AMD and Intel on an Arm host, where
-drivers go through Vulkan, and whatever the database does not have.
+speed is ``diy.power``'s, or that of two kinds of link (``link=nvlink vs 4x16+4x16``).
+Software of before 2025 reads the cache for each query head. Refused: layers on the
+host's processor, boards of AMD and Intel on an Arm host, where drivers go through
+Vulkan, and whatever the database does not have.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from stacklib import hardware
 from stacklib.diy.cards import GIB, Cards
 from stacklib.diy.splits import (
     PIECE,
@@ -55,7 +57,7 @@ def split_of(row: Measurement) -> str:
 def regime(row: Measurement) -> tuple[str, ...]:
     """A row's cell: what it asks, and how cards share the model."""
     if row.metric == "relative_speed":
-        return ("limit",)
+        return ("link",) if "link" in row.config else ("limit",)
     if row.unit != "tokens/s":
         return ("array",)
     many = run_of(row).chips
@@ -65,31 +67,60 @@ def regime(row: Measurement) -> tuple[str, ...]:
 
 def prepare(row: Measurement) -> Predict:
     """What predicts a row of family J."""
-    if row.metric == "relative_speed":
-        return _limit(row)
-    if row.unit != "tokens/s":
+    relative = row.metric == "relative_speed"
+    if row.unit != "tokens/s" and not relative:
         return accelerators.prepare(row)
     try:
-        found = _rig(row)
+        found = _relative(row) if relative else _rig(row)
         found()
     except (UnknownSpec, UnknownName, Infeasible, LookupError, ValueError) as unknown:
         raise Refusal(str(unknown)) from None
     return found
 
 
-def _limit(row: Measurement) -> Predict:
-    """Speed under a limit of power, over that under another."""
+def _relative(row: Measurement) -> Predict:
+    """Speed under a limit of power, or over some links, over that under others."""
+    versus = re.fullmatch(r"(\S+) vs (\S+)", str(row.config.get("link")))
+    if versus:
+        run = run_of(row)
+        less, more = (_decoding(row, run, _joined(run, one)) for one in versus.groups())
+        return lambda: Forecast(100 * less() / more(), "%", "interconnect")
     key, _ = device_of(row.system)
-    watts = re.fullmatch(r"([\d.]+) vs ([\d.]+)", str(row.config.get("power_limit_W")))
-    if not watts:
+    told = str(row.config.get("power_limit_W"))
+    watts = re.fullmatch(r"([\d.]+) vs ([\d.]+)", told)
+    share = re.fullmatch(r"(\d+)%", str(row.config.get("power_limit")))
+    if share and 0 < int(share[1]) < 100:
+        board = hardware.get(key).tdp.si
+        limits = [int(share[1]) / 100 * board, board]
+    elif watts:
+        limits = [float(x) for x in watts.groups()]
+    else:
         raise Refusal("config does not give 'power_limit_W' as one limit vs another")
     work = row.text("work", "decode")
 
     def predict() -> Forecast:
-        less, more = (power(key, float(x), work=work).speed for x in watts.groups())
+        less, more = (power(key, limit, work=work).speed for limit in limits)
         return Forecast(100 * less / more, "%", "limit")
 
     return predict
+
+
+def _joined(run: Run, links: str) -> Cards:
+    """The cards of a run over ``nvlink``, or over links such as ``4x16+4x4``."""
+    cards = Cards((run.device,) * run.chips, _links(links))
+    return cards.swapped(bridged=links == "nvlink")
+
+
+def _links(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple((int(a), int(b)) for a, b in re.findall(r"(\d)x(\d+)", text))
+
+
+def _decoding(row: Measurement, run: Run, cards: Cards) -> Any:
+    """Steps of one sequence a second, of cards by tensors."""
+    given = _asked(cards, run.model, run.dtype, "tensors", 1.0, 0.0)
+    steps, _, _ = steps_of(cards, given)
+    context = _context(row)
+    return lambda: 1 / decode_time(cards, steps, given, 1.0, context)[0]
 
 
 def _rig(row: Measurement) -> Predict:
@@ -110,10 +141,7 @@ def _rig(row: Measurement) -> Predict:
 
 def _cards(row: Measurement, run: Run, many: int) -> Cards:
     """The cards of a row, and the links that it names."""
-    links = tuple(
-        (int(a), int(b))
-        for a, b in re.findall(r"(\d)x(\d+)", str(row.text("link", "")))
-    )
+    links = _links(row.text("link", ""))
     if not links and re.search(r"PCIe", row.system):
         made = re.search(r"PCIe(\d)", row.system)
         lanes = re.findall(r"\bx(\d+)\b", row.system)

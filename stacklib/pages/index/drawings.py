@@ -5,6 +5,7 @@ from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, memory
 
 from .accelerators import accelerators_map
+from .diy import diy_map
 from .interconnect import interconnect_map
 from .kernels import kernels_map
 from .quantizers import quantizers_map
@@ -13,6 +14,7 @@ from .serving import serving_map
 
 __all__ = [
     "accelerators_map",
+    "diy_map",
     "gpu_map",
     "interconnect_map",
     "kernels_map",

@@ -22,7 +22,17 @@ from ..token.lines import Line
 from . import divided, losses
 from .asked import Asked, asked
 from .feasible import case, case_of, refusal, sum_of
-from .parts import ENGINE, LINKS, bounds, family, first, parts_of, total, traced_parts
+from .parts import (
+    ENGINE,
+    LINKS,
+    bounds,
+    family,
+    first,
+    parts_of,
+    prompt_parts,
+    total,
+    traced_parts,
+)
 from .step import step_of
 
 
@@ -91,6 +101,11 @@ class Estimate:
         requests is not among it.
         """
         return first(self.asked, efficiency_moved(every=True))
+
+    @property
+    def prompt_parts(self) -> tuple[Line, ...]:
+        """The lines of a prompt read whole, in one pass: they add up to ``ttft``."""
+        return prompt_parts(self.asked, efficiency_moved(every=True))
 
     @property
     def tokens_per_s(self) -> Any:

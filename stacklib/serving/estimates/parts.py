@@ -141,15 +141,8 @@ def first(given: Asked, moved: Any) -> Any:
     if not given.prompt:
         raise ValueError("ttft of a sweep of contexts: give it ``prompt``")
     if given.here:
-        asked_ = dict(given.account, batch=1, context=None, prompt=given.prompt)
-        return account(given.model, given.on, **asked_).total()
-    once = 1.0 if given.plain else 1
-    one = given._replace(
-        batch=once * given.ep,
-        context=0 * once,
-        draft=None,
-        simple=given.alike,
-    )
+        return _here(given).total()
+    one = _one(given)
     left = given.prompt - given.hit
     passes = -(-left // (given.chunk or left))
     each = -(-left // passes)
@@ -164,6 +157,27 @@ def first(given: Asked, moved: Any) -> Any:
     if given.hit:
         whole = whole - cached[given.hit]
     return passes * (time - _attention(lines)) + whole
+
+
+@lru_cache(maxsize=256)
+def prompt_parts(given: Asked, moved: Any) -> tuple[Line, ...]:
+    """The lines of a prompt of one sequence that passes at once."""
+    if not given.prompt or given.hit or given.chunk:
+        raise ValueError("parts of a prompt: one that is read whole, in one pass")
+    return _here(given).lines if given.here else _alike(_one(given), given.prompt)
+
+
+def _here(given: Asked) -> Account:
+    asked_ = dict(given.account, batch=1, context=None, prompt=given.prompt)
+    return account(given.model, given.on, **asked_)
+
+
+def _one(given: Asked) -> Asked:
+    """A sequence a group of chips, with nothing cached."""
+    once = 1.0 if given.plain else 1
+    return given._replace(
+        batch=once * given.ep, context=0 * once, draft=None, simple=given.alike
+    )
 
 
 def _attention(lines: tuple[Line, ...]) -> Any:

@@ -1,1 +1,1 @@
-"""Training in few bits: a classifier, FP8, rounding seen in training, stored runs."""
+"""Few bits, trained and run: FP8, rounding seen in training, INT8, stored runs."""

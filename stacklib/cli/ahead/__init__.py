@@ -1,0 +1,1 @@
+"""Commands of what is coming, and of one token through all layers."""

@@ -1,0 +1,56 @@
+"""Claims on the guide's build of two cards."""
+
+from stacklib.evidence import Finding, claim
+from stacklib.pages.diy import parts as page
+from stacklib.quantity import Quantity, chosen
+
+
+@claim("tr7960x-8ch")
+def channels() -> Finding:
+    """Of the processor, as its maker lists it."""
+    more = page.fact("7965wx", "channels").text()
+    why = f"A Threadripper PRO, such as the 7965WX, has {more}, on another board."
+    return Finding(page.fact("7960x", "channels"), why=why)
+
+
+@claim("tr7960x-wrx90")
+def board() -> Finding:
+    """The rule of series, asked of the pair."""
+    first = page.steps()[0]
+    where = first.sources[1].title
+    return Finding.false(f"{first.says}: only the socket is the same. Source: {where}.")
+
+
+@claim("build-total-8600")
+def total() -> Finding:
+    """All parts at the newest price that the catalogue has."""
+    saved = page.bill(page.mended()).text()
+    why = f"With the board that runs this processor {saved}."
+    return Finding(page.bill(), why=why)
+
+
+@claim("build-power-1500")
+def power() -> Finding:
+    """Cards, processor and the rest, as the supply gives them."""
+    why = (
+        f"Cards and processor alone draw {page.core().text()}; fans, drives, board and "
+        f"memory come on top, and at the wall it is {page.need('circuit').text()}."
+    )
+    return Finding(page.need("supply"), why=why)
+
+
+@claim("build-psu-1600")
+def supply() -> Finding:
+    """The same, which the supply has to give."""
+    have = page.need("circuit", have=True).text()
+    why = f"And a circuit of 120 V gives {have} for hours, whatever the supply says."
+    return Finding(page.need("supply"), why=why)
+
+
+@claim("nvlink-bridge-unifies", right_if="the program splits its model over both")
+def bridged() -> Finding:
+    """What one allocation gets, and what both cards hold."""
+    one: Quantity = page.fact("rtx_3090", "memory").across(1)
+    both = (one * chosen(2, label="cards")).named("memory of both")
+    why = "A bridge lets a card read the other's memory. No allocation spans both."
+    return Finding(one, then=both, why=why)
