@@ -7,10 +7,10 @@ from typing import Any
 
 from stacklib import hardware, models
 from stacklib.diy import hand, power
-from stacklib.diy.hand import JETSON, MODES, Held, in_mode, kept, warmed
+from stacklib.diy.hand import JETSON, MODES, Held, in_mode, warmed
 from stacklib.evidence import runs
 from stacklib.pages.figures_of import foretold, measured, row
-from stacklib.quantity import Quantity, counted, counting, quoted, recorded
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted, recorded
 from stacklib.roofline.bound.decode import decode_work
 from stacklib.roofline.work.fit import Infeasible
 
@@ -26,13 +26,14 @@ OTHERS = (
     "strix_halo_395",
     "dgx_spark_gb10",
 )
+SHOWN = tuple(on for on in OTHERS if on != "m3_ultra")
 PUBLISHED = {  # rows that others measured, and the model of each
-    "J-H001": "llama-3.1-8b",
-    "J-H002": "llama-3.2-3b",
-    "J-H003": "qwen2.5-7b",
-    "J-H004": "gemma-2-2b",
-    "J-H009": "qwen2.5-1.5b",
-    "J-H006": MODEL,
+    "J-F901": "llama-3.1-8b",
+    "J-F902": "llama-3.2-3b",
+    "J-F903": "qwen2.5-7b",
+    "J-F904": "gemma-2-2b",
+    "J-F909": "qwen2.5-1.5b",
+    "J-F906": MODEL,
 }
 # A small fanless case: kelvins a watt from die to fins and on to the air, joules a
 # kelvin of both; hours, degrees of the air around it. With a fan the air takes more.
@@ -41,24 +42,14 @@ EDGE = "benchmarks/results/edge.json"
 
 
 @cache
-def at(mode: str | None = FULL, model: str = MODEL) -> Held:
-    """A model on the Orin Nano in one of its power modes."""
-    return hand.held(model, JETSON, FORMAT, CONTEXT, mode)
+def at(mode: str = FULL) -> Held:
+    """The 7B model on the Orin Nano in one of its power modes."""
+    return hand.held(MODEL, JETSON, FORMAT, CONTEXT, mode)
 
 
 def bandwidth(mode: str = FULL) -> Quantity:
     """Of the one memory, in a power mode."""
     return in_mode(JETSON, mode).memory_bandwidth
-
-
-def memory() -> Quantity:
-    """Of the Orin Nano, for everybody on it."""
-    return hardware.get(JETSON).memory_capacity
-
-
-def reading(mode: str = FULL, model: str = MODEL) -> Quantity:
-    """Bytes of a token at the ceiling: what passes the bus meanwhile."""
-    return (bandwidth(mode) / at(mode, model).ceiling).to("GB/token").named("a token")
 
 
 def dense() -> Quantity:
@@ -68,15 +59,17 @@ def dense() -> Quantity:
 
 def arithmetic() -> Quantity:
     """Seconds of a token's arithmetic at that rate."""
-    work = decode_work(models.get(MODEL), dtype="bf16", batch=1, context=CONTEXT).operations
+    work = decode_work(
+        models.get(MODEL), dtype="bf16", batch=1, context=CONTEXT
+    ).operations
     rate = hardware.get(JETSON).peak("fp16").across(1)
     return (work / rate).to("ms").named("arithmetic of a token")
 
 
-def slower(measured_: bool = False) -> Quantity:
+def slower(*, published: bool = False) -> Quantity:
     """Speed in the low mode over the full one: as predicted, or as published."""
-    if measured_:
-        full = measured("J-H003")
+    if published:
+        full = measured("J-F903")
         return (quoted("jetson.qwen7b_before") / full).named("published, low over full")
     return (at(LOW).rate / at(FULL).rate).named("low mode over full")
 
@@ -100,6 +93,11 @@ def warm_speed(*case: float) -> float:
     return warmed(case, STORED, quoted("jetson.watts_25").si, HOURS, AIR)[1]
 
 
+def each(held: Held) -> Quantity:
+    """Milliseconds of a token."""
+    return (chosen(1, "token", label="a token") / held.rate).to("ms").named("a token")
+
+
 def large(on: str = "jetson_agx_thor") -> Held:
     """The model of the running case in four bits, on the smallest that holds it."""
     return hand.held(LARGE, on, FORMAT, CONTEXT)
@@ -108,9 +106,7 @@ def large(on: str = "jetson_agx_thor") -> Held:
 def rows() -> list[dict[str, Any]]:
     """A row a machine: what fits, and at which rate."""
     found = [line(JETSON, mode) for mode in MODES]
-    return found + [line(on) for on in OTHERS[:-1] if on != "m3_ultra"] + [
-        line(OTHERS[-1])
-    ]
+    return found + [line(on) for on in SHOWN]
 
 
 def line(on: str, mode: str | None = None) -> dict[str, Any]:
@@ -133,17 +129,20 @@ def line(on: str, mode: str | None = None) -> dict[str, Any]:
     }
 
 
+def device_of(id: str) -> str:
+    """The machine of a published row."""
+    return JETSON if "Nano" in row(id).system else OTHERS[0]
+
+
 def beside() -> list[dict[str, Any]]:
     """Published rates of Jetsons, with what is predicted for each."""
     found = []
     for id, model in PUBLISHED.items():
-        told = row(id)
-        on = JETSON if "Nano" in told.system else OTHERS[0]
+        told, on = row(id), device_of(id)
         held = hand.held(model, on, FORMAT, CONTEXT)
         found.append(
             {
-                "device": on,
-                "on": hardware.get(on).short,
+                "machine": hardware.get(on).short,
                 "model": models.get(model).name,
                 "software": told.software,
                 "predicted": held.rate,
@@ -160,17 +159,47 @@ def step(kind: str, past: int) -> runs.Run:
     return runs.get("edge", f"step-{kind}-{past}")
 
 
+def steps() -> list[dict[str, Any]]:
+    """The model in floats and in INT8: steps, and what prose costs it."""
+    found = []
+    for kind in ("fp32", "int8"):
+        first, last = (step(kind, past) for past in (0, 511))
+        found.append(
+            {
+                "weights": kind.upper(),
+                "predicted": first.predicted,
+                "empty cache": first.measured,
+                "full cache": last.measured,
+                "perplexity": text(kind),
+                "by NumPy": text(kind, told=True),
+            }
+        )
+    return found
+
+
+def nodes(kind: str) -> Quantity:
+    """Nodes of the graph."""
+    return runs.promised("edge", f"step-{kind}-0", "nodes", "", f"nodes, {kind}")
+
+
 def text(kind: str, told: bool = False) -> Quantity:
-    """Perplexity of prose that the model never read: by NumPy before, by onnxruntime."""
+    """Perplexity of prose it never read: told by NumPy, or found by onnxruntime."""
     if told:
         value = runs.results.prediction("edge")["texts"][kind][0]
         return foretold("edge", value, "", f"perplexity, {kind}, NumPy")
-    return recorded(EDGE, "texts", f"{kind}/0", label=f"perplexity, {kind}, onnxruntime")
+    return recorded(
+        EDGE, "texts", f"{kind}/0", label=f"perplexity, {kind}, onnxruntime"
+    )
 
 
 def same(field: str) -> Quantity:
     """Counts of the comparison with NumPy, number by number."""
     return recorded(EDGE, "equal", field, label=field)
+
+
+def same_codes() -> Quantity:
+    """Share of the codes in a whole pass that are NumPy's."""
+    return (same("codes_equal") / same("codes")).named("codes that are alike")
 
 
 def gain(told: bool) -> Quantity:
