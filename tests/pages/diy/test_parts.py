@@ -32,9 +32,8 @@ def test_the_fourth_card_has_an_eighth_of_what_it_could_have():
     (found,) = verify(page.build("desktop"))
     assert found.rule == "chipset" and found.mend is None
     assert verify(page.build("server")) == []
-    assert (
-        page.prompt("server", "tensors").si > 2 * page.prompt("desktop", "tensors").si
-    )
+    wide, narrow = (page.rate(n, "tensors", "prompt").si for n in ("server", "desktop"))
+    assert wide > 2 * narrow
 
 
 def test_cards_stand_where_the_boards_maker_lets_them():
