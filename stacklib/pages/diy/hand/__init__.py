@@ -68,7 +68,9 @@ def dense() -> Quantity:
 
 def arithmetic() -> Quantity:
     """Seconds of a token's arithmetic at that rate."""
-    work = decode_work(models.get(MODEL), dtype="bf16", batch=1, context=CONTEXT).operations
+    work = decode_work(
+        models.get(MODEL), dtype="bf16", batch=1, context=CONTEXT
+    ).operations
     rate = hardware.get(JETSON).peak("fp16").across(1)
     return (work / rate).to("ms").named("arithmetic of a token")
 
@@ -108,9 +110,11 @@ def large(on: str = "jetson_agx_thor") -> Held:
 def rows() -> list[dict[str, Any]]:
     """A row a machine: what fits, and at which rate."""
     found = [line(JETSON, mode) for mode in MODES]
-    return found + [line(on) for on in OTHERS[:-1] if on != "m3_ultra"] + [
-        line(OTHERS[-1])
-    ]
+    return (
+        found
+        + [line(on) for on in OTHERS[:-1] if on != "m3_ultra"]
+        + [line(OTHERS[-1])]
+    )
 
 
 def line(on: str, mode: str | None = None) -> dict[str, Any]:
@@ -165,7 +169,9 @@ def text(kind: str, told: bool = False) -> Quantity:
     if told:
         value = runs.results.prediction("edge")["texts"][kind][0]
         return foretold("edge", value, "", f"perplexity, {kind}, NumPy")
-    return recorded(EDGE, "texts", f"{kind}/0", label=f"perplexity, {kind}, onnxruntime")
+    return recorded(
+        EDGE, "texts", f"{kind}/0", label=f"perplexity, {kind}, onnxruntime"
+    )
 
 
 def same(field: str) -> Quantity:
