@@ -24,6 +24,8 @@ FILES = (
     "build.toml",
     "card.json",
     "rig.txt",
+    "outcomes.csv",
+    "bets.csv",
 )  # in the folder where it is typed
 STEP = "h100-sxm --model llama-3-70b --tp 2"
 TOKEN = (
@@ -171,6 +173,11 @@ LINES = [
     ),
     Typed("journey llama-3-70b --on rubin --tp 8 --rent 4 --mode limit"),
     Typed("journey llama-3-70b --on h100-sxm", 2),
+    *tables("watch --today 2026-12-01"),
+    *tables("watch --score --outcomes outcomes.csv --today 2026-12-01"),
+    Typed("watch rent-h100"),
+    Typed("watch --file bets.csv --today 2026-12-01"),
+    Typed("watch --today 2031-01-01", 1),
     *tables(
         "search llama-3-8b --on h100-sxm --gpus 2 --prompt 1024 --new 64 --ttft 2000 "
         "--tpot 50 --e2e 60000 --dtype bf16 --objective tokens_per_gpu "
@@ -273,5 +280,11 @@ def written(folder: Path) -> Path:
     (folder / "card.json").write_text(json.dumps(CARD), "utf-8")
     trace = "arrival,prompt,new\n0,40,3\n1000000000,16,2\n"  # ns: no overload
     (folder / "trace.csv").write_text(trace, "utf-8")
+    told = "id,outcome,why\nrent-h100,true,five lists\nrubin-deepseek,void,no table\n"
+    (folder / "outcomes.csv").write_text(told, "utf-8")
+    bets = (
+        "id,due,statement,settles,probability\nrain,2027-01-01,It rains,a gauge,0.4\n"
+    )
+    (folder / "bets.csv").write_text(bets, "utf-8")
     (folder / "vllm.log").write_text(log_sample("vllm"), "utf-8")
     return folder

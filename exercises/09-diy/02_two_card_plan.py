@@ -3,7 +3,7 @@
 level: build
 project: P9.1
 
-Plan a machine with two cards that runs Llama-3-70B in four bits, and defend it.
+Plan a machine with two cards that runs Llama-3-70B as `q4_k_m`, and defend it.
 `stacklib.diy.Build` takes parts by name; `cost.parts("board")` lists what there is, and
 `stacklib plan --verify` says which rule a list breaks.
 
@@ -12,8 +12,8 @@ Plan a machine with two cards that runs Llama-3-70B in four bits, and defend it.
   the place of yours, and the id of a rule that this alone would break, such as
   `{"board": ("proart_z790", "socket"), ...}`.
 
-The build must keep every rule at 120 V, cost at most 7,000 dollars at the newest
-prices, hold the model, and write at least 25 tokens a second by tensors, estimated.
+Suppose it stands on an outlet of 120 V, may cost 7,000 dollars at the newest prices,
+and shall write 25 tokens a second by tensors, estimated; and it keeps every rule.
 
 hint: Begin with what `stacklib plan --budget 7000 --run llama-3-70b:q4_k_m` prints,
 then make it worse, one part at a time: so you learn what each part is for.

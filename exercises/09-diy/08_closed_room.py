@@ -9,7 +9,7 @@ to what is `outside`, in °C, as all parts are at first. `watts` go into the fir
 - `settled(resistances, watts, outside)`: degrees of each part after any time, a list.
 - `alone(resistance, capacity, watts, outside, hours)`: degrees of one part by itself.
 - `warmed(resistances, capacities, watts, outside, hours)`: degrees of each part after
-  some hours, to within a tenth of a kelvin.
+  some hours; small steps will do.
 - `for_ever(resistances, outside, most)`: watts at which the die ends at `most` degrees;
   raise `ValueError` where it is as warm `outside` already.
 

@@ -34,6 +34,7 @@ COMMANDS = {
     "fit": "does a model fit the memory of some chips?",
     "estimate": "what a token takes on some chips, part by part, with its band",
     "journey": "one token through all layers, in time, joules and dollars",
+    "watch": "dated forecasts with probabilities, and how they did",
     "search": "the best layout of a model on some chips within limits of time",
     "price": "what must be true for a price of a million tokens to pay",
     "simulate": "requests that come when they like, and how long they wait",
@@ -55,7 +56,7 @@ COMMANDS = {
 
 # Commands whose modules stand in a folder.
 FOLDERS = {
-    "ahead": ("journey",),
+    "ahead": ("journey", "watch"),
     "chips": ("array",),
     "own": ("generate", "quantize", "serve"),
     "rigs": ("plan", "rig"),

@@ -145,7 +145,7 @@ def binding_layer(workload: Estimate | Mapping[str, Any], by: float = TENTH) -> 
     5.5
     """
     above_zero(by=by)
-    found = workload if isinstance(workload, Estimate) else estimate(**workload)
+    found = workload if isinstance(workload, Estimate) else _asked(workload)
     asked = found.asked
     if asked.here or not asked.simple or asked.swept:
         raise ValueError(
@@ -183,6 +183,19 @@ def binding_layer(workload: Estimate | Mapping[str, Any], by: float = TENTH) -> 
             after = sum(lines(device, float(round(context / (1 + by)))).values())
         moves.append(Move(name, layer, before, after, by, False))
     return Binding(found, before, tuple(moves))
+
+
+def _asked(workload: Any) -> Estimate:
+    """An estimate of its arguments."""
+    if not isinstance(workload, Mapping) or not {"model", "on"} <= set(workload):
+        raise ValueError(
+            f"workload = {workload!r}: an estimate, or its arguments by name, 'model' "
+            "and 'on' among them"
+        )
+    try:
+        return estimate(**workload)
+    except TypeError as wrong:  # an argument that there is not
+        raise ValueError(f"workload: {wrong}") from None
 
 
 def _step(asked: Any, on: Accelerator) -> Step:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from stacklib import hardware
@@ -18,6 +19,7 @@ from stacklib.cost.spans import Span, span
 from stacklib.quantity import Quantity, UnitError, chosen, quoted
 from stacklib.quantity.bounds import above_zero
 
+DEEPEST = 50  # levels: one that holds itself has no end
 Tree = Any  # what ``factors`` describes
 
 
@@ -69,6 +71,8 @@ def twice(tree: Tree) -> dict[str, list[str]]:
 
 
 def _product(node: Tree, way: str) -> Span:
+    if way.count(".") > DEEPEST:
+        raise ValueError(f"{way[:40]}...: a tree is {DEEPEST} levels deep at most")
     if isinstance(node, Factor):
         return _product(node.gain, way)
     if isinstance(node, Mapping | list | tuple) and not _pair(node):
@@ -93,7 +97,7 @@ def _pair(node: Any) -> bool:
     return (
         isinstance(node, list | tuple)
         and len(node) == 2
-        and all(isinstance(end, int | float | Quantity) for end in node)
+        and all(isinstance(end, Real | Quantity) for end in node)
     )
 
 
@@ -102,10 +106,19 @@ def _leaf(node: Any, way: str) -> Span:
     if isinstance(node, Span | Range):
         return _plain(span(node), way)
     ends = list(node) if _pair(node) else [node]
-    above_zero(**{way: ends[0]})
-    above_zero(**{way: ends[-1]})
-    name = way.rpartition(".")[2]
-    ends = [e if isinstance(e, Quantity) else chosen(e, label=name) for e in ends]
+    name, found = way.rpartition(".")[2], []
+    for end in ends:
+        above_zero(**{way: end})
+        if not isinstance(end, Quantity):
+            try:
+                end = chosen(float(end), label=name)
+            except (OverflowError, TypeError):
+                says = (
+                    f"{way} = {str(end)[:40]}: one number, within every float's reach"
+                )
+                raise ValueError(says) from None
+        found.append(end)
+    ends = found
     if ends[0] > ends[-1]:
         least, most = (end.text() for end in ends)
         raise ValueError(f"{way} = ({least}, {most}): ends run from least to most")

@@ -103,7 +103,9 @@ def topology_fit(
         )
     (chips,) = sizes
     experts = next((b.mlp for b in found.kinds if isinstance(b.mlp, Experts)), None)
-    asked = {"tp": chips} if experts is None else {"ep": chips}
+    asked: dict[str, Any] = {"ep": chips}
+    if experts is None:
+        asked = {"tp": chips}
     parts = estimate(
         found, device, dtype, batch=batch * chips, context=context, **asked
     )

@@ -17,12 +17,13 @@ from stacklib.cost.spans import Span, span
 from stacklib.hardware import Accelerator
 from stacklib.memory.ladder import energy
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, minimum
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.keys import Same
 from stacklib.serving.token.lines import Line
 from stacklib.serving.token.work import ACTIVATION, EXCHANGES, all_reduces
 
+MEASURED = {"circuit": "h200_sxm", "board": "a100_sxm_80gb"}  # whose idle power it is
 MOVED, MADE, SENT, STOOD = "bytes", "products", "links", "standing still"
 
 
@@ -53,7 +54,7 @@ def _rates(kept: Same, runs_in: str) -> Rates:
         _ends(device, _bit),
         _operation(device, runs_in),
         _link(device),
-        _ends(device, energy.constant_power),
+        _ends(device, _standing),
         design,
     )
 
@@ -78,6 +79,15 @@ def _bit(device: Accelerator, account: str) -> Quantity:
             own = hardware.memory(device.memory_type).fields["energy"]
         found.append(stage.per_bit if own is None else own)
     return sum(found[1:], found[0]).named("energy of a bit")
+
+
+def _standing(device: Accelerator, account: str) -> Quantity:
+    """Watts of a chip that does nothing: of a smaller die, or board, its part."""
+    whole, known = energy.constant_power(device, account), MEASURED[account]
+    parts = [energy.die_area(device) / hardware.get(known).die_area.across(1)]
+    if device.fields["tdp"] is not None:
+        parts.append(device.tdp.across(1) / hardware.get(known).tdp.across(1))
+    return (whole * minimum(1.0, *parts)).named("standing still")
 
 
 def _operation(device: Accelerator, runs_in: str) -> Span | None:

@@ -15,8 +15,9 @@ from stacklib.cost.spans import Span
 from stacklib.cost.tokens import TokenBill
 from stacklib.hardware import THIS_MACHINE, Accelerator
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, chosen, maximum
+from stacklib.quantity import Quantity, chosen, maximum, minimum
 from stacklib.quantity.bounds import whole
+from stacklib.quantity.records import recorded
 from stacklib.roofline.work.bounds import device_of
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates.estimate import Estimate, estimate
@@ -28,6 +29,7 @@ from .dollars import bill_of, checked
 from .joules import Rates, of_line, rates
 
 SECOND = 1e9  # ns
+TIMED = "benchmarks/results/tiny_model.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +98,12 @@ class Phase:
 
     @property
     def explained(self) -> Span | None:
-        """Known joules over those at design power."""
+        """Known joules over those at design power, at most all of them."""
         if self.joules is None or self.ceiling is None:
             return None
-        share = self.joules / self.ceiling
-        return Span(share.low.to("1"), share.high.to("1")).named("share explained")
+        ends = self.joules.low / self.ceiling, self.joules.high / self.ceiling
+        low, high = (minimum(1.0, end.to("1")) for end in ends)
+        return Span(low, high).named("share explained")
 
     @property
     def gap(self) -> tuple[Quantity, Quantity] | None:
@@ -178,6 +181,16 @@ class Journey:
         return self.token.dollars
 
     @property
+    def measured(self) -> Quantity | None:
+        """A step that the book's machine was timed at, for one on *this machine*."""
+        asked = self.estimate.asked
+        row = f"decode-{host.own_name(asked.model)}-{int(asked.context)}"
+        try:
+            return recorded(TIMED, row, "times_s/median", unit="s", label="a token")
+        except (LookupError, ValueError):  # another case, or no checkout
+            return None
+
+    @property
     def metered(self) -> Span | None:
         """Joules that a meter divides by tokens written: prompt and answer in one sum.
 
@@ -251,8 +264,12 @@ def journey(
     >>> found.token.explained.text()
     '0.19 to 0.49'
     """
-    whole(batch=batch, new=new)
+    whole(batch=batch, new=new, tp=tp)
+    batch, new, tp = int(batch), int(new), int(tp)  # of NumPy's narrow ones, too
     paid = checked(prices)
+    if context is not None:
+        whole(0, context=context)
+        context = int(context)
     asked: dict[str, Any] = {"dtype": dtype, "tp": tp, "batch": batch}
     asked |= {"context": context, "prompt": prompt, "new": new, "mode": mode}
     found = estimate(model, on, **asked)

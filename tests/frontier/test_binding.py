@@ -71,6 +71,19 @@ def test_what_has_no_one_point_is_refused(asked, says):
         binding_layer(CASE | asked)
 
 
+@pytest.mark.parametrize(
+    ("workload", "says"),
+    [
+        (5, "workload = 5"),
+        ({"model": "llama-3-70b"}, "'on'"),
+        (CASE | {"bach": 1}, "bach"),
+    ],
+)
+def test_a_workload_is_an_estimate_or_its_arguments(workload, says):
+    with pytest.raises(ValueError, match=says):
+        binding_layer(workload)
+
+
 @pytest.mark.parametrize("by", [0, -0.1, float("nan"), True])
 def test_a_move_is_above_zero(by):
     with pytest.raises(ValueError, match="by = "):

@@ -3,6 +3,7 @@
 import math
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +51,7 @@ def test_no_draw_leaves_the_product(tree, seed):
     [
         ({"chip": (3, 5), "link": (2, 3), "fp4": (2, 3)}, 12, 45),
         ((3, 5), 3, 5),
+        ([np.int64(3), np.float32(5)], 3, 5),
         ([3, 5, 2], 30, 30),
         (7, 7, 7),
         ([(1, 2)], 1, 2),
@@ -94,6 +96,8 @@ def test_rubin_over_b200_from_the_rows():
         ({"a": (1, math.inf)}, "tree.a = inf"),
         ({"a": "3"}, "tree.a = '3'"),
         (None, "tree = None"),
+        ({"a": 10**400}, "within every float"),
+        (np.array([2, 3]), "one number"),
     ],
 )
 def test_what_is_no_factor_is_named(tree, says):
@@ -104,3 +108,10 @@ def test_what_is_no_factor_is_named(tree, says):
 def test_a_factor_has_no_unit():
     with pytest.raises(UnitError, match=r"tree\.time = .*a ratio"):
         factors({"time": Quantity(3, "ms")})
+
+
+def test_a_tree_that_holds_itself_has_no_product():
+    tree: list = []
+    tree.append(tree)
+    with pytest.raises(ValueError, match="50 levels deep"):
+        factors({"a": tree})

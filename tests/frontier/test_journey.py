@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -88,6 +89,8 @@ def test_this_machine_has_time_alone():
     holds(found)
     assert found.joules is None and found.dollars is None
     assert "this machine" in found.unpriced
+    assert 0.4 < found.time.si / found.measured.si < 0.6  # Python is in no line
+    assert frontier.journey("tiny", "this-machine", context=77).measured is None
     rented = frontier.journey("tiny", "this-machine", prices={"rent": 0.1})
     assert rented.dollars.low.si == pytest.approx(0.1 / 3600 * rented.time.si)
 
@@ -204,3 +207,19 @@ def test_a_planted_line_is_seen():
                 found, token=replace(found.token, events=(dearer, *found.events[1:]))
             )
         )
+
+
+@pytest.mark.parametrize("device", ["l4", "t4", "h100-nvl", "rtx-2000-ada"])
+def test_no_board_is_explained_beyond_what_it_draws(device):
+    """A small die stands still for less, and no share is more than all."""
+    found = frontier.journey("gpt-oss-20b", device)
+    assert 0 < found.token.explained.low.si < 0.7
+    assert found.token.explained.high.si <= 1
+    assert found.token.gap[0].si >= 0
+
+
+def test_narrow_integers_do_not_run_over():
+    wide = frontier.journey("llama-3-70b", "h100-sxm", batch=100, **CASE)
+    narrow = CASE | {"tp": np.int8(8)}
+    found = frontier.journey("llama-3-70b", "h100-sxm", batch=np.int8(100), **narrow)
+    assert found.joules.high.si == wide.joules.high.si

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stacklib.cost.data import wafer_price
 from stacklib.cost.making import fact
 from stacklib.cost.spans import Span, span
-from stacklib.quantity import Quantity, one_of
+from stacklib.quantity import Quantity, one_of, quoted
 from stacklib.quantity.bounds import whole
 
 from .devices import table
@@ -37,8 +37,8 @@ class Timeline(NamedTuple):
 
     @property
     def weeks(self) -> Span:
-        """Of the whole path."""
-        return self.phases[-1].ends
+        """Of the whole path, as the guide has them; what its phases add up to."""
+        return span(*(quoted(f"timeline_guide.{end}") for end in ("low", "high")))
 
     @property
     def months(self) -> Span:

@@ -22,6 +22,7 @@ FIRST, MIDDLE, LARGE, CARD = "up5k", "zynq_7020", "k26", "u50"
 SHOWN = (FIRST, "hx8k", "ecp5_85f", "artix_100t", MIDDLE, "cyclone_v", LARGE, CARD)
 UNSEEN, SEED = 2000, 7  # digits that no weight was fitted to
 TOKENS = 12  # of the block
+ON_CARD = 1  # week to bring a network to a card
 TILES_CARD, SIDE, WIDE = "tt_blackhole_p150", 32, 2  # numbers of a tile's side, bytes
 ACROSS, DOWN = 12, 10  # cores of a row and of a column that share what is read
 ASKED = ("operations", "memory", "price", "weeks", "effort")
@@ -198,7 +199,7 @@ def wait(on: str) -> Quantity:
 
 def fight(by_hls: bool = False) -> Choice:
     """A board with memory of its own against a card for games."""
-    return weigh(CARD, by_hls=by_hls)
+    return weigh(CARD, weeks=ON_CARD, by_hls=by_hls)
 
 
 def sides_of_fight() -> list[dict[str, Any]]:

@@ -9,8 +9,8 @@ from typing import Any
 from stacklib import hardware
 from stacklib.diy import Build, chain, power, speed
 from stacklib.diy.breaker import Chain
-from stacklib.diy.voltage import WORK, spread, voltage
-from stacklib.evidence import measurements
+from stacklib.diy.voltage import ENDS, STATIC, WORK, spread, voltage
+from stacklib.evidence import measurements, results
 from stacklib.evidence.systems import device_of
 from stacklib.pages.figures_of import measured
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted
@@ -85,17 +85,27 @@ def capped() -> Quantity:
     return (chosen(CAP, label="share of it") * board()).named("the limit")
 
 
-def idle(on: str = UNSEEN) -> Quantity:
-    """Watts that are drawn whatever it does."""
-    return (quoted("voltage.static_tsmc_4n") * board(on)).named("without work")
+@counting("watts of the {on} without work", unit="W")
+def idle(on: str = UNSEEN) -> float:
+    """What is drawn whatever it does."""
+    return STATIC[""] * float(board(on).si)
 
 
-def dense() -> Quantity:
-    """Watts that a dense model in three bits would draw, if a board granted it."""
-    return (quoted("voltage.decode_most_wants") * board(CARD)).named("wanted")
+@counting("watts wanted of the {on} by a dense model in few bits", unit="W")
+def dense(on: str = CARD) -> float:
+    """If a board granted it."""
+    return ENDS["decode"][0].wants * float(board(on).si)
 
 
 # -- what others published -------------------------------------------------------------
+
+
+def this_machine() -> str:
+    """What the bench of heat read of the processor's own watts, or why it did not."""
+    found = results.need("rig_temperature")["host_power"]
+    if "not_run" in found:
+        return f"This machine: not run: {found['not_run']}."
+    return f"This machine: {found['watts']:.3g} W of its processor, one thread at work."
 
 
 @cache
@@ -105,7 +115,7 @@ def published(run: str) -> list[tuple[float, Quantity, float]]:
     first = next(row for row in rows if row.id == RUNS[run])
 
     def same(row: measurements.Measurement) -> tuple[Any, ...]:
-        return row.system, row.subject, row.config["work"]
+        return row.system, row.subject, row.config.get("work")
 
     card, work, told = device_of(first.system)[0], str(first.config["work"]), []
     for row in rows:
@@ -210,6 +220,7 @@ def circuit() -> Quantity:
     return (outlet * quoted("rig.amps_low") * hours).to("W").named("a circuit")
 
 
-def host() -> Quantity:
-    """Watts of the processor while cards work."""
-    return (quoted("heat.host") * build().cpu.quantity("power")).to("W").named("host")
+@counting("watts of the {cards} cards together", unit="W")
+def drawn(cards: int = ALL) -> float:
+    """At the end of the hours."""
+    return made(cards).curve.watts[-1]

@@ -16,9 +16,8 @@ def breaker_to_room() -> d.Drawing:
     """The machine of six cards: what each link hands on, and how warm each part is."""
     cards, wall = page.ALL, page.part("wall", "W", page.ALL)
     delivered = page.part("delivered", "W", cards)
-    drawn = (delivered - page.host()).named("what the cards draw")
-    lost = (wall - delivered).named("what the supplies lose")
-    case = (drawn + page.host()).named("what the case passes on")
+    drawn, lost = page.drawn(), (wall - delivered).named("what the supplies lose")
+    host = (delivered - drawn).named("host")
 
     def part(name: str, role: str, *told: Label) -> d.Box:
         lines = [d.line(name, bold=True), *told]
@@ -34,7 +33,7 @@ def breaker_to_room() -> d.Drawing:
             "two supplies",
             POWER,
             ("lose ", d.Shown(lost, "W", 2), " to the room"),
-            ("give the host ", d.Shown(page.host(), "W", 2)),
+            ("give the host ", d.Shown(host, "W", 2)),
         ),
         part("six boards", CHIP, (d.Shown(page.part("limit", "W", cards)), " each")),
     ]
@@ -44,7 +43,7 @@ def breaker_to_room() -> d.Drawing:
         warm("case", "case", "with the host"),
         warm("room", "room", "door closed"),
     ]
-    passed = (wall, drawn, drawn, drawn, drawn, case)
+    passed = (wall, drawn, drawn, drawn, drawn, delivered)
     edges = [
         d.Edge(
             one.name,

@@ -31,7 +31,7 @@ def speeds_spec(*, title: str) -> Spec:
     bends = 100 * page.card("floor").si / whole
     marks.append(rule("voltage begins to rise", "predicted", x=bends, series=4))
     for mark in marks:
-        mark["device"] = page.UNSEEN
+        mark |= {"device": page.UNSEEN, "role": "ratio"}
     return chart(
         title,
         x=axis("Limit over the board's power (%)", limits=[25, 105], unit="%"),
