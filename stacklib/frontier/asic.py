@@ -91,9 +91,15 @@ def asic_break_even(
 
 
 def drawn(
-    design: Span, chip: Span, gpu: Span, *, work: float = 1.0, draws: int = 2000, seed: int = 0
+    design: Span,
+    chip: Span,
+    gpu: Span,
+    *,
+    work: float = 1.0,
+    draws: int = 2000,
+    seed: int = 0,
 ) -> list[float]:
-    """Volumes by drawing every input between its ends; infinite where nothing is saved."""
+    """Volumes by drawing every input between its ends; infinite without a saving."""
     whole(draws=draws)
     above_zero(work=work)
     pick = random.Random(seed)

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-CONSTANTS = ("0", "1", "x", "")
+CONSTANTS = ("0", "1", "")
 SKIPPED = ("$scopeinfo",)
 DATA = Path(__file__).parent / "data"
 
@@ -173,7 +173,9 @@ def _top(design: Mapping[str, Any]) -> Mapping[str, Any]:
     modules = design.get("modules")
     if not isinstance(modules, Mapping):
         raise CircuitError("no modules: the JSON of Yosys' write_json is needed")
-    tops = [m for m in modules.values() if int(m.get("attributes", {}).get("top", "0"), 2)]
+    tops = [
+        m for m in modules.values() if int(m.get("attributes", {}).get("top", "0"), 2)
+    ]
     if not tops:
         tops = [m for m in modules.values() if m["cells"] and "blackbox" not in str(m)]
     if len(tops) != 1:
@@ -196,7 +198,7 @@ def _of_yosys(module: Mapping[str, Any]) -> Iterator[Cell]:
             told = f"{name}[{at}]" if len(wire["bits"]) > 1 else name
             if bit not in nets or (len(told), told) < (len(nets[bit]), nets[bit]):
                 nets[bit] = told
-    nets.update({bit: bit for bit in ("0", "1", "x")})
+    nets.update({"0": "0", "1": "1", "x": "0"})  # unknown ones may be either
     for name, port in module["ports"].items():
         for at, bit in enumerate(port["bits"]):
             told = f"{name}[{at}]" if len(port["bits"]) > 1 else name
@@ -210,9 +212,7 @@ def _of_yosys(module: Mapping[str, Any]) -> Iterator[Cell]:
             yield _of_yosys_cell(name, cell, nets)
 
 
-def _of_yosys_cell(
-    name: str, cell: Mapping[str, Any], nets: Mapping[Any, str]
-) -> Cell:
+def _of_yosys_cell(name: str, cell: Mapping[str, Any], nets: Mapping[Any, str]) -> Cell:
     kind, joined = cell["type"], cell["connections"]
     ways = cell.get("port_directions", {})
     outputs = [p for p in joined if ways.get(p) == "output"]
@@ -241,7 +241,7 @@ def _of_yosys_cell(
 def write(circuit: Circuit) -> str:
     """A text that ``read`` reads: a line a cell, nets by number."""
     number = {net: str(at + 2) for at, net in enumerate(circuit.driver)}
-    number.update({"0": "0", "1": "1", "x": "0"})
+    number.update({"0": "0", "1": "1"})
     lines = []
     for c in circuit.cells:
         pins = ",".join(number[net] for net in c.inputs)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .circuit import CONSTANTS, Cell, Circuit, CircuitError
 
@@ -118,7 +119,7 @@ def _carries(circuit: Circuit) -> list[list[Cell]]:
         chain = [head]
         while chain[-1].output in after:
             chain.append(after[chain[-1].output])
-        for carry, following in zip(chain, chain[1:], strict=False):
+        for carry, following in pairwise(chain):
             for reader, pin in circuit.readers[carry.output]:
                 if reader is not following and not _own(following, reader, pin):
                     raise CircuitError(
@@ -131,7 +132,9 @@ def _carries(circuit: Circuit) -> list[list[Cell]]:
 
 def _own(carry: Cell, table: Cell, pin: int) -> bool:
     """Whether a lookup table is that of the carry's own bit."""
-    same = table.inputs[1:3] == carry.inputs[:2] and table.inputs[3:] == carry.inputs[2:]
+    same = (
+        table.inputs[1:3] == carry.inputs[:2] and table.inputs[3:] == carry.inputs[2:]
+    )
     return table.kind.startswith("SB_LUT4") and pin == 3 and same
 
 
@@ -169,7 +172,7 @@ def _nets(
 ) -> dict[str, tuple[int, ...]]:
     home = {c.name: at for at, b in enumerate(blocks) for c in b.cells}
     outs = {blocks[c[-1]].name: c[-1] for c in chains if not blocks[c[-1]].cells}
-    beside = {(a, b) for chain in chains for a, b in zip(chain, chain[1:], strict=False)}
+    beside = {(a, b) for chain in chains for a, b in pairwise(chain)}
     nets = {}
     for net, driver in circuit.driver.items():
         if net in wide:

@@ -171,8 +171,12 @@ def place(
     _fits(packed, grid)
     board = _Board(packed, grid)
     start = sum(half_perimeter(board.sites, p) for p in packed.nets.values())
+    begun = tuple(board.sites)
     moves = board.anneal(effort, seed) if effort else 0
-    return Placement(packed, grid, tuple(board.sites), start, moves)
+    placed = Placement(packed, grid, tuple(board.sites), start, moves)
+    if placed.wire_length > start:  # few cells, and few swaps: the start was better
+        return Placement(packed, grid, begun, start, moves)
+    return placed
 
 
 def _fits(packed: Packed, grid: Grid) -> None:
@@ -237,7 +241,7 @@ class _Board:
             site = next((site for site in free if site not in self.on), None)
             if site is None:
                 raise Infeasible(
-                    f"{self.packed.blocks[block].name}: every one of {len(tiles)} tiles "
+                    f"{self.packed.blocks[block].name}: each of {len(tiles)} tiles "
                     "is full or has another clock, enable or reset"
                 )
             self._put(block, site)
@@ -251,8 +255,7 @@ class _Board:
     def _agrees(self, block: int, tile: tuple[int, int]) -> bool:
         mine = self.controls[block]
         return not mine or all(
-            self.controls[b] in ((), mine)
-            for b in self.members.get(tile, ())
+            self.controls[b] in ((), mine) for b in self.members.get(tile, ())
         )
 
     def _put(self, block: int, site: Site) -> None:
@@ -276,15 +279,30 @@ class _Board:
         for i, j, k in [*every, *self.grid.pads]:
             occupant[(i * tall + j) * SITES + k] = -1
         occupant[(x * tall + y) * SITES + z] = np.arange(count)
-        known = {(): 0}
+        known: dict[tuple[str, ...], int] = {(): 0}
         controls = np.array([known.setdefault(c, len(known)) for c in self.controls])
         chain_of = np.array([self.chained.get(b, -1) for b in range(count)])
         nets = max(1, len(self.nets))
         cost = np.array([half_perimeter(self.sites, p) for p in self.nets] or [0])
-        scratch = [np.zeros(n, int) for n in (nets, count, count, count, nets, nets)]
-        fixed = [*joined(list(self.packed.chains)), *joined(self.nets), *joined(self.of)]
-        arrays = [x, y, z, occupant, controls, chain_of, *fixed, cost, *scratch]
-        loop = compiled() if effort * count > COMPILED else sweep
+        sizes = (nets, count, count, count, nets, nets)
+        scratch: list[Any] = [np.zeros(n, int) for n in sizes]
+        fixed = [
+            *joined(list(self.packed.chains)),
+            *joined(self.nets),
+            *joined(self.of),
+        ]
+        arrays: list[Any] = [
+            x,
+            y,
+            z,
+            occupant,
+            controls,
+            chain_of,
+            *fixed,
+            cost,
+            *scratch,
+        ]
+        loop: Any = compiled() if effort * count > COMPILED else sweep
         if loop is sweep:  # lists are faster then
             arrays = [array.tolist() for array in arrays]
         state, stamp = seed * 7919 % (MODULUS - 1) + 1, 0
@@ -307,5 +325,7 @@ class _Board:
             heat *= 0.5 if share > 0.96 else 0.9 if share > 0.8 else 0.95
             reach = min(max(1.0, reach * (0.56 + share)), widest)
         swaps(each, 0.0, 1)
-        self.sites = [(int(i), int(j), int(k)) for i, j, k in zip(*arrays[:3], strict=True)]
+        self.sites = [
+            (int(i), int(j), int(k)) for i, j, k in zip(*arrays[:3], strict=True)
+        ]
         return moves + each

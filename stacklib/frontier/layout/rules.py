@@ -164,10 +164,14 @@ def _compared(layout: Layout, group: list[int]) -> Iterator[Violation]:
         if len(groups) > 1:
             parts = ", ".join(" ".join(end) for end in groups.values())
             at = layout.pins[ends[0]]
-            yield Violation("open", FIRST, at, f"{net} lies in {len(groups)} parts: {parts}")
+            yield Violation(
+                "open", FIRST, at, f"{net} lies in {len(groups)} parts: {parts}"
+            )
         for number in groups:
             nets.setdefault(number, set()).add(net)
     for number, joined in nets.items():
         if len(joined) > 1:
             _, x, y, _, _ = layout.shapes[number]
-            yield Violation("short", FIRST, (x, y), f"{', '.join(sorted(joined))} are joined")
+            yield Violation(
+                "short", FIRST, (x, y), f"{', '.join(sorted(joined))} are joined"
+            )

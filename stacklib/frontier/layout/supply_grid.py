@@ -98,7 +98,10 @@ def ir_drop(
             f"supply {sorted(held)[:3]}: nodes of a grid of {wide + 1} x {tall + 1} "
             "hold the voltage, one at least"
         )
-    beside = {n: [m for m in _around(n) if 0 <= m[0] <= wide and 0 <= m[1] <= tall] for n in nodes}
+    beside = {
+        n: [m for m in _around(n) if 0 <= m[0] <= wide and 0 <= m[1] <= tall]
+        for n in nodes
+    }
     lost = _solve([n for n in nodes if n not in held], beside, held, drawn, ohm)
     level = {n: volts - lost.get(n, 0.0) for n in nodes}
     flows = {
@@ -126,7 +129,9 @@ def bears(width: float, density: float) -> float:
     return width * density / 1e3
 
 
-def _drawn(load: Placement | Mapping[Node, float], amps: float | None) -> dict[Node, float]:
+def _drawn(
+    load: Placement | Mapping[Node, float], amps: float | None
+) -> dict[Node, float]:
     drawn: dict[Node, float] = {}
     if isinstance(load, Placement):
         if amps is None:

@@ -124,7 +124,7 @@ def timing(
     period : float, optional
         Of the clock, in ns; by default the shortest that all paths allow.
     clock : mapping, optional
-        When the clock reaches each register, in ns, see ``clock_tree``; default at once.
+        When the clock reaches each register, in ns; default at once.
 
     Returns
     -------
@@ -146,9 +146,12 @@ def timing(
     1.5
     """
     told = netlist if isinstance(netlist, Placement) else None
-    read = told.packed.circuit if told else circuit(netlist)  # type: ignore[arg-type]
+    read = (
+        netlist.packed.circuit if isinstance(netlist, Placement) else circuit(netlist)
+    )
     clocks = _checked(clock or {})
-    model = _Model(read, delays or ice40(), _wires(read, told, wires), clocks)
+    known = ice40() if delays is None else delays
+    model = _Model(read, known, _wires(read, told, wires), clocks)
     late, early = model.arrivals(max), model.arrivals(min)
     _number("setup", setup)
     ends = [c for c in read.cells if c.kind == "OUT" or c.register]
@@ -244,7 +247,9 @@ class _Model:
         told = self.delays[key]
         if isinstance(told, tuple):
             if pin >= len(told):
-                raise ValueError(f"delay of {key!r}: {len(told)} pins, and {pin} is read")
+                raise ValueError(
+                    f"delay of {key!r}: {len(told)} pins, and {pin} is read"
+                )
             told = told[pin]
         return _number(f"delay of {key}", told)
 
@@ -279,7 +284,8 @@ class _Model:
         while True:
             time, cell, pin = found[net]
             if pin < 0:
-                steps.append(Step(cell.name, pin, 0.0, time, time))
+                logic = self.logic(cell, 0) if cell.register else 0.0
+                steps.append(Step(cell.name, pin, 0.0, logic, time))
                 return tuple(steps[::-1])
             wire = self.wires.get((cell.name, pin), 0.0)
             steps.append(Step(cell.name, pin, wire, self.logic(cell, pin), time))
