@@ -168,17 +168,11 @@ def uplink() -> Quantity:
     return (fact("w680_ace", "uplink") * each).named("between chipset and processor")
 
 
-@counting("tokens a second by {split}, {name}", unit="token/s", family="E_decode")
-def rate(name: str, split: str) -> float:
-    """Of Llama-3-70B in 4 bits, on one of the machines, or the mended one."""
+@counting("{what} by {split}, {name}", unit="token/s", family="J")
+def rate(name: str, split: str, what: str = "decode") -> float:
+    """Tokens a second of Llama-3-70B: ``decode``, its ``low``, ``high``, ``prompt``."""
     made = mended() if name == "mended" else build(name)
-    return speed(made, MODEL, split=split).decode
-
-
-@counting("prompt tokens a second by {split}, {name} board", unit="token/s")
-def prompt(name: str, split: str) -> float:
-    """Of the same, reading a prompt."""
-    return speed(build(name), MODEL, split=split).prompt
+    return float(getattr(speed(made, MODEL, split=split), what))
 
 
 def token(split: str) -> Quantity:
