@@ -19,7 +19,7 @@ ROUNDED = 1.01  # what is told has two or three digits
 
 
 @dataclass(frozen=True)
-class Growth:
+class Projected:
     """One projection.
 
     - ``base``: what it was at the start, by the growth that is told
@@ -38,7 +38,7 @@ def growth(
     years: float,
     *,
     sold: Given | None = None,
-) -> Growth:
+) -> Projected:
     """Back a projection out to its start.
 
     Parameters
@@ -46,7 +46,7 @@ def growth(
     value : Quantity
         What is projected, in dollars.
     rates : tuple of float
-        Growth a year, lowest and highest, such as (0.15, 0.2).
+        Projected a year, lowest and highest, such as (0.15, 0.2).
     years : float
         From start to end.
     sold : Span, Range or Quantity, optional
@@ -54,7 +54,7 @@ def growth(
 
     Returns
     -------
-    Growth
+    Projected
         The start, the growth that is needed, and whether they agree.
 
     Raises
@@ -80,14 +80,14 @@ def growth(
         value / chosen((1 + low) ** years, label="growth, lowest"),
     ).named("start of the projection")
     if sold is None:
-        return Growth(start, None, None)
+        return Projected(start, None, None)
     known = span(sold)
     needed = (value / known.low).si ** (1 / years) - 1
-    return Growth(start, needed, bool(known.low <= start.high * ROUNDED))
+    return Projected(start, needed, bool(known.low <= start.high * ROUNDED))
 
 
 def rate(first: Quantity, last: Quantity, years: float) -> float:
-    """Growth a year between two values."""
+    """Projected a year between two values."""
     at_least(1e-9, years=years)
     if first.si <= 0 or last.si <= 0:
         raise ValueError(f"{first.text()} to {last.text()}: both above zero")
@@ -113,7 +113,7 @@ PROJECTIONS = (
 )
 
 
-def backed_out() -> dict[str, Growth]:
+def backed_out() -> dict[str, Projected]:
     """All of them."""
     found = {}
     for claim, value, rates, years, sold in PROJECTIONS:

@@ -23,7 +23,7 @@ from stacklib.quantity.bounds import at_least, share, whole
 CAUGHT_LATE = 0.9  # of what is left, silicon shows so much to one round of tests
 
 
-class Stage(NamedTuple):
+class Tooled(NamedTuple):
     """A step from text to masks: its tools, and what is said of one of them."""
 
     name: str
@@ -33,23 +33,23 @@ class Stage(NamedTuple):
 
 
 STAGES = (
-    Stage("architecture", "models as in this book", "accelerators.cycles", ""),
-    Stage("logic", "Xcelium, VCS", "accelerators.rtl", "chipstack-speedup"),
-    Stage(
+    Tooled("architecture", "models as in this book", "accelerators.cycles", ""),
+    Tooled("logic", "Xcelium, VCS", "accelerators.rtl", "chipstack-speedup"),
+    Tooled(
         "formal, emulation",
         "Palladium, ZeBu",
         "accelerators.rtl.tools.proves",
         "eda-verification-share",
     ),
-    Stage("synthesis", "Genus, Design Compiler", "accelerators.rtl.yosys", ""),
-    Stage("place and route", "Innovus, IC Compiler II", "route", "dsoai-speedup"),
-    Stage(
+    Tooled("synthesis", "Genus, Design Compiler", "accelerators.rtl.yosys", ""),
+    Tooled("place and route", "Innovus, IC Compiler II", "route", "dsoai-speedup"),
+    Tooled(
         "timing, rules, supply",
         "Tempus, PrimeTime, Pegasus, IC Validator, PrimeSim",
         "timing, rules, ir_drop",
         "primesim-speedup",
     ),
-    Stage("masks", "cuLitho", "cost.fact", "culitho-speedup"),
+    Tooled("masks", "cuLitho", "cost.fact", "culitho-speedup"),
 )
 
 

@@ -112,7 +112,7 @@ def test_a_model_runs_in_analog_cells():
 
 
 def test_what_was_foretold_of_the_converter():
-    """Rounding was foretold within a factor of two; that the range was short was not."""
+    """Rounding was foretold within a factor of two; too short a range was not."""
     assert TOLD["analog-breaks"]["adc"] == 3
     assert FOUND["analog-breaks"]["adc"] == 10
     assert FOUND["analog-breaks-reach-8"]["adc"] == 4
@@ -133,7 +133,7 @@ def test_memory_that_multiplies_wins_alone_and_loses_in_a_batch():
     assert TOLD["in-memory"]["loses_from"] == in_dram.napkin() == loses
     times = [in_dram.in_memory(4096, 4096, b).times.si for b in (1, 2, 4, 8, 64)]
     assert times == sorted(times, reverse=True) and times[0] == pytest.approx(
-        gain, 1e-3
+        gain, 3e-3
     )
 
 
@@ -182,7 +182,7 @@ def test_spikes_are_counted(one):
 
 
 def test_what_was_foretold_of_spikes():
-    """Twice too many steps: half as many were enough, and spikes won where they lost."""
+    """Half as many steps were enough, and spikes won where they were to lose."""
     runs = [row for name, row in FOUND.items() if name.startswith("spiking-")]
     steps = sorted(row["steps"] for row in runs)
     assert steps[len(steps) // 2] == 8 < TOLD["spiking"]["steps"] == 16

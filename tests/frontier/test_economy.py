@@ -111,7 +111,7 @@ def test_processors_take_their_watts_from_gpus():
 
 
 def test_tokens_of_a_campus_are_those_of_its_copies():
-    """As many as `serving.estimate` gives a GPU, times GPUs; what does not fit is said."""
+    """As many as `serving.estimate` gives a GPU; what does not fit is said."""
     from stacklib.serving import estimate
 
     told = campus().tokens("llama-3-70b", "fp8", 2, 64)

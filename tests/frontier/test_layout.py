@@ -21,7 +21,7 @@ from stacklib.frontier.layout.circuit import (
     write,
 )
 from stacklib.frontier.layout.packing import pack
-from stacklib.frontier.layout.placing import Grid, half_perimeter, legal
+from stacklib.frontier.layout.placing import Floor, half_perimeter, legal
 from stacklib.frontier.layout.routing import HALF, PITCH
 from stacklib.roofline.work.fit import Infeasible
 
@@ -155,12 +155,12 @@ def test_a_register_breaks_a_loop():
 
 def test_a_floorplan_too_small_is_refused_with_the_sum():
     """Cells and sites stand in the message; so does a column too short for a chain."""
-    with pytest.raises(Infeasible, match="404 cells and 8 pads.*: 320 sites"):
-        place(stored(), grid=Grid(10, 5, memory=(1, 2)))
+    with pytest.raises(Infeasible, match=r"404 cells and 8 pads.*: 320 sites"):
+        place(stored(), grid=Floor(10, 5, memory=(1, 2)))
     with pytest.raises(Infeasible, match="chains of 5 tiles, the longest of 4"):
-        place(stored(), grid=Grid(40, 3, memory=()))
+        place(stored(), grid=Floor(40, 3, memory=()))
     for bad in ({"seed": -1}, {"seed": True}, {"effort": -1}, {"effort": float("nan")}):
-        with pytest.raises(ValueError, match="seed|effort"):
+        with pytest.raises(ValueError, match=r"seed|effort"):
             place(LINE, **bad)
 
 
@@ -205,7 +205,7 @@ def test_random_netlists_are_placed_legally(seed):
         else:
             rows.append((f"g{n}", "LUT", nets, f"n{n}"))
     rows.append(("o", "OUT", f"n{n}", ""))
-    placed = place(rows, seed, effort=0.05, grid=Grid(4, 4, memory=()))
+    placed = place(rows, seed, effort=0.05, grid=Floor(4, 4, memory=()))
     assert legal(placed) == []
     total = 0
     for pins in placed.packed.nets.values():
@@ -243,7 +243,7 @@ def test_a_planted_fault_breaks_a_placement():
 @pytest.fixture(scope="module")
 def layout():
     """The adder, placed and routed."""
-    return route(place(adder(), 2, effort=0.2, grid=Grid(6, 6, memory=())))
+    return route(place(adder(), 2, effort=0.2, grid=Floor(6, 6, memory=())))
 
 
 def test_the_adder_is_routed_and_read_back(layout):
@@ -262,7 +262,7 @@ def test_random_netlists_are_routed_cleanly(seed):
         nets = " ".join(f"n{pick.randrange(n)}" for _ in range(pick.randint(1, 4)))
         rows.append((f"g{n}", "LUT", nets, f"n{n}"))
     rows.append(("o", "OUT", f"n{n}", ""))
-    placed = place(rows, seed, effort=0.02, grid=Grid(3, 3, memory=()))
+    placed = place(rows, seed, effort=0.02, grid=Floor(3, 3, memory=()))
     assert rules(route(placed)) == []
 
 
@@ -301,7 +301,7 @@ def test_an_open_is_found(layout):
 
 def test_a_spacing_is_found(layout):
     """A bit of metal too near to a wire, and touching nothing."""
-    layer, x0, y0, x1, y1 = next(s for s in layout.shapes if s[0] == "m2")
+    layer, _, y0, x1, y1 = next(s for s in layout.shapes if s[0] == "m2")
     beside = (layer, x1 + 1, y0, x1 + 1 + PITCH, y1)
     assert "spacing" in found(with_shapes(layout, add=(beside,)))
 

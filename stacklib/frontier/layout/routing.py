@@ -26,7 +26,7 @@ Rect = tuple[str, int, int, int, int]  # layer, then left, low, right, high
 
 
 @dataclass(frozen=True)
-class Layout:
+class Wired:
     """Rectangles, and where cells touch them.
 
     - ``shapes``: layer, left, low, right, high; four units from track to track
@@ -54,7 +54,7 @@ class Layout:
         return sum(layer == CUT for layer, *_ in self.shapes)
 
 
-def route(placement: Placement, *, rounds: int = 60) -> Layout:
+def route(placement: Placement, *, rounds: int = 60) -> Wired:
     """Route every net of a placement; raises when two still share a wire.
 
     Parameters
@@ -66,7 +66,7 @@ def route(placement: Placement, *, rounds: int = 60) -> Layout:
 
     Returns
     -------
-    Layout
+    Wired
         Rectangles of two metals and the vias between them.
 
     Raises
@@ -87,7 +87,7 @@ def route(placement: Placement, *, rounds: int = 60) -> Layout:
     for number in range(1, rounds + 1):
         maze.negotiate(number)
         if not maze.shared:
-            return Layout(maze.shapes(), pins, joined, number)
+            return Wired(maze.shapes(), pins, joined, number)
     raise Infeasible(
         f"{len(maze.shared)} places of the grid are wanted by two nets after {rounds} "
         f"rounds, with {TRACKS} tracks a tile; spread the cells"

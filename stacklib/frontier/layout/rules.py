@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .routing import CUT, FIRST, HALF, PITCH, SECOND, Layout, Rect
+from .routing import CUT, FIRST, HALF, PITCH, SECOND, Rect, Wired
 
 WIDTH, SPACE = 2 * HALF, PITCH - 2 * HALF
 BUCKET = 4 * PITCH
@@ -27,12 +27,12 @@ class Violation:
     what: str
 
 
-def rules(layout: Layout) -> list[Violation]:
+def rules(layout: Wired) -> list[Violation]:
     """Every design rule that a layout breaks, and every short and open.
 
     Parameters
     ----------
-    layout : Layout
+    layout : Wired
         Of ``route``, or with shapes of one's own.
 
     Returns
@@ -143,7 +143,7 @@ def _enclosures(
             yield Violation("enclosure", CUT, (x0, y0), f"not covered by {bare}")
 
 
-def _compared(layout: Layout, group: list[int]) -> Iterator[Violation]:
+def _compared(layout: Wired, group: list[int]) -> Iterator[Violation]:
     """The netlist read back against the one that was meant."""
     touched: dict[tuple[str, str], int] = {}
     first = [(n, s) for n, s in enumerate(layout.shapes) if s[0] == FIRST]

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from stacklib.quantity import quoted
 
-from .circuit import CONSTANTS, Cell, Circuit, Netlist, circuit
+from .circuit import CONSTANTS, Circuit, Gate, Netlist, circuit
 from .placing import Placement
 
 Delay: TypeAlias = "float | tuple[float, ...]"  # of the cell, or by pin
@@ -25,7 +25,7 @@ NS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Passed:
     """One cell of a path: the wire that leads to it, and the cell, in ns."""
 
     cell: str
@@ -44,7 +44,7 @@ class Path:
     """
 
     end: str
-    steps: tuple[Step, ...]
+    steps: tuple[Passed, ...]
     arrival: float
     slack: float
     hold: float
@@ -166,7 +166,7 @@ def timing(
         hold = early[cell.data[0]][0] + wire - at
         steps = (
             *model.way(late, cell.data[0]),
-            Step(cell.name, 0, wire, need, arrival),
+            Passed(cell.name, 0, wire, need, arrival),
         )
         found.append((cell.name, steps, arrival, arrival - at, hold))
     if not found:
@@ -231,7 +231,7 @@ class _Model:
         self.circuit, self.delays, self.wires = read, delays, wires
         self.clocks = clocks
 
-    def logic(self, cell: Cell, pin: int) -> float:
+    def logic(self, cell: Gate, pin: int) -> float:
         """From a pin to the output."""
         for key in (cell.name, cell.kind, cell.kind.partition(":")[0]):
             if key in self.delays:
@@ -253,9 +253,9 @@ class _Model:
             told = told[pin]
         return _number(f"delay of {key}", told)
 
-    def arrivals(self, choose: Any) -> dict[str, tuple[float, Cell, int]]:
+    def arrivals(self, choose: Any) -> dict[str, tuple[float, Gate, int]]:
         """When each net has settled: latest or earliest, by which cell and pin."""
-        found: dict[str, tuple[float, Cell, int]] = {}
+        found: dict[str, tuple[float, Gate, int]] = {}
         for cell in self.circuit.order:
             if cell.output in CONSTANTS:
                 continue
@@ -274,19 +274,19 @@ class _Model:
                 found[cell.output] = (time, cell, pin)
         return found
 
-    def at(self, found: dict[str, Any], cell: Cell, pin: int) -> float:
+    def at(self, found: dict[str, Any], cell: Gate, pin: int) -> float:
         """When a pin has settled."""
         return found[cell.inputs[pin]][0] + self.wires.get((cell.name, pin), 0.0)
 
-    def way(self, found: dict[str, Any], net: str) -> tuple[Step, ...]:
+    def way(self, found: dict[str, Any], net: str) -> tuple[Passed, ...]:
         """The cells that a net's arrival came through, first one first."""
         steps = []
         while True:
             time, cell, pin = found[net]
             if pin < 0:
                 logic = self.logic(cell, 0) if cell.register else 0.0
-                steps.append(Step(cell.name, pin, 0.0, logic, time))
+                steps.append(Passed(cell.name, pin, 0.0, logic, time))
                 return tuple(steps[::-1])
             wire = self.wires.get((cell.name, pin), 0.0)
-            steps.append(Step(cell.name, pin, wire, self.logic(cell, pin), time))
+            steps.append(Passed(cell.name, pin, wire, self.logic(cell, pin), time))
             net = cell.inputs[pin]
