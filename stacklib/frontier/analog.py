@@ -58,6 +58,8 @@ class Crossbar:
             raise ValueError(
                 f"inputs of {x.shape[-1]} numbers; {self.cells.shape[1]} are read"
             )
+        if not np.isfinite(x).all():
+            raise ValueError("inputs with NaN or infinity; a voltage is finite")
         top = 2 ** (INPUT_BITS - 1) - 1
         scale = np.abs(x).max(axis=-1, keepdims=True) / top
         scale[scale == 0] = 1

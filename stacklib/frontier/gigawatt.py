@@ -44,7 +44,7 @@ class Campus:
 
 
 def campus(
-    watts: Quantity | None = None,
+    watts: Quantity | float | None = None,
     on: str = SERVER,
     *,
     pue: Given | None = None,
@@ -55,7 +55,7 @@ def campus(
 
     Parameters
     ----------
-    watts : Quantity, optional
+    watts : Quantity or float, optional
         At the meter; a gigawatt.
     on : str, optional
         ``h100-sxm`` or ``b200-sxm``, in servers of eight.
@@ -85,7 +85,9 @@ def campus(
     '500,000 to 710,000'
     """
     above_zero(processors=processors, a_watt=a_watt)
-    meter = chosen(1, "GW", label="the campus") if watts is None else watts
+    if watts is None:
+        watts = chosen(1, "GW", label="the campus")
+    meter = watts.to("W") if isinstance(watts, Quantity) else chosen(watts, "W")
     above_zero(watts=meter.si)
     over = (
         span(quoted("uptime.pue_hyperscale"), quoted("uptime.pue_2023"))

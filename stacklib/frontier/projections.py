@@ -70,6 +70,8 @@ def growth(
     >>> told.true, round(told.needed, 2)
     (False, 0.12)
     """
+    if not isinstance(rates, tuple) or len(rates) != 2:
+        raise ValueError(f"rates {rates!r}: the lowest and the highest are needed")
     low, high = rates
     at_least(-0.99, lowest=low, highest=high)
     at_least(1e-9, years=years)

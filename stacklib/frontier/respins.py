@@ -60,13 +60,14 @@ class Respin:
     - ``first``: chance that the first silicon can be sold
     - ``sets``: sets of masks until it can, the first included
     - ``months``: lost on the way
-    - ``cost``: masks of the sets after the first, and what the delay loses
+    - ``cost``: masks of the sets after the first, and what the delay loses; nothing
+      where none is to be expected
     """
 
     first: float
     sets: float
     months: float
-    cost: Span
+    cost: Span | None
 
 
 def respin(
@@ -122,9 +123,10 @@ def respin(
         k += 1
     late = more * months
     each = span(fact("masks", "leading"))
-    if lost_a_month is not None:
-        each = each + span(lost_a_month) * chosen(max(months, 1e-12), label="months")
-    return Respin(first, 1 + more, late, each * chosen(max(more, 1e-12), label="sets"))
+    if lost_a_month is not None and months:
+        each = each + span(lost_a_month) * chosen(months, label="months")
+    cost = each * chosen(more, label="sets") if more > 0 else None
+    return Respin(first, 1 + more, late, cost)
 
 
 def drawn(

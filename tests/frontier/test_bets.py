@@ -97,6 +97,14 @@ def test_bad_cells_are_refused(bad):
         analog.analog_matmul(**{"weights": np.eye(2), **bad})
 
 
+def test_bad_inputs_of_a_product_are_refused():
+    """Of another length, or no numbers."""
+    with pytest.raises(ValueError, match="inputs of 3 numbers; 2 are read"):
+        analog.analog_matmul(np.eye(2))([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="NaN"):
+        analog.analog_matmul(np.eye(2))([1.0, float("nan")])
+
+
 def test_a_model_runs_in_analog_cells():
     """Good converters change little; three bits change much: on one short text."""
     from stacklib.tinylm import load

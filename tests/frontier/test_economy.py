@@ -162,6 +162,7 @@ def test_what_a_respin_costs():
     assert sure.first == 1 and sure.sets == 1 and sure.months == 0
     masks = respin(1000, 0.999)
     delayed = respin(1000, 0.999, lost_a_month=Quantity(10e6, "USD"))
+    assert sure.cost is None
     added = (delayed.cost.low - masks.cost.low).si
     assert added == pytest.approx(10e6 * masks.months)
     caught = respins.caught_for(0.5, 1000)

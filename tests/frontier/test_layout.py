@@ -139,6 +139,7 @@ def test_yosys_json_is_read():
         ([("i", "IN", "", "a", "b")], "cell, kind, inputs and output"),
         ([("o", "NOT", "", "b")], "reads nothing"),
         ("mac", "no netlist 'mac' is kept"),
+        (None, "None: rows of cells"),
     ],
 )
 def test_bad_netlists_are_refused(rows, said):

@@ -125,6 +125,11 @@ def test_longer_wires_take_longer():
         ({"delays": {"NOT": ()}}, "0 pins, and 0 is read"),
         ({"delays": {"NOT": 1.0}, "period": float("inf")}, "period inf"),
         ({"delays": {"NOT": 1.0}, "wires": {("g", 0): -2}}, "-2: a delay"),
+        (
+            {"delays": {"NOT": 1.0}, "wires": {("gg", 0): 2}},
+            "no cell is named 'gg'.* g",
+        ),
+        ({"delays": {"NOT": 1.0}, "clock": {"r": 2}}, "no cell is named 'r'"),
     ],
 )
 def test_bad_delays_are_refused(more, said):
@@ -191,6 +196,8 @@ def test_a_wire_that_carries_too_much_is_named():
         ({(1, 1): 1.0}, {"supply": ()}, "one at least"),
         ({(1, 1): 1.0}, {"supply": {(9, 9)}}, "one at least"),
         ({(1, 1): 1.0}, {"ohm": 0.0}, "ohm"),
+        ({1: 1.0}, {}, "node 1: a column and a row"),
+        ({(1.5, 1): 1.0}, {}, "x = 1.5"),
     ],
 )
 def test_bad_loads_are_refused(load, more, said):

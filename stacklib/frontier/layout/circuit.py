@@ -138,6 +138,8 @@ def circuit(netlist: Netlist) -> Circuit:
         return netlist
     if isinstance(netlist, Mapping):
         return Circuit(tuple(_of_yosys(_top(netlist))))
+    if not isinstance(netlist, Iterable):
+        raise CircuitError(f"{netlist!r}: rows of cells, or Yosys' JSON, are needed")
     if isinstance(netlist, str):
         return stored(netlist)
     return Circuit(tuple(_cell(row) for row in netlist))

@@ -168,6 +168,8 @@ def place(
     whole(0, seed=seed)
     if isinstance(effort, bool) or not 0 <= effort <= 1000:
         raise ValueError(f"effort {effort!r}: 0 to 1000 times the usual swaps")
+    if not isinstance(grid, Floor):
+        raise ValueError(f"grid {grid!r}: a Floor(columns, rows) is needed")
     packed = pack(circuit(netlist))
     _fits(packed, grid)
     board = _Board(packed, grid)

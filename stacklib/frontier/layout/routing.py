@@ -82,6 +82,8 @@ def route(placement: Placement, *, rounds: int = 60) -> Wired:
     1
     """
     whole(rounds=rounds)
+    if not isinstance(placement, Placement):
+        raise ValueError(f"{str(placement)[:40]!r}: what ``place`` returns is needed")
     pins, joined = _pins(placement)
     maze = _Maze(placement, pins, joined)
     for number in range(1, rounds + 1):

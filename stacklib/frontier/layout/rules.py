@@ -52,6 +52,8 @@ def rules(layout: Wired) -> list[Violation]:
     >>> rules(route(place(rows)))
     []
     """
+    if not isinstance(layout, Wired):
+        raise ValueError(f"{str(layout)[:40]!r}: what ``route`` returns is needed")
     for layer, x0, y0, x1, y1 in layout.shapes:
         if layer not in (FIRST, SECOND, CUT) or x0 >= x1 or y0 >= y1:
             raise ValueError(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from stacklib.quantity.bounds import above_zero, at_least
+from stacklib.quantity.bounds import above_zero, at_least, whole
 
 from .placing import Placement
 
@@ -141,8 +141,12 @@ def _drawn(
             if not block.pad:
                 drawn[x, y] = drawn.get((x, y), 0.0) + amps
         return drawn
-    for (x, y), amount in load.items():
-        at_least(0, x=x, y=y, amps=amount)
+    for node, amount in load.items():
+        if not isinstance(node, tuple) or len(node) != 2:
+            raise ValueError(f"node {node!r}: a column and a row, (x, y), are needed")
+        x, y = node
+        whole(0, x=x, y=y)
+        at_least(0, amps=amount)
         drawn[x, y] = float(amount)
     if not any(drawn.values()):
         raise ValueError("no node draws a current: there is no drop to be found")

@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from stacklib.quantity import quoted
 
-from .circuit import CONSTANTS, Circuit, Gate, Netlist, circuit
+from .circuit import CONSTANTS, Circuit, CircuitError, Gate, Netlist, circuit
 from .placing import Placement
 
 Delay: TypeAlias = "float | tuple[float, ...]"  # of the cell, or by pin
@@ -150,6 +151,11 @@ def timing(
         netlist.packed.circuit if isinstance(netlist, Placement) else circuit(netlist)
     )
     clocks = _checked(clock or {})
+    names = {c.name for c in read.cells}
+    for name in [*clocks, *(name for name, _ in wires or ())]:
+        if name not in names:
+            near = get_close_matches(str(name), names, 3) or sorted(names)[:3]
+            raise CircuitError(f"no cell is named {name!r}; there is {', '.join(near)}")
     known = ice40() if delays is None else delays
     model = _Model(read, known, _wires(read, told, wires), clocks)
     late, early = model.arrivals(max), model.arrivals(min)
