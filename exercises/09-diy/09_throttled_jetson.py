@@ -17,7 +17,7 @@ An exported product reads codes of 0 to 255: `x = scale * (code - zero)`.
   outside 0 to 255, sum whole numbers with the codes `weights`, and scale once.
 
 hint: For hours, all watts pass the resistance. A range of 1 to 3 begins at 0. `round`
-of Python takes the even neighbour of a half, as ONNX does.
+of Python takes the even number where two are as near, as ONNX does.
 """
 
 from stacklib.diy import heat

@@ -57,11 +57,11 @@ def test_the_machine_of_the_page_has_three_things_wrong():
 
 
 def test_published_rigs_are_scored_as_the_bands_are():
-    rows = page.by_split()
+    rows = page.scores("split")
     assert sum(row["rows"] for row in rows) == page.rows().si - 1  # one of its own kind
     assert all(row["in the band"] > 0.88 for row in rows)
     assert page.predicted("J-F224").si == pytest.approx(1.144, abs=0.03)
-    assert len(page.by_rig()) == page.RIGS
+    assert len(page.scores("card")) == page.RIGS
 
 
 @pytest.mark.parametrize("place", range(3))

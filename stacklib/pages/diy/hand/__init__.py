@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -17,23 +18,17 @@ from stacklib.roofline.work.fit import Infeasible
 MODEL, LARGE, FORMAT, CONTEXT = "llama-2-7b", "llama-3-70b", "q4_k_m", 1024
 LOW, FULL = MODES
 # What is carried, and what stands beside a keyboard.
-OTHERS = (
-    "jetson_agx_orin_64",
-    "jetson_agx_thor",
-    "m4",
-    "m4_max",
-    "m3_ultra",
-    "strix_halo_395",
-    "dgx_spark_gb10",
+OTHERS = tuple(
+    "jetson_agx_orin_64 jetson_agx_thor m4 m4_max strix_halo_395 dgx_spark_gb10".split()
 )
-SHOWN = tuple(on for on in OTHERS if on != "m3_ultra")
 PUBLISHED = {  # rows that others measured, and the model of each
     "J-F901": "llama-3.1-8b",
     "J-F902": "llama-3.2-3b",
     "J-F903": "qwen2.5-7b",
     "J-F904": "gemma-2-2b",
-    "J-F909": "qwen2.5-1.5b",
     "J-F906": MODEL,
+    "J-F907": "llama-2-13b",
+    "J-F908": "llama-2-70b",
 }
 # A small fanless case: kelvins a watt from die to fins and on to the air, joules a
 # kelvin of both; hours, degrees of the air around it. With a fan the air takes more.
@@ -52,18 +47,11 @@ def bandwidth(mode: str = FULL) -> Quantity:
     return in_mode(JETSON, mode).memory_bandwidth
 
 
-def dense() -> Quantity:
-    """Of INT8 on the chip, without 2:4 sparsity."""
-    return hardware.get(JETSON).peak("int8")
-
-
 def arithmetic() -> Quantity:
     """Seconds of a token's arithmetic at that rate."""
-    work = decode_work(
-        models.get(MODEL), dtype="bf16", batch=1, context=CONTEXT
-    ).operations
+    work = decode_work(models.get(MODEL), dtype="bf16", batch=1, context=CONTEXT)
     rate = hardware.get(JETSON).peak("fp16").across(1)
-    return (work / rate).to("ms").named("arithmetic of a token")
+    return (work.operations / rate).to("ms").named("arithmetic of a token")
 
 
 def slower(*, published: bool = False) -> Quantity:
@@ -98,40 +86,42 @@ def each(held: Held) -> Quantity:
     return (chosen(1, "token", label="a token") / held.rate).to("ms").named("a token")
 
 
-def large(on: str = "jetson_agx_thor") -> Held:
-    """The model of the running case in four bits, on the smallest that holds it."""
-    return hand.held(LARGE, on, FORMAT, CONTEXT)
+def large() -> Held:
+    """The model of the running case, on the smallest of these that holds it."""
+    return hand.held(LARGE, OTHERS[0], FORMAT, CONTEXT)
 
 
 def rows() -> list[dict[str, Any]]:
-    """A row a machine: what fits, and at which rate."""
-    found = [line(JETSON, mode) for mode in MODES]
-    return found + [line(on) for on in SHOWN]
-
-
-def line(on: str, mode: str | None = None) -> dict[str, Any]:
-    """One machine in one mode."""
-    device = in_mode(on, mode)
-    small = hand.held(MODEL, on, FORMAT, CONTEXT, mode)
-    try:
-        wide: Any = hand.held(LARGE, on, FORMAT, CONTEXT, mode).rate
-    except Infeasible:
-        wide = None
-    return {
-        "machine": f"{device.short}, {mode}" if mode else device.short,
-        "memory": device.memory_capacity,
-        "bandwidth": device.memory_bandwidth,
-        "7B": small.rate,
-        "least": small.low,
-        "most": small.high,
-        "70B": wide,
-        "a token": small.joules,
-    }
+    """A row a machine, in its modes: what fits, and at which rate."""
+    found, modes = [], [(JETSON, mode) for mode in MODES]
+    for on, mode in [*modes, *((on, None) for on in OTHERS)]:
+        device, small = in_mode(on, mode), hand.held(MODEL, on, FORMAT, CONTEXT, mode)
+        large: Any = None
+        with suppress(Infeasible):
+            large = hand.held(LARGE, on, FORMAT, CONTEXT, mode).rate
+        found.append(
+            {
+                "machine": f"{device.short}, {mode}" if mode else device.short,
+                "memory": device.memory_capacity,
+                "bandwidth": device.memory_bandwidth,
+                "7B": small.rate,
+                "least": small.low,
+                "most": small.high,
+                "70B": large,
+                "a token": small.joules,
+            }
+        )
+    return found
 
 
 def device_of(id: str) -> str:
     """The machine of a published row."""
     return JETSON if "Nano" in row(id).system else OTHERS[0]
+
+
+def served() -> Quantity:
+    """What is predicted where somebody asked a small model through a server."""
+    return hand.held("qwen2.5-1.5b", JETSON, FORMAT, CONTEXT).rate
 
 
 def beside() -> list[dict[str, Any]]:
@@ -161,20 +151,17 @@ def step(kind: str, past: int) -> runs.Run:
 
 def steps() -> list[dict[str, Any]]:
     """The model in floats and in INT8: steps, and what prose costs it."""
-    found = []
-    for kind in ("fp32", "int8"):
-        first, last = (step(kind, past) for past in (0, 511))
-        found.append(
-            {
-                "weights": kind.upper(),
-                "predicted": first.predicted,
-                "empty cache": first.measured,
-                "full cache": last.measured,
-                "perplexity": text(kind),
-                "by NumPy": text(kind, told=True),
-            }
-        )
-    return found
+    return [
+        {
+            "weights": kind.upper(),
+            "predicted": step(kind, 0).predicted,
+            "empty cache": step(kind, 0).measured,
+            "full cache": step(kind, 511).measured,
+            "perplexity": text(kind),
+            "by NumPy": text(kind, told=True),
+        }
+        for kind in ("fp32", "int8")
+    ]
 
 
 def nodes(kind: str) -> Quantity:
@@ -184,12 +171,11 @@ def nodes(kind: str) -> Quantity:
 
 def text(kind: str, told: bool = False) -> Quantity:
     """Perplexity of prose it never read: told by NumPy, or found by onnxruntime."""
+    label = f"perplexity, {kind}"
     if told:
         value = runs.results.prediction("edge")["texts"][kind][0]
-        return foretold("edge", value, "", f"perplexity, {kind}, NumPy")
-    return recorded(
-        EDGE, "texts", f"{kind}/0", label=f"perplexity, {kind}, onnxruntime"
-    )
+        return foretold("edge", value, "", f"{label}, NumPy")
+    return recorded(EDGE, "texts", f"{kind}/0", label=label)
 
 
 def same(field: str) -> Quantity:
@@ -209,6 +195,7 @@ def gain(told: bool) -> Quantity:
     return (times[0] / times[1]).named("INT8 over floats")
 
 
-def copied() -> Quantity:
-    """What a full cache adds to a step in INT8, measured."""
-    return (step("int8", 511).measured - step("int8", 0).measured).named("a full cache")
+def late(kind: str, past: int = 0) -> Quantity:
+    """What a step took above its prediction."""
+    run = step(kind, past)
+    return (run.measured - run.predicted).named(f"late, {kind}, {past} cached")

@@ -54,6 +54,6 @@ def _machine(mode: str) -> d.Node:
         d.Box(f"{name}, {words}", [name], role=role, lit=name == "GPU")
         for name, role in READERS
     ]
-    label = "nobody has memory of his own"
+    label = "none has memory of its own"
     box = d.Box(chip, [label], d.flow(*readers, gap=6), role="muted")
     return d.below(memory, bus, box, gap=0)

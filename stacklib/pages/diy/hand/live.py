@@ -34,22 +34,20 @@ def controls() -> list[dict[str, Any]]:
 def explore(*, on: str, model: str, dtype: str, context: int) -> Spec:
     """Tokens a second over the cache, and whether it fits."""
     key, _, mode = on.partition(":")
-    found: dict[int, hand.Held] = {}
-    why = ""
+    found, why = dict[int, hand.Held](), ""
     for tokens in CONTEXTS:
         try:
             found[tokens] = hand.held(model, key, dtype, tokens, mode or None)
         except Infeasible as sum_:
             why = str(sum_) if tokens == context else why
-    device, name = hardware.get(key).short, models.get(model).name
+    device, called = hardware.get(key).short, models.get(model).name
     marks, said = list[Mark](), list[dict[str, Any]]()
     if found:
         xs = [max(tokens, 128) for tokens in found]
-        ceilings = [each.ceiling.si for each in found.values()]
-        marks = [
-            line(xs, ceilings, "bytes over bandwidth", "predicted"),
-            line(xs, [each.rate.si for each in found.values()], "engine", "predicted"),
-        ]
+        ends = {"ceiling": "bytes over bandwidth", "rate": "engine"}
+        for name, words in ends.items():
+            ys = [getattr(each, name).si for each in found.values()]
+            marks.append(line(xs, ys, words, "predicted"))
     if not why:
         mine = found[context]
         marks.append(here(max(context, 128), mine.rate.si, "yours"))
@@ -60,7 +58,7 @@ def explore(*, on: str, model: str, dtype: str, context: int) -> Spec:
         ]
         if mine.joules is not None:
             said.append(readout("joules", "A token", mine.joules, unit="J/token"))
-    title = f"{name} on {device}: " + ("it fits." if not why else "it does not fit.")
+    title = f"{called} on {device}: " + ("it fits." if not why else "it does not fit.")
     return chart(
         title,
         x=axis("Tokens cached", log=True, limits=[100, 40_000]),

@@ -73,11 +73,6 @@ def rate(split: str, lanes: int = 16, batch: int = 1, what: str = "decode") -> Q
     return stamp(call, f"J/{kind}")
 
 
-def read(split: str, lanes: int = 16) -> Quantity:
-    """Tokens of a prompt a second."""
-    return rate(split, lanes, what="prompt")
-
-
 def lost(what: str, lanes: int, batch: int = 1) -> Quantity:
     """Share of the speed by tensors that is gone with the last card on few lanes."""
     of, left = (rate("tensors", n, batch, what) for n in (16, lanes))
@@ -111,9 +106,9 @@ def activations(tokens: int) -> Quantity:
     """Bytes of so many tokens between two layers."""
     rows = chosen(tokens, label="tokens")
     width = chosen(2, "B", label="bytes of a number")
-    return (
-        rows * models.get(MODEL).size("hidden", "hidden size") * width
-    ).named("activations")
+    return (rows * models.get(MODEL).size("hidden", "hidden size") * width).named(
+        "activations"
+    )
 
 
 def layers_each() -> Quantity:
@@ -146,17 +141,15 @@ def exchanging(lanes: int) -> Quantity:
 def reading(lanes: int) -> Quantity:
     """Seconds of the prompt."""
     tokens = chosen(CONTEXT, "token", label="tokens of the prompt")
-    return (tokens / read("tensors", lanes)).to("s").named("the prompt")
+    return (tokens / rate("tensors", lanes, what="prompt")).to("s").named("the prompt")
 
 
 def row(lanes: int) -> dict[str, Any]:
     """What is left with one card on so many lanes."""
     runs = [
-        rate("layers", lanes),
-        rate("tensors", lanes),
+        *(rate(split, lanes) for split in ("layers", "tensors")),
         rate("tensors", lanes, READERS),
-        read("layers", lanes),
-        read("tensors", lanes),
+        *(rate(split, lanes, what="prompt") for split in ("layers", "tensors")),
     ]
     return {"lanes": lanes, **dict(zip(COLUMNS, runs, strict=True))}
 
@@ -188,49 +181,38 @@ KINDS = {
 }
 
 
-@cache
-def scored() -> tuple[Miss, ...]:
-    """Published rows of rigs, by how far each is from its prediction."""
-    return rig_misses()
+def scores(by: str) -> list[dict[str, Any]]:
+    """Misses of published rows: ``"split"``, or ``"card"`` for the most frequent."""
+    groups: dict[str, list[Miss]] = defaultdict(list)
+    for miss in rig_misses():
+        words = miss.case.words
+        if by == "split":
+            groups["/".join(words)].append(miss)
+        elif words[0] == "decode":
+            groups[miss.case.device].append(miss)
+    if by == "split":
+        return [_score(told, groups[cell], cell) for cell, told in KINDS.items()]
+    most = sorted(groups, key=lambda key: (-len(groups[key]), key))[:RIGS]
+    return [_score(hardware.get(key).short, groups[key], "decode") for key in most]
 
 
-def _score(rows: list[Miss], cell: str) -> dict[str, Any]:
+def _score(what: str, rows: list[Miss], cell: str) -> dict[str, Any]:
     band = error_band(f"J/{cell}")
-    ends = (band.low, band.high) if band else (0.0, 0.0)
+    assert band is not None
     off = [miss.error for miss in rows]
     return {
+        "what": what,
         "rows": len(rows),
         "median miss": quantile(off, 0.5),
         "nine in ten": quantile(off, 0.9),
-        "in the band": holds(rows, ends) / len(rows),
+        "in the band": holds(rows, (band.low, band.high)) / len(rows),
     }
-
-
-def by_split() -> list[dict[str, Any]]:
-    """Kinds of split, with their misses."""
-    kinds: dict[str, list[Miss]] = defaultdict(list)
-    for miss in scored():
-        kinds["/".join(miss.case.words)].append(miss)
-    return [{"what": told, **_score(kinds[cell], cell)} for cell, told in KINDS.items()]
-
-
-def by_rig() -> list[dict[str, Any]]:
-    """The cards with most rows."""
-    cards_: dict[str, list[Miss]] = defaultdict(list)
-    for miss in scored():
-        if miss.case.words[0] == "decode":
-            cards_[miss.case.device].append(miss)
-    most = sorted(cards_, key=lambda key: (-len(cards_[key]), key))[:RIGS]
-    return [
-        {"card": hardware.get(key).short, **_score(cards_[key], "decode")}
-        for key in most
-    ]
 
 
 @counting("published rows of rigs that are predicted")
 def rows() -> int:
     """In tokens a second."""
-    return len(scored())
+    return len(rig_misses())
 
 
 @counting("speed of {id} as predicted", unit="%")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stacklib.diy.silicon.pins import PINS
 from stacklib.pages.diy import tapeout as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.quantity import Quantity, chosen
 
 __all__ = ["tile_with_pins"]
 TILE, PIN = "layer-4", "layer-2"
@@ -52,6 +52,6 @@ def tile_with_pins() -> d.Drawing:
     return d.draw(scene, name="tapeout-tile", title=title)
 
 
-def _pins(name: str, words: str, each: object, used: object, what: str) -> d.Box:
+def _pins(name: str, words: str, each: Quantity, used: Quantity, what: str) -> d.Box:
     told = [d.line(words, bold=True), d.line(each, " pins, ", used, " in use"), (what)]
     return d.Box(name, told, role=PIN, grow=0)

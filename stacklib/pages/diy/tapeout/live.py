@@ -37,7 +37,7 @@ def explore(*, design: str, fill: int) -> Spec:
         x=axis("Area once placed (µm²)", limits=[0, 25_000]),
         y=axis(
             "Array: units, bits, bits of a sum",
-            limits=down(len(areas)),
+            limits=down(len(areas) + 1),
             ticks=range(len(areas)),
             names=page.SHOWN,
         ),
