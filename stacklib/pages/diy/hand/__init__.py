@@ -26,8 +26,9 @@ PUBLISHED = {  # rows that others measured, and the model of each
     "J-F902": "llama-3.2-3b",
     "J-F903": "qwen2.5-7b",
     "J-F904": "gemma-2-2b",
-    "J-F909": "qwen2.5-1.5b",
     "J-F906": MODEL,
+    "J-F907": "llama-2-13b",
+    "J-F908": "llama-2-70b",
 }
 # A small fanless case: kelvins a watt from die to fins and on to the air, joules a
 # kelvin of both; hours, degrees of the air around it. With a fan the air takes more.
@@ -116,6 +117,11 @@ def rows() -> list[dict[str, Any]]:
 def device_of(id: str) -> str:
     """The machine of a published row."""
     return JETSON if "Nano" in row(id).system else OTHERS[0]
+
+
+def served() -> Quantity:
+    """What is predicted where somebody asked a small model through a server."""
+    return hand.held("qwen2.5-1.5b", JETSON, FORMAT, CONTEXT).rate
 
 
 def beside() -> list[dict[str, Any]]:

@@ -87,7 +87,7 @@ def broken() -> int:
 
 def core() -> Quantity:
     """What cards and processor of the guide's list draw."""
-    cards = chosen(2, label="cards") * fact("rtx_5090", "power").across(1)
+    cards = fact("rtx_5090", "power").across(2)
     return (cards + fact("7960x", "peak")).named("cards and processor")
 
 
@@ -111,7 +111,8 @@ def fact(name: str, field: str) -> Quantity:
 
 def bill(of: Build | None = None) -> Quantity:
     """All parts at their newest prices."""
-    prices = [one.quotes[-1].value.across(1) for one in (of or build()).parts()]
+    every = grouped((of or build()).parts())
+    prices = [one.quotes[-1].value.across(many) for many, one in every]
     return reduce(add, prices).named("all parts, newest prices")
 
 
