@@ -37,9 +37,9 @@ class Share(NamedTuple):
 
 
 SHARES = {
-    "hbm_share.first": "HBM, no quarter named",
-    "hbm_share.second": "HBM, no quarter named",
-    "hbm_share.oldest": "HBM beside two makers with the other half, 2023's split",
+    "hbm_share.first": ("a post of 002", "HBM, no quarter named"),
+    "hbm_share.second": ("another post of 002", "HBM, no quarter named"),
+    "hbm_share.oldest": ("000", "HBM beside two makers with the rest, 2023's split"),
 }
 # Who makes what at three nanometres and below, as two posts of one author tell it.
 FOUNDRIES = (
@@ -60,8 +60,7 @@ def deals() -> tuple[Deal, ...]:
 
 def shares() -> tuple[Share, ...]:
     """One maker's share of HBM, by each source."""
-    told = [(key, quoted(key)) for key in SHARES]
-    return tuple(Share(str(q.source.title), q, SHARES[key]) for key, q in told)
+    return tuple(Share(who, quoted(key), of) for key, (who, of) in SHARES.items())
 
 
 def apart() -> Quantity:

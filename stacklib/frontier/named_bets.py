@@ -37,7 +37,7 @@ class Bet(NamedTuple):
 
 def chips_for(model: str, held: Quantity, dtype: str | None = None) -> Quantity:
     """Chips that hold a model's weights: by number of weights, or in a format."""
-    weights = chosen(models.get(model).parameters, label=f"weights of {model}")
+    weights = models.get(model).parameters
     size = weights if dtype is None else weights * bytes_per_element(dtype)
     return (size / held).to("").named("chips that hold the model")
 
