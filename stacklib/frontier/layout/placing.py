@@ -153,6 +153,8 @@ def place(
         For a netlist that is none: two drivers, no driver, or a loop, by name.
     Infeasible
         When the cells need more sites than the grid has.
+    ValueError
+        For a seed or an effort below zero, or a grid that is no ``Floor``.
 
     Notes
     -----
