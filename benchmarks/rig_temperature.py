@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 import host_common
+import host_power
 
 from stacklib.diy import Build, breaker, temperature
 from stacklib.roofline.host import measure as host
@@ -23,7 +24,7 @@ CASES = {  # cards, circuits, degrees outside, watts of a card, square metres
     "one card": ("rtx_3090", 1, 22, None, 12),
     "six at 193 W": ("6 x rtx_3090", 1, 22, 193, 12),
     "four, warm": ("4 x rtx_3090", 2, 30, None, 12),
-    "four, in a closet": ("4 x rtx_3090", 2, 22, None, 4),
+    "four, in a closet": ("4 x rtx_3090", 2, 22, None, 6),
 }
 
 
@@ -98,10 +99,12 @@ def measure() -> dict[str, Any]:
         parts = zip(ours.die, ours.sink, ours.case, ours.room, strict=True)
         pairs = zip(parts, by_scipy(build, **told), strict=True)
         off = max(abs(a - b) for pair in pairs for a, b in zip(*pair, strict=True))
-        told = {"off_k": off, "held_s": ours.held, "die": max(ours.die)}
-        rows.append({"id": name, "times_s": times, **told})
+        found = {"off_k": off, "held_s": ours.held, "die": max(ours.die)}
+        rows.append({"id": name, "times_s": times, **found})
     why = "the peer's curve is the prediction: the same degrees within .2 K"
-    return host_common.head(STEM, None, watch, rows=rows, why_no_prediction=why)
+    power = host_power.told(lambda: [by_scipy(build, **told) for _ in range(4)])
+    more = {"rows": rows, "why_no_prediction": why, "host_power": power}
+    return host_common.head(STEM, None, watch, **more)
 
 
 def main() -> int:

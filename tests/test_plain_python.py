@@ -191,7 +191,14 @@ assert diy.realism()[0].stars == 1 and diy.timeline().weeks.low.si == 12""",
     "frontier": """
 from stacklib import frontier
 told = frontier.journey("llama-3-70b", "h100-sxm", "bf16", tp=8)
-assert told.time == told.estimate.tpot and told.dollars.low.si > 0""",
+assert told.time == told.estimate.tpot and told.dollars.low.si > 0
+many = frontier.binding_layer(dict(model="llama-3-70b", on="h100", tp=8, batch=64))
+assert many.binding.layer == "memory" and 0 <= many.unmoved < 0.1
+switch, torus = frontier.topology_fit("deepseek-v3")
+assert torus.exchanges > 2 * switch.exchanges
+assert frontier.factors({"a": (3, 5), "b": 2}).high.si == 10
+assert frontier.codesign({"format": ["bf16", "fp4"]}).gain > 2
+assert frontier.hardening() and frontier.watch().score.settled == 0""",
 }
 
 

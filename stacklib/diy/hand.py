@@ -20,7 +20,7 @@ from typing import Any
 from stacklib import hardware, serving
 from stacklib.hardware import Accelerator
 from stacklib.hardware.errors import error_band
-from stacklib.quantity import Quantity, counted, minimum, quoted, resolve
+from stacklib.quantity import Quantity, chosen, counted, minimum, quoted, resolve
 from stacklib.roofline import fit_memory
 from stacklib.roofline.work.fit import Infeasible
 
@@ -63,7 +63,8 @@ def kept() -> Quantity:
 class Held:
     """A model on such a machine.
 
-    - ``weights``, ``cache``, ``left``: bytes, the last of what nothing uses
+    - ``weights``, ``cache``, ``left``, ``read``: bytes held, of what nothing uses, and
+      that a token reads
     - ``ceiling``: tokens a second if bytes over bandwidth were all
     - ``rate``: with an engine's losses; ``low`` to ``high``: nine in ten published runs
       of its kind, cut at the ceiling; None where there are none
@@ -73,6 +74,7 @@ class Held:
     weights: Quantity
     cache: Quantity
     left: Quantity
+    read: Quantity
     ceiling: Quantity
     rate: Quantity
     low: Quantity | None
@@ -100,26 +102,31 @@ def held(
     if not fit.fits:
         raise Infeasible(fit.explanation)
     asked: dict[str, Any] = {"dtype": dtype, "context": context}
-    ceiling = serving.estimate(model, device, **asked, mode="limit").tokens_per_s
+    lines = serving.estimate(model, on, **asked, mode="limit").parts
+    read = sum(each.bytes for each in lines if each.bytes).named("bytes of a token")
+    token = chosen(1, "token", label="a token")
+    ceiling = (token * device.memory_bandwidth.across(1) / read).to("token/s")
     found = serving.estimate(model, on, **asked)
     rate = found.tokens_per_s
     if mode is not None:  # an engine keeps the share of its ceiling that it has
-        full = serving.estimate(model, on, **asked, mode="limit").tokens_per_s
-        rate = (rate * (ceiling / full)).named("a second, in the mode")
+        share = device.memory_bandwidth / hardware.get(on).memory_bandwidth
+        rate = (rate * share).named("a second, in the mode")
     ends: list[Quantity | None] = [None, None]
     if band := found.error:
         for place, take in enumerate(("high", "low")):
             times = counted(error_band, band.cell, take=take, label=f"{take} end")
             ends[place] = minimum(rate / times, ceiling).named(f"rate, {take} end")
+    drawn = device.fields.get("tdp")
     return Held(
         weights=fit.weights,
         cache=fit.kv,
         left=(fit.have - fit.need).named("left over"),
-        ceiling=ceiling,
+        read=read,
+        ceiling=ceiling.named("ceiling"),
         rate=rate,
         low=ends[0],
         high=ends[1],
-        watts=device.fields.get("tdp"),
+        watts=None if drawn is None else drawn.across(1),
     )
 
 

@@ -35,7 +35,7 @@ _STEP = 64  # an expert's width is a multiple of it
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class ExpertLayer:
     """What is not searched: the chips, and the layer at its own granularity."""
 
     device: str = "b200_sxm"
@@ -58,7 +58,7 @@ START = {name: values[0] for name, values in SPACE.items()}
 
 
 @lru_cache(maxsize=64)
-def activated(granularity: int, layer: Layer = Layer()) -> int:
+def activated(granularity: int, layer: ExpertLayer = ExpertLayer()) -> int:
     """Numbers between an expert's products, all of a token's, for the same loss."""
     whole(granularity=granularity)
     a, g = (quoted(f"granular.{name}").si for name in ("a", "g"))
@@ -68,7 +68,9 @@ def activated(granularity: int, layer: Layer = Layer()) -> int:
     return granularity * _STEP * math.ceil(each / _STEP)
 
 
-def layer_time(point: Mapping[str, Any], layer: Layer = Layer()) -> Measured:
+def layer_time(
+    point: Mapping[str, Any], layer: ExpertLayer = ExpertLayer()
+) -> Measured:
     """Seconds of a layer of experts at one point of the space, and what takes most.
 
     Dispatch in the format of the products, combine in 16 bits; up, gate and down as two
@@ -112,7 +114,7 @@ def _cut(work: Product, chip: Chip, tile: tuple[int, int]) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _sent(layer: Layer, taken: int, size: float, network: str) -> float:
+def _sent(layer: ExpertLayer, taken: int, size: float, network: str) -> float:
     """Seconds of one way between tokens and their experts."""
     node = 8 if network == NODES else layer.chips
     sent = dispatch_bytes(

@@ -215,7 +215,10 @@ class Watch:
         found = {each.id: each for each in self.forecasts}
         for name, told in outcomes.items():
             id = resolve(name, found, "forecast", exact=True)
-            word, why = (told, "") if isinstance(told, str) else tuple(told)
+            both = (told, "") if isinstance(told, str) else told
+            if not isinstance(both, list | tuple) or len(both) != 2:
+                raise ValueError(f"{id}: {told!r} is no outcome, or one and its source")
+            word, why = both
             found[id] = replace(found[id], outcome=word, why=why or found[id].why)
         return Watch(tuple(found.values()))
 

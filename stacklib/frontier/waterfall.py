@@ -17,6 +17,7 @@ from stacklib.hardware import THIS_MACHINE, Accelerator
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, chosen, maximum, minimum
 from stacklib.quantity.bounds import whole
+from stacklib.quantity.records import recorded
 from stacklib.roofline.work.bounds import device_of
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates.estimate import Estimate, estimate
@@ -28,6 +29,7 @@ from .dollars import bill_of, checked
 from .joules import Rates, of_line, rates
 
 SECOND = 1e9  # ns
+TIMED = "benchmarks/results/tiny_model.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,16 @@ class Journey:
     def dollars(self) -> Span | None:
         """What the token costs: a millionth of the bill."""
         return self.token.dollars
+
+    @property
+    def measured(self) -> Quantity | None:
+        """A step that the book's machine was timed at, for one on *this machine*."""
+        asked = self.estimate.asked
+        row = f"decode-{host.own_name(asked.model)}-{int(asked.context)}"
+        try:
+            return recorded(TIMED, row, "times_s/median", unit="s", label="a token")
+        except (LookupError, ValueError):  # another case, or no checkout
+            return None
 
     @property
     def metered(self) -> Span | None:

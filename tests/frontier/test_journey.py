@@ -89,6 +89,8 @@ def test_this_machine_has_time_alone():
     holds(found)
     assert found.joules is None and found.dollars is None
     assert "this machine" in found.unpriced
+    assert 0.4 < found.time.si / found.measured.si < 0.6  # Python is in no line
+    assert frontier.journey("tiny", "this-machine", context=77).measured is None
     rented = frontier.journey("tiny", "this-machine", prices={"rent": 0.1})
     assert rented.dollars.low.si == pytest.approx(0.1 / 3600 * rented.time.si)
 

@@ -136,6 +136,9 @@ def test_outcomes_are_words_and_a_void_one_has_a_reason():
         watch().entered({id: "maybe"})
     with pytest.raises(ValueError, match="void without a reason"):
         watch().entered({id: "void"})
+    for told in (1, True, ("true",), None):
+        with pytest.raises(ValueError, match="is no outcome"):
+            watch().entered({id: told})
     with pytest.raises(LookupError, match="rent-h100"):
         watch().entered({"rent-h10": "true"})
     with pytest.raises(ValueError, match="does not hold"):

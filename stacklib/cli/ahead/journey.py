@@ -81,7 +81,10 @@ def _told(found: Journey) -> list[str]:
             rows.append((event.name, event.time.text(), *each, event.section))
     every = _text(found.joules, "J"), _text(found.dollars, "USD")
     rows.append(("a token", found.time.text(), *every, ""))
-    told += [columns(rows), *_drawn(found.token)]
+    told.append(columns(rows))
+    if found.measured is not None:
+        told.append(f"measured on the book's machine: {found.measured.text()}")
+    told += _drawn(found.token)
     prompt = found.prompt
     each = _text(prompt.joules, "J"), _text(prompt.dollars, "USD")
     told.append(f"the prompt before it: {prompt.time.text()}, {', '.join(each)}")

@@ -24,7 +24,7 @@ EXCHANGES = ("direct", "ring")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Stretch:
     """One event as ``walk`` met it: when it began and ended."""
 
     event: Event
@@ -117,7 +117,7 @@ def journey(
     return Journey(device, tp, step, tuple(made.events()), len(model.kinds))
 
 
-def walk(journey: Journey, model: str | LanguageModel) -> Iterator[Span]:
+def walk(journey: Journey, model: str | LanguageModel) -> Iterator[Stretch]:
     """Step through the journey layer by layer, with a clock: floats, in seconds."""
     model = model_of(model)
     clock = 0.0
@@ -128,10 +128,10 @@ def walk(journey: Journey, model: str | LanguageModel) -> Iterator[Span]:
     layers = [e for kind in model.pattern for e in kinds[kind]]
     for event in (*before, *layers, *after):
         if event.time is None:
-            yield Span(event, clock, clock)
+            yield Stretch(event, clock, clock)
             continue
         stop = clock + event.time.si
-        yield Span(event, clock, stop)
+        yield Stretch(event, clock, stop)
         clock = clock if event.under else stop
 
 

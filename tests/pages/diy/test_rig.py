@@ -1,7 +1,72 @@
-"""Section 9.3: Rig"""
+"""Section 9.3: the page's loop and tables beside the package's, and its machine."""
 
-from stacklib.pages.diy import rig
+import re
+
+import pytest
+
+from stacklib.diy import diagnose
+from stacklib.diy.rig import RigError
+from stacklib.interconnect.networks.pcie import board_path, slot
+from stacklib.pages.diy import rig as page
+from stacklib.pages.diy.rig import drawings, live
+
+from ...live_figures import ask, values
+from ...programs import loop_of
+
+loop = loop_of("09-diy/rig")
 
 
-def test_the_example_is_what_the_page_takes():
-    assert rig.example().si == 64
+def rates(**changes):
+    return [float(x) for x in re.findall(r": ([\d.]+) GB/s", loop.prints(**changes))]
+
+
+@pytest.mark.parametrize("peer", [False, True])
+def test_the_loop_walks_as_the_package_does(peer):
+    told = rates(old="4], False", new=f"4], {peer}")
+    for found, (lanes, word) in zip(
+        told, ((16, "PHB"), (4, "PHB"), (4, "SYS")), strict=True
+    ):
+        want = board_path(word, slot(4, lanes), peer=peer, level="SYS").rate
+        assert found == pytest.approx(want / 1e9, rel=0.02)
+
+
+def test_the_napkin_is_what_the_room_pays_in_a_prompt():
+    more = page.reading(4).si - page.reading(16).si
+    assert page.exchanging(4).si - page.exchanging(16).si == pytest.approx(
+        more, rel=0.02
+    )
+
+
+def test_lanes_cost_tensors_and_prompts_most():
+    lost = [
+        page.lost(*of).si for of in (("decode", 4), ("decode", 4, 8), ("prompt", 4))
+    ]
+    assert 0.03 < lost[0] < lost[1] < lost[2] < 0.6
+    left = page.rate("layers", 4).si / page.rate("layers").si
+    assert left > 0.99
+
+
+def test_the_machine_of_the_page_has_three_things_wrong():
+    found = diagnose(page.machine(), page.FILE, split="tensors")
+    assert [one.rule for one in found] == ["limit", "link-lanes", "link-generation"]
+    idle = page.SMI.replace("97 %", "0 %").replace("96 %", "0 %").replace("98 %", "0 %")
+    found = diagnose(page.machine(idle), page.FILE, split="tensors")
+    assert [f.verdict for f in found if f.rule == "link-generation"] == ["undecided"]
+    with pytest.raises(RigError, match="without -q"):
+        page.machine("| NVIDIA-SMI 580.95 |")
+
+
+def test_published_rigs_are_scored_as_the_bands_are():
+    rows = page.scores("split")
+    assert sum(row["rows"] for row in rows) == page.rows().si - 1  # one of its own kind
+    assert all(row["in the band"] > 0.88 for row in rows)
+    assert page.predicted("J-F224").si == pytest.approx(1.144, abs=0.03)
+    assert len(page.scores("card")) == page.RIGS
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_every_choice_draws(place):
+    chosen = {c["name"]: values(c)[place % len(values(c))] for c in live.controls()}
+    spec, said = ask(live.explore, live.controls(), **chosen)
+    assert bool(spec["message"]) != bool(said)
+    assert "root complex" in drawings.lanes_of_a_machine().html

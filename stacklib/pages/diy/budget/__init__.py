@@ -134,13 +134,17 @@ def between() -> Quantity:
 def memory(budget: int) -> Quantity:
     """Of all cards of the machine."""
     card = hardware.get(machine(budget).gpus[0].device)
-    return card.memory_capacity.across(len(machine(budget).gpus)).named("memory")
+    return card.memory_capacity.across(len(machine(budget).gpus)).named(
+        f"memory for {budget} USD"
+    )
 
 
 def bandwidth(budget: int) -> Quantity:
     """Of all their memories."""
     card = hardware.get(machine(budget).gpus[0].device)
-    return card.memory_bandwidth.across(len(machine(budget).gpus)).named("bandwidth")
+    return card.memory_bandwidth.across(len(machine(budget).gpus)).named(
+        f"bandwidth for {budget} USD"
+    )
 
 
 def name(build: Planned) -> str:

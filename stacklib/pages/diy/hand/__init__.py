@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 from stacklib import hardware, models
 from stacklib.diy import hand, power
-from stacklib.diy.hand import JETSON, MODES, Held, in_mode, kept, warmed
+from stacklib.diy.hand import JETSON, MODES, Held, in_mode, warmed
 from stacklib.evidence import runs
 from stacklib.pages.figures_of import foretold, measured, row
-from stacklib.quantity import Quantity, counted, counting, quoted, recorded
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted, recorded
 from stacklib.roofline.bound.decode import decode_work
 from stacklib.roofline.work.fit import Infeasible
 
 MODEL, LARGE, FORMAT, CONTEXT = "llama-2-7b", "llama-3-70b", "q4_k_m", 1024
 LOW, FULL = MODES
 # What is carried, and what stands beside a keyboard.
-OTHERS = (
-    "jetson_agx_orin_64",
-    "jetson_agx_thor",
-    "m4",
-    "m4_max",
-    "m3_ultra",
-    "strix_halo_395",
-    "dgx_spark_gb10",
+OTHERS = tuple(
+    "jetson_agx_orin_64 jetson_agx_thor m4 m4_max strix_halo_395 dgx_spark_gb10".split()
 )
 PUBLISHED = {  # rows that others measured, and the model of each
-    "J-H001": "llama-3.1-8b",
-    "J-H002": "llama-3.2-3b",
-    "J-H003": "qwen2.5-7b",
-    "J-H004": "gemma-2-2b",
-    "J-H009": "qwen2.5-1.5b",
-    "J-H006": MODEL,
+    "J-F901": "llama-3.1-8b",
+    "J-F902": "llama-3.2-3b",
+    "J-F903": "qwen2.5-7b",
+    "J-F904": "gemma-2-2b",
+    "J-F906": MODEL,
+    "J-F907": "llama-2-13b",
+    "J-F908": "llama-2-70b",
 }
 # A small fanless case: kelvins a watt from die to fins and on to the air, joules a
 # kelvin of both; hours, degrees of the air around it. With a fan the air takes more.
@@ -41,9 +37,9 @@ EDGE = "benchmarks/results/edge.json"
 
 
 @cache
-def at(mode: str | None = FULL, model: str = MODEL) -> Held:
-    """A model on the Orin Nano in one of its power modes."""
-    return hand.held(model, JETSON, FORMAT, CONTEXT, mode)
+def at(mode: str = FULL) -> Held:
+    """The 7B model on the Orin Nano in one of its power modes."""
+    return hand.held(MODEL, JETSON, FORMAT, CONTEXT, mode)
 
 
 def bandwidth(mode: str = FULL) -> Quantity:
@@ -51,34 +47,17 @@ def bandwidth(mode: str = FULL) -> Quantity:
     return in_mode(JETSON, mode).memory_bandwidth
 
 
-def memory() -> Quantity:
-    """Of the Orin Nano, for everybody on it."""
-    return hardware.get(JETSON).memory_capacity
-
-
-def reading(mode: str = FULL, model: str = MODEL) -> Quantity:
-    """Bytes of a token at the ceiling: what passes the bus meanwhile."""
-    return (bandwidth(mode) / at(mode, model).ceiling).to("GB/token").named("a token")
-
-
-def dense() -> Quantity:
-    """Of INT8 on the chip, without 2:4 sparsity."""
-    return hardware.get(JETSON).peak("int8")
-
-
 def arithmetic() -> Quantity:
     """Seconds of a token's arithmetic at that rate."""
-    work = decode_work(
-        models.get(MODEL), dtype="bf16", batch=1, context=CONTEXT
-    ).operations
+    work = decode_work(models.get(MODEL), dtype="bf16", batch=1, context=CONTEXT)
     rate = hardware.get(JETSON).peak("fp16").across(1)
-    return (work / rate).to("ms").named("arithmetic of a token")
+    return (work.operations / rate).to("ms").named("arithmetic of a token")
 
 
-def slower(measured_: bool = False) -> Quantity:
+def slower(*, published: bool = False) -> Quantity:
     """Speed in the low mode over the full one: as predicted, or as published."""
-    if measured_:
-        full = measured("J-H003")
+    if published:
+        full = measured("J-F903")
         return (quoted("jetson.qwen7b_before") / full).named("published, low over full")
     return (at(LOW).rate / at(FULL).rate).named("low mode over full")
 
@@ -102,52 +81,58 @@ def warm_speed(*case: float) -> float:
     return warmed(case, STORED, quoted("jetson.watts_25").si, HOURS, AIR)[1]
 
 
-def large(on: str = "jetson_agx_thor") -> Held:
-    """The model of the running case in four bits, on the smallest that holds it."""
-    return hand.held(LARGE, on, FORMAT, CONTEXT)
+def each(held: Held) -> Quantity:
+    """Milliseconds of a token."""
+    return (chosen(1, "token", label="a token") / held.rate).to("ms").named("a token")
+
+
+def large() -> Held:
+    """The model of the running case, on the smallest of these that holds it."""
+    return hand.held(LARGE, OTHERS[0], FORMAT, CONTEXT)
 
 
 def rows() -> list[dict[str, Any]]:
-    """A row a machine: what fits, and at which rate."""
-    found = [line(JETSON, mode) for mode in MODES]
-    return (
-        found
-        + [line(on) for on in OTHERS[:-1] if on != "m3_ultra"]
-        + [line(OTHERS[-1])]
-    )
+    """A row a machine, in its modes: what fits, and at which rate."""
+    found, modes = [], [(JETSON, mode) for mode in MODES]
+    for on, mode in [*modes, *((on, None) for on in OTHERS)]:
+        device, small = in_mode(on, mode), hand.held(MODEL, on, FORMAT, CONTEXT, mode)
+        large: Any = None
+        with suppress(Infeasible):
+            large = hand.held(LARGE, on, FORMAT, CONTEXT, mode).rate
+        found.append(
+            {
+                "machine": f"{device.short}, {mode}" if mode else device.short,
+                "memory": device.memory_capacity,
+                "bandwidth": device.memory_bandwidth,
+                "7B": small.rate,
+                "least": small.low,
+                "most": small.high,
+                "70B": large,
+                "a token": small.joules,
+            }
+        )
+    return found
 
 
-def line(on: str, mode: str | None = None) -> dict[str, Any]:
-    """One machine in one mode."""
-    device = in_mode(on, mode)
-    small = hand.held(MODEL, on, FORMAT, CONTEXT, mode)
-    try:
-        wide: Any = hand.held(LARGE, on, FORMAT, CONTEXT, mode).rate
-    except Infeasible:
-        wide = None
-    return {
-        "machine": f"{device.short}, {mode}" if mode else device.short,
-        "memory": device.memory_capacity,
-        "bandwidth": device.memory_bandwidth,
-        "7B": small.rate,
-        "least": small.low,
-        "most": small.high,
-        "70B": wide,
-        "a token": small.joules,
-    }
+def device_of(id: str) -> str:
+    """The machine of a published row."""
+    return JETSON if "Nano" in row(id).system else OTHERS[0]
+
+
+def served() -> Quantity:
+    """What is predicted where somebody asked a small model through a server."""
+    return hand.held("qwen2.5-1.5b", JETSON, FORMAT, CONTEXT).rate
 
 
 def beside() -> list[dict[str, Any]]:
     """Published rates of Jetsons, with what is predicted for each."""
     found = []
     for id, model in PUBLISHED.items():
-        told = row(id)
-        on = JETSON if "Nano" in told.system else OTHERS[0]
+        told, on = row(id), device_of(id)
         held = hand.held(model, on, FORMAT, CONTEXT)
         found.append(
             {
-                "device": on,
-                "on": hardware.get(on).short,
+                "machine": hardware.get(on).short,
                 "model": models.get(model).name,
                 "software": told.software,
                 "predicted": held.rate,
@@ -164,19 +149,43 @@ def step(kind: str, past: int) -> runs.Run:
     return runs.get("edge", f"step-{kind}-{past}")
 
 
+def steps() -> list[dict[str, Any]]:
+    """The model in floats and in INT8: steps, and what prose costs it."""
+    return [
+        {
+            "weights": kind.upper(),
+            "predicted": step(kind, 0).predicted,
+            "empty cache": step(kind, 0).measured,
+            "full cache": step(kind, 511).measured,
+            "perplexity": text(kind),
+            "by NumPy": text(kind, told=True),
+        }
+        for kind in ("fp32", "int8")
+    ]
+
+
+def nodes(kind: str) -> Quantity:
+    """Nodes of the graph."""
+    return runs.promised("edge", f"step-{kind}-0", "nodes", "", f"nodes, {kind}")
+
+
 def text(kind: str, told: bool = False) -> Quantity:
-    """Perplexity of prose that the model never read: by NumPy before, by onnxruntime."""
+    """Perplexity of prose it never read: told by NumPy, or found by onnxruntime."""
+    label = f"perplexity, {kind}"
     if told:
         value = runs.results.prediction("edge")["texts"][kind][0]
-        return foretold("edge", value, "", f"perplexity, {kind}, NumPy")
-    return recorded(
-        EDGE, "texts", f"{kind}/0", label=f"perplexity, {kind}, onnxruntime"
-    )
+        return foretold("edge", value, "", f"{label}, NumPy")
+    return recorded(EDGE, "texts", f"{kind}/0", label=label)
 
 
 def same(field: str) -> Quantity:
     """Counts of the comparison with NumPy, number by number."""
     return recorded(EDGE, "equal", field, label=field)
+
+
+def same_codes() -> Quantity:
+    """Share of the codes in a whole pass that are NumPy's."""
+    return (same("codes_equal") / same("codes")).named("codes that are alike")
 
 
 def gain(told: bool) -> Quantity:
@@ -186,6 +195,7 @@ def gain(told: bool) -> Quantity:
     return (times[0] / times[1]).named("INT8 over floats")
 
 
-def copied() -> Quantity:
-    """What a full cache adds to a step in INT8, measured."""
-    return (step("int8", 511).measured - step("int8", 0).measured).named("a full cache")
+def late(kind: str, past: int = 0) -> Quantity:
+    """What a step took above its prediction."""
+    run = step(kind, past)
+    return (run.measured - run.predicted).named(f"late, {kind}, {past} cached")

@@ -87,7 +87,7 @@ def broken() -> int:
 
 def core() -> Quantity:
     """What cards and processor of the guide's list draw."""
-    cards = chosen(2, label="cards") * fact("rtx_5090", "power").across(1)
+    cards = fact("rtx_5090", "power").across(2)
     return (cards + fact("7960x", "peak")).named("cards and processor")
 
 
@@ -111,7 +111,8 @@ def fact(name: str, field: str) -> Quantity:
 
 def bill(of: Build | None = None) -> Quantity:
     """All parts at their newest prices."""
-    prices = [one.quotes[-1].value.across(1) for one in (of or build()).parts()]
+    every = grouped((of or build()).parts())
+    prices = [one.quotes[-1].value.across(many) for many, one in every]
     return reduce(add, prices).named("all parts, newest prices")
 
 
@@ -168,17 +169,11 @@ def uplink() -> Quantity:
     return (fact("w680_ace", "uplink") * each).named("between chipset and processor")
 
 
-@counting("tokens a second by {split}, {name}", unit="token/s", family="E_decode")
-def rate(name: str, split: str) -> float:
-    """Of Llama-3-70B in 4 bits, on one of the machines, or the mended one."""
+@counting("{what} by {split}, {name}", unit="token/s", family="J")
+def rate(name: str, split: str, what: str = "decode") -> float:
+    """Tokens a second of Llama-3-70B: ``decode``, its ``low``, ``high``, ``prompt``."""
     made = mended() if name == "mended" else build(name)
-    return speed(made, MODEL, split=split).decode
-
-
-@counting("prompt tokens a second by {split}, {name} board", unit="token/s")
-def prompt(name: str, split: str) -> float:
-    """Of the same, reading a prompt."""
-    return speed(build(name), MODEL, split=split).prompt
+    return float(getattr(speed(made, MODEL, split=split), what))
 
 
 def token(split: str) -> Quantity:

@@ -2,7 +2,6 @@
 
 from stacklib.evidence import Finding, claim
 from stacklib.pages.diy import parts as page
-from stacklib.quantity import Quantity, chosen
 
 
 @claim("tr7960x-8ch")
@@ -50,7 +49,7 @@ def supply() -> Finding:
 @claim("nvlink-bridge-unifies", right_if="the program splits its model over both")
 def bridged() -> Finding:
     """What one allocation gets, and what both cards hold."""
-    one: Quantity = page.fact("rtx_3090", "memory").across(1)
-    both = (one * chosen(2, label="cards")).named("memory of both")
+    one = page.fact("rtx_3090", "memory")
+    both = one.across(2).named("memory of both")
     why = "A bridge lets a card read the other's memory. No allocation spans both."
     return Finding(one, then=both, why=why)

@@ -82,7 +82,7 @@ def explore(*, card: str, many: int, board: str, supply: str, mains: str) -> Spe
         x=axis("Lanes left to the card", limits=[0, 16.5], ticks=(0, 4, 8, 16)),
         y=axis("Card", limits=[MOST + 0.6, 0.4], ticks=tuple(range(1, MOST + 1))),
         marks=[
-            bar(0, seat.lanes, row, seat.slot.name, "predicted", at="none")
+            bar(0, seat.lanes, row, seat.slot.name, "predicted", at="none", series=0)
             for row, seat in enumerate(seats, 1)
             if seat.lanes is not None
         ],

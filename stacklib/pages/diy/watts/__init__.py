@@ -10,7 +10,7 @@ from stacklib import hardware
 from stacklib.diy import Build, chain, power, speed
 from stacklib.diy.breaker import Chain
 from stacklib.diy.voltage import ENDS, STATIC, WORK, spread, voltage
-from stacklib.evidence import measurements
+from stacklib.evidence import measurements, results
 from stacklib.evidence.systems import device_of
 from stacklib.pages.figures_of import measured
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted
@@ -100,6 +100,14 @@ def dense(on: str = CARD) -> float:
 # -- what others published -------------------------------------------------------------
 
 
+def this_machine() -> str:
+    """What the bench of heat read of the processor's own watts, or why it did not."""
+    found = results.need("rig_temperature")["host_power"]
+    if "not_run" in found:
+        return f"This machine: not run: {found['not_run']}."
+    return f"This machine: {found['watts']:.3g} W of its processor, one thread at work."
+
+
 @cache
 def published(run: str) -> list[tuple[float, Quantity, float]]:
     """Of a table: each limit, the share of speed read there, and ours."""
@@ -107,7 +115,7 @@ def published(run: str) -> list[tuple[float, Quantity, float]]:
     first = next(row for row in rows if row.id == RUNS[run])
 
     def same(row: measurements.Measurement) -> tuple[Any, ...]:
-        return row.system, row.subject, row.config["work"]
+        return row.system, row.subject, row.config.get("work")
 
     card, work, told = device_of(first.system)[0], str(first.config["work"]), []
     for row in rows:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from stacklib.models import LanguageModel
 from stacklib.plots.marks import Mark, Spec, across, axis, bar, chart
 from stacklib.roofline.journey.events import Event
-from stacklib.roofline.journey.token_journey import Journey, Span, walk
+from stacklib.roofline.journey.token_journey import Journey, Stretch, walk
 
 MICRO = 1e6
 SHORT = {
@@ -33,7 +33,7 @@ def _bar(what: str, layer: int, start: float, end: float, row: int) -> Mark:
 
 
 def _groups(
-    spans: Sequence[Span], own: Sequence[Event], layers: int
+    spans: Sequence[Stretch], own: Sequence[Event], layers: int
 ) -> list[tuple[str, int, float, float]]:
     """The journey in a few bars: name, layer of the stack, start and stop."""
     timed = [s for s in spans if s.event.time is not None and not s.event.under]

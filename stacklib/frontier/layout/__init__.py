@@ -1,0 +1,1 @@
+"""A netlist laid out: placed, routed, timed, checked, and fed with current."""

@@ -1,0 +1,277 @@
+"""A netlist of cells between named nets: rows, or the JSON that Yosys writes.
+
+A row is a cell, its kind, the nets that it reads and the net that it drives. ``IN``
+drives a net from outside, ``OUT`` reads one; a kind with ``DFF`` in it is a register,
+whose first input is taken at the clock and whose others (clock, enable, reset) are its
+controls. ``0`` and ``1`` are constants and need no driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+CONSTANTS = ("0", "1", "")
+SKIPPED = ("$scopeinfo",)
+DATA = Path(__file__).parent / "data"
+
+
+class CircuitError(ValueError):
+    """A netlist that is none; names the cell or the net."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One cell: ``inputs`` in the order of its pins, one net that it drives."""
+
+    name: str
+    kind: str
+    inputs: tuple[str, ...]
+    output: str
+
+    @property
+    def register(self) -> bool:
+        """Whether it holds what it takes until the next clock."""
+        return "DFF" in self.kind
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """Nets that signals arrive by: of a register, its first."""
+        return self.inputs[:1] if self.register else self.inputs
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """Clock, enable and reset of a register."""
+        return self.inputs[1:] if self.register else ()
+
+
+Netlist: TypeAlias = "Circuit | str | Mapping[str, Any] | Iterable[Any]"
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """Cells that are one circuit: each net has one driver, and no loop of gates."""
+
+    cells: tuple[Gate, ...]
+
+    def __post_init__(self) -> None:
+        if not self.cells:
+            raise CircuitError("a netlist without cells; one at least")
+        names: set[str] = set()
+        drivers: dict[str, str] = {}
+        for cell in self.cells:
+            if cell.name in names:
+                raise CircuitError(f"two cells are named {cell.name!r}")
+            names.add(cell.name)
+            if cell.output in drivers:
+                first = drivers[cell.output]
+                raise CircuitError(
+                    f"net {cell.output!r} is driven by {first!r} and {cell.name!r}: "
+                    "one driver a net"
+                )
+            if cell.output not in CONSTANTS:
+                drivers[cell.output] = cell.name
+        for cell in self.cells:
+            for net in cell.inputs:
+                if net not in drivers and net not in CONSTANTS:
+                    raise CircuitError(
+                        f"{cell.name!r} reads net {net!r}, which nothing drives"
+                    )
+        if len(self.order) < len(self.cells):
+            raise CircuitError(f"a loop of gates: {' -> '.join(self._loop())}")
+
+    @cached_property
+    def driver(self) -> dict[str, Gate]:
+        """The cell that drives each net."""
+        return {c.output: c for c in self.cells if c.output not in CONSTANTS}
+
+    @cached_property
+    def readers(self) -> dict[str, list[tuple[Gate, int]]]:
+        """Cells that read each net, with the number of the pin."""
+        found: dict[str, list[tuple[Gate, int]]] = {net: [] for net in self.driver}
+        for cell in self.cells:
+            for pin, net in enumerate(cell.inputs):
+                if net not in CONSTANTS:
+                    found[net].append((cell, pin))
+        return found
+
+    def before(self, cell: Gate) -> Iterator[Gate]:
+        """Cells whose signal must have settled first; none before a register."""
+        if not cell.register:
+            for net in cell.inputs:
+                if net not in CONSTANTS and not self.driver[net].register:
+                    yield self.driver[net]
+
+    @cached_property
+    def order(self) -> tuple[Gate, ...]:
+        """Every cell after those that it waits for; cells of a loop are left out."""
+        missing = {c.name: len(list(self.before(c))) for c in self.cells}
+        ready = [c for c in self.cells if not missing[c.name]]
+        ready.sort(key=lambda c: not c.register)
+        for cell in ready:  # grows while it is read
+            if cell.register or cell.output in CONSTANTS:
+                continue
+            for other, _ in self.readers[cell.output]:
+                if not other.register:
+                    missing[other.name] -= 1
+                    if not missing[other.name]:
+                        ready.append(other)
+        return tuple(ready)
+
+    def _loop(self) -> list[str]:
+        done = {c.name for c in self.order}
+        cell = next(c for c in self.cells if c.name not in done)
+        walked: list[str] = []
+        while cell.name not in walked:
+            walked.append(cell.name)
+            cell = next(c for c in self.before(cell) if c.name not in done)
+        around = walked[walked.index(cell.name) :][::-1]
+        return [*around, around[0]]
+
+
+def circuit(netlist: Netlist) -> Circuit:
+    """A netlist from rows, from Yosys' JSON, or by the name of one that is kept."""
+    if isinstance(netlist, Circuit):
+        return netlist
+    if isinstance(netlist, Mapping):
+        return Circuit(tuple(_of_yosys(_top(netlist))))
+    if not isinstance(netlist, Iterable):
+        raise CircuitError(f"{netlist!r}: rows of cells, or Yosys' JSON, are needed")
+    if isinstance(netlist, str):
+        return stored(netlist)
+    return Circuit(tuple(_cell(row) for row in netlist))
+
+
+def _cell(row: Any) -> Gate:
+    if isinstance(row, Gate):
+        return row
+    try:
+        name, kind, inputs, output = row
+        if isinstance(inputs, str):
+            inputs = inputs.split()
+        nets = tuple(str(net) for net in inputs)
+    except (TypeError, ValueError):
+        raise CircuitError(
+            f"row {str(row)[:60]!r}: cell, kind, inputs and output are needed"
+        ) from None
+    out = "" if output is None else str(output)
+    if not name or not kind or (kind == "OUT") != (not out) or (kind == "IN" and nets):
+        raise CircuitError(
+            f"row {str(row)[:60]!r}: a cell has a name and a kind; all but OUT drive a "
+            "net, and IN reads none"
+        )
+    if kind != "IN" and not nets:
+        raise CircuitError(f"row {str(row)[:60]!r}: {kind} reads nothing")
+    return Gate(str(name), str(kind), nets, out)
+
+
+def _top(design: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The module to lay out: the one marked as top, or the only one with cells."""
+    if "cells" in design:
+        return design
+    modules = design.get("modules")
+    if not isinstance(modules, Mapping):
+        raise CircuitError("no modules: the JSON of Yosys' write_json is needed")
+    tops = [
+        m for m in modules.values() if int(m.get("attributes", {}).get("top", "0"), 2)
+    ]
+    if not tops:
+        tops = [m for m in modules.values() if m["cells"] and "blackbox" not in str(m)]
+    if len(tops) != 1:
+        raise CircuitError(
+            f"{len(tops)} modules may be the top of {', '.join(modules)}; flatten, or "
+            "hand over one of them"
+        )
+    return tops[0]
+
+
+PINS = {"SB_LUT4": ("I0", "I1", "I2", "I3"), "SB_CARRY": ("I0", "I1", "CI")}
+CONTROLS = ("C", "E", "R", "S")
+
+
+def _of_yosys(module: Mapping[str, Any]) -> Iterator[Gate]:
+    """Cells of one flat module; a lookup table's kind holds its table."""
+    nets: dict[Any, str] = {}
+    for name, wire in module.get("netnames", {}).items():
+        for at, bit in enumerate(wire["bits"]):
+            told = f"{name}[{at}]" if len(wire["bits"]) > 1 else name
+            if bit not in nets or (len(told), told) < (len(nets[bit]), nets[bit]):
+                nets[bit] = told
+    nets.update({"0": "0", "1": "1", "x": "0"})  # unknown ones may be either
+    for name, port in module["ports"].items():
+        for at, bit in enumerate(port["bits"]):
+            told = f"{name}[{at}]" if len(port["bits"]) > 1 else name
+            net = nets.get(bit, f"net{bit}")
+            if port["direction"] == "input":
+                yield Gate(f"in:{told}", "IN", (), net)
+            else:
+                yield Gate(f"out:{told}", "OUT", (net,), "")
+    for name, cell in module["cells"].items():
+        if cell["type"] not in SKIPPED:
+            yield _of_yosys_cell(name, cell, nets)
+
+
+def _of_yosys_cell(name: str, cell: Mapping[str, Any], nets: Mapping[Any, str]) -> Gate:
+    kind, joined = cell["type"], cell["connections"]
+    ways = cell.get("port_directions", {})
+    outputs = [p for p in joined if ways.get(p) == "output"]
+    wide = [p for p in joined if len(joined[p]) != 1]
+    if len(outputs) != 1 or wide:
+        raise CircuitError(
+            f"cell {name!r} of kind {kind}: one output of one bit is needed; map to "
+            "gates or to an iCE40 without memories and multipliers first"
+        )
+    pins: Iterable[str]
+    if "DFF" in kind:
+        pins = ["D", *(p for p in CONTROLS if p in joined)]
+    else:
+        pins = PINS.get(kind, sorted(p for p in joined if p not in outputs))
+    read = tuple(
+        nets.get(joined[p][0], f"net{joined[p][0]}") if p in joined else "0"
+        for p in pins
+    )
+    table = cell.get("parameters", {}).get("LUT_INIT")
+    if table is not None:
+        kind = f"{kind}:{int(table, 2):04x}"
+    out = joined[outputs[0]][0]
+    return Gate(name, kind, read, nets.get(out, f"net{out}"))
+
+
+def write(circuit: Circuit) -> str:
+    """A text that ``read`` reads: a line a cell, nets by number."""
+    number = {net: str(at + 2) for at, net in enumerate(circuit.driver)}
+    number.update({"0": "0", "1": "1"})
+    lines = []
+    for c in circuit.cells:
+        pins = ",".join(number[net] for net in c.inputs)
+        lines.append(f"{c.name} {c.kind} {pins or '-'} {number.get(c.output, '-')}")
+    return "\n".join(lines) + "\n"
+
+
+def read(text: str) -> Circuit:
+    """A circuit from its text; lines that begin with ``#`` are remarks."""
+    rows = []
+    for line in text.splitlines():
+        if line and line[0] != "#":
+            words = line.split()
+            if len(words) != 4:
+                raise CircuitError(f"line {line[:60]!r}: four words are needed")
+            name, kind, pins, out = words
+            inputs = [] if pins == "-" else pins.split(",")
+            rows.append((name, kind, inputs, "" if out == "-" else out))
+    return circuit(rows)
+
+
+def stored(name: str = "serial_mac") -> Circuit:
+    """A netlist that the book keeps."""
+    path = DATA / f"{name}.rows"
+    if not path.exists():
+        known = ", ".join(sorted(p.stem for p in DATA.glob("*.rows")))
+        raise CircuitError(
+            f"no netlist {name[:40]!r} is kept; there is {known}, and rows of cell, "
+            "kind, inputs, output or Yosys' JSON as a dictionary are read"
+        )
+    return read(path.read_text("utf-8"))
