@@ -20,7 +20,8 @@ def two_memories() -> Finding:
 def runs_seventy() -> Finding:
     """A model of that size in four bits, card by card."""
     return Finding.depends(
-        f"In four bits a card holds {page.need().text('GB')} of Llama-3-70B, and both "
+        "its weights are kept in about four bits",
+        f"There a card holds {page.need().text('GB')} of Llama-3-70B, and both "
         f"write {page.rate().text()}; in eight bits it does not fit.",
         computed=page.need(),
     )

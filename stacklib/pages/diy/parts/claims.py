@@ -44,8 +44,8 @@ def supply() -> Finding:
     need = page.need("supply")
     have = page.need("circuit", have=True).text()
     return Finding.false(
-        f"Cards, processor and the rest take {need.text()}, and a card takes more for an "
-        f"instant. A circuit of 120 V gives {have} for hours, whatever the supply says.",
+        f"Cards, processor and the rest take {need.text()}, and cards more for an "
+        f"instant. A circuit of 120 V gives {have} for hours.",
         computed=need,
     )
 
