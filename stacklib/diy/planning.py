@@ -373,7 +373,7 @@ def _planned(search: Search, build: Build, date: str | None) -> Planned:
         room=made.curve.room[-1],
         left=made.speed,
         excluded=_excluded(search, build),
-        commands=commands(runs, search.context),
+        commands=commands(cards.devices[0].vendor, runs, search.context),
     )
 
 
