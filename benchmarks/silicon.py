@@ -22,13 +22,13 @@ from stacklib.accelerators.rtl.gates import by_gates
 from stacklib.accelerators.rtl.mac_amaranth import Mac
 from stacklib.accelerators.rtl.run_amaranth import by_amaranth, rtlil
 from stacklib.accelerators.rtl.serial_amaranth import SerialArray
-from stacklib.diy.silicon import cells, glyphs, pins, tile_amaranth
+from stacklib.diy.silicon import cells, glyphs, pins
 from stacklib.diy.silicon.fixed import run
 from stacklib.diy.silicon.frame import on_arrays
 from stacklib.diy.silicon.pipeline import fpga
 from stacklib.diy.silicon.tapeout import tapeout
 from stacklib.diy.silicon.tile_amaranth import Tile
-from stacklib.diy.silicon.tile_icarus import by_icarus
+from stacklib.diy.silicon.tile_amaranth import by_amaranth as on_tile
 from stacklib.roofline.host import measure as host
 
 SYNTHESES = {
@@ -121,7 +121,7 @@ def run_tiles() -> list[dict[str, Any]]:
     """Cells, area and tiles by size and width; products through the pins, four ways."""
     rows: list[dict[str, Any]] = []
     for size, bits, accumulator in TILES:
-        text = tile_amaranth.rtlil(Tile(size, size, bits, accumulator))
+        text = rtlil(Tile(size, size, bits, accumulator))
         found = cells.synthesised(tools.cells(text, cells.SYNTHESIS))
         made = tapeout(found)
         row = {
@@ -175,13 +175,10 @@ def through_pins(
     told = {
         "gates": [pins.by_gates(net, s.ui_in) for s in scripts],
         "amaranth": [
-            tile_amaranth.by_amaranth(
-                Tile(size, size, bits, accumulator), list(s.ui_in)
-            )
-            for s in scripts
+            on_tile(Tile(size, size, bits, accumulator), s.ui_in) for s in scripts
         ],
-        "icarus": by_icarus(
-            tools.to_verilog(tile_amaranth.rtlil(tile)), [s.ui_in for s in scripts]
+        "icarus": pins.by_icarus(
+            tools.to_verilog(rtlil(tile)), [s.ui_in for s in scripts]
         ),
     }
     return {

@@ -8,10 +8,8 @@ from cocotb_tools.runner import get_results, get_runner
 
 from .tools import ToolError
 
-BENCH = "stacklib.accelerators.rtl.bench_cocotb"
 
-
-def simulate(folder: Path, bench: str = BENCH) -> None:
+def simulate(folder: Path, bench: str) -> None:
     """Run ``top.v`` of a folder on its ``job.json``; writes ``told.json``.
 
     - ``bench``: the module that drives it.

@@ -11,10 +11,12 @@ Amaranth's simulator and a test bench in another one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from stacklib.accelerators.rtl.feed import Matrix, feed, shape
 from stacklib.accelerators.rtl.gates import bits_of, number, run
+from stacklib.accelerators.rtl.icarus import simulated
 from stacklib.accelerators.rtl.netlist import Netlist
 from stacklib.quantity.bounds import whole
 
@@ -73,13 +75,19 @@ def cycles(
     return 1 + steps * ((rows + cols) * bits + 1) + rows * cols * accumulator
 
 
-def by_gates(tile: Netlist, ui_in: tuple[int, ...]) -> list[int]:
+def by_gates(tile: Netlist, ui_in: Sequence[int]) -> list[int]:
     """What ``uo_out`` shows in every cycle, from a netlist of the tile."""
-    low = {name: [0] * width for name, way, width in PORTS if way == "input"}
-    low.pop("clk")
+    low = {name: [0] * width for name, width in tile.inputs.items()}
     feeds = [low, *(low | {"ui_in": bits_of(v, 8), "rst_n": [1]} for v in ui_in)]
-    shown = tile.outputs["uo_out"]
-    told = [
-        sum(now[bit] << n for n, bit in enumerate(shown)) for now in run(tile, feeds)
-    ]
-    return told[1:]
+    told = [[now[bit] for bit in tile.outputs["uo_out"]] for now in run(tile, feeds)]
+    return [sum(bit << n for n, bit in enumerate(bits)) for bits in told[1:]]
+
+
+def by_icarus(verilog: str, scripts: Iterable[Sequence[int]]) -> list[list[int]]:
+    """What ``uo_out`` shows in every cycle of every script, in a second simulator.
+
+    - ``verilog``: of a tile, its top named ``top``.
+    """
+    job = [list(script) for script in scripts]
+    told: list[list[int]] = simulated(verilog, job, f"{__package__}.tile_bench_cocotb")
+    return told
