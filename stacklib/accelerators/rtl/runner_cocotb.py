@@ -9,11 +9,8 @@ from cocotb_tools.runner import get_results, get_runner
 from .tools import ToolError
 
 
-def simulate(folder: Path, bench: str) -> None:
-    """Run ``top.v`` of a folder on its ``job.json``; writes ``told.json``.
-
-    - ``bench``: the module that drives it.
-    """
+def simulate(folder: Path) -> None:
+    """Run ``top.v`` of a folder on its ``job.json``; writes ``told.json``."""
     runner = get_runner("icarus")
     runner.build(
         sources=[folder / "top.v"],
@@ -23,7 +20,7 @@ def simulate(folder: Path, bench: str) -> None:
         timescale=("1ns", "1ps"),
     )
     results = runner.test(
-        test_module=bench,
+        test_module="stacklib.accelerators.rtl.bench_cocotb",
         hdl_toplevel="top",
         build_dir=folder / "build",
         test_dir=folder,

@@ -11,12 +11,11 @@ Amaranth's simulator and a test bench in another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from stacklib.accelerators.rtl.feed import Matrix, feed, shape
 from stacklib.accelerators.rtl.gates import bits_of, number, run
-from stacklib.accelerators.rtl.icarus import simulated
 from stacklib.accelerators.rtl.netlist import Netlist
 from stacklib.quantity.bounds import whole
 
@@ -29,21 +28,17 @@ PORTS = (
 
 
 class Script(NamedTuple):
-    """Eight input pins, cycle by cycle, and what is read of the first output pin.
-
-    - ``reads``: from which cycle on a bit of the sums is shown in every cycle.
-    """
+    """Eight input pins, cycle by cycle, and what is read of the first output pin."""
 
     ui_in: tuple[int, ...]
-    reads: int
     rows: int
     cols: int
     accumulator: int
 
     def sums(self, uo_out: list[int]) -> list[list[int]]:
         """The product, from what the output pins showed in every cycle."""
-        bits = [value & 1 for value in uo_out[self.reads :]]
         width = self.accumulator
+        bits = [value & 1 for value in uo_out[-self.rows * self.cols * width :]]
         values = [number(bits[n : n + width]) for n in range(0, len(bits), width)]
         return [values[r * self.cols : (r + 1) * self.cols] for r in range(self.rows)]
 
@@ -61,9 +56,8 @@ def script(a: Matrix, b: Matrix, bits: int = 8, accumulator: int = 20) -> Script
         stood = [bit for value in edges.values() for bit in bits_of(value, bits)]
         lines += [pin["shift"] | bit * pin["data"] for bit in reversed(stood)]
         lines.append(pin["step"])
-    reads = len(lines)
     lines += [pin["next"]] * (rows * cols * accumulator)
-    return Script(tuple(lines), reads, rows, cols, accumulator)
+    return Script(tuple(lines), rows, cols, accumulator)
 
 
 def cycles(
@@ -81,13 +75,3 @@ def by_gates(tile: Netlist, ui_in: Sequence[int]) -> list[int]:
     feeds = [low, *(low | {"ui_in": bits_of(v, 8), "rst_n": [1]} for v in ui_in)]
     told = [[now[bit] for bit in tile.outputs["uo_out"]] for now in run(tile, feeds)]
     return [sum(bit << n for n, bit in enumerate(bits)) for bits in told[1:]]
-
-
-def by_icarus(verilog: str, scripts: Iterable[Sequence[int]]) -> list[list[int]]:
-    """What ``uo_out`` shows in every cycle of every script, in a second simulator.
-
-    - ``verilog``: of a tile, its top named ``top``.
-    """
-    job = [list(script) for script in scripts]
-    told: list[list[int]] = simulated(verilog, job, f"{__package__}.tile_bench_cocotb")
-    return told

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stacklib.cost.data import wafer_price
 from stacklib.cost.making import fact
 from stacklib.cost.spans import Span, span
-from stacklib.quantity import Quantity, one_of, quoted
+from stacklib.quantity import one_of, quoted
 from stacklib.quantity.bounds import whole
 
 from .devices import table
@@ -31,25 +31,17 @@ class Phase(NamedTuple):
 
 
 class Timeline(NamedTuple):
-    """All phases one after another, and the chip."""
+    """All phases one after another, and the chip.
+
+    - ``weeks``, ``months``: of the whole path, as the guide has them; what its phases
+      add up to
+    - ``chip``: weeks until the chip is there: the path, and what its making takes
+    """
 
     phases: tuple[Phase, ...]
-
-    @property
-    def weeks(self) -> Span:
-        """Of the whole path, as the guide has them; what its phases add up to."""
-        return span(*(quoted(f"timeline_guide.{end}") for end in ("low", "high")))
-
-    @property
-    def months(self) -> Span:
-        """The same in months."""
-        return self.weeks / WEEKS_A_MONTH
-
-    @property
-    def chip(self) -> Span:
-        """Weeks until the chip is there: the path, and what its making takes."""
-        wait = quoted_span("tinytapeout.wait") * WEEKS_A_MONTH
-        return (self.weeks + wait).named("weeks until the chip is there")
+    weeks: Span
+    months: Span
+    chip: Span
 
 
 def timeline() -> Timeline:
@@ -72,7 +64,10 @@ def timeline() -> Timeline:
         weeks = quoted_span(f"timeline_{key}.weeks")
         end = made[-1].ends + weeks if made else weeks
         made.append(Phase(key, row["name"], weeks, end.named(f"end of {key}")))
-    return Timeline(tuple(made))
+    weeks = span(quoted("timeline_guide.low"), quoted("timeline_guide.high"))
+    chip = weeks + quoted_span("tinytapeout.wait") * WEEKS_A_MONTH
+    chip = chip.named("weeks until the chip is there")
+    return Timeline(tuple(made), weeks, weeks / WEEKS_A_MONTH, chip)
 
 
 def own_chip(node: str = "n3", lot: int = 25) -> dict[str, Span]:
@@ -91,12 +86,3 @@ def own_chip(node: str = "n3", lot: int = 25) -> dict[str, Span]:
     }
     total = parts["design"] + parts["masks"] + parts["wafers"]
     return {**parts, "total": total.named("before the first is sold")}
-
-
-def nearest(amount: Quantity, parts: dict[str, Span]) -> str:
-    """Which of several spans an amount is nearest to, by its factor outside of it."""
-
-    def apart(each: Span) -> float:
-        return max(each.low.si / amount.si, amount.si / each.high.si, 1.0)
-
-    return min(parts, key=lambda name: (apart(parts[name]), parts[name].width.si))

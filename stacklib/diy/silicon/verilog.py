@@ -77,10 +77,9 @@ def modules(text: str) -> dict[str, Module]:
 
 def zero(value: str) -> bool:
     """Whether what is assigned is zero in every bit, repeated or joined ones too."""
-    parts = re.sub(r"\d+\s*(?=\{)", " ", value).replace("{", " ").replace("}", " ")
+    parts = re.sub(r"\d+\s*(?=\{)|[{}]", " ", value).split(",")
     number = r"(?:\d*\s*'s?[hHbBdDoO])?[0_]+|'0"
-    found = [part.strip() for part in parts.split(",")]
-    return all(re.fullmatch(number, part) for part in found)
+    return all(re.fullmatch(number, part.strip()) for part in parts)
 
 
 def targets(statement: str) -> list[str]:
