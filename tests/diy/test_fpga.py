@@ -23,10 +23,9 @@ from stacklib.roofline.work.fit import Infeasible
 ROWS = {row["id"]: row for row in rows("silicon")}
 
 
-def drawn(pick: random.Random, *sizes: int, low: int = -128, high: int = 127):
-    if len(sizes) == 1:
-        return tuple(pick.randint(low, high) for _ in range(sizes[0]))
-    return tuple(drawn(pick, *sizes[1:], low=low, high=high) for _ in range(sizes[0]))
+def drawn(pick: random.Random, count: int, *sizes: int):
+    each = drawn if sizes else lambda pick: pick.randint(-128, 127)
+    return tuple(each(pick, *sizes) for _ in range(count))
 
 
 def network(pick: random.Random) -> Network:
@@ -36,11 +35,10 @@ def network(pick: random.Random) -> Network:
     for last in [False] * pick.randint(1, 2) + [True]:
         out, high, wide = pick.randint(1, 4), *(pick.randint(1, n) for n in here[1:])
         kernels = drawn(pick, out, here[0], high, wide)
-        sums = (here[1] - high + 1, here[2] - wide + 1)
-        pool = 1 if last else pick.randint(1, min(sums))
-        layer = Convolution(kernels, drawn(pick, out), pick.randint(0, 12), pool, last)
-        layers.append(layer)
-        here = layer.output(here)
+        pool = pick.randint(1, 1 if last else min(here[1] - high, here[2] - wide) + 1)
+        shift = pick.randint(0, 12)
+        layers.append(Convolution(kernels, drawn(pick, out), shift, pool, last))
+        here = layers[-1].output(here)
     return Network("drawn", shape, tuple(layers))
 
 

@@ -37,13 +37,10 @@ LOG2E = 1477
 
 
 class Block(NamedTuple):
-    """Weights of one block, eight bits each, rows by output.
-
-    - ``heads``: over which its width is split.
-    """
+    """Weights of one block, eight bits each, rows by output."""
 
     width: int
-    heads: int
+    heads: int  # over which the width is split
     query: Rows
     key: Rows
     value: Rows
@@ -101,18 +98,17 @@ def shares(scores: Sequence[int]) -> list[int]:
 
 
 def run_block(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
-    """A block over tokens, each with what stands before it, as loops.
-
-    - ``tokens``: residuals of sixteen bits, ``FRACTION`` of them a fraction.
-    """
+    """A block over residuals, each with those before it, as loops."""
     size = block.width // block.heads
     # Scores are sums with 2 * PASSED bits of fraction over the root of the size.
     scale = round(LOG2E / size**0.5)
-    q, k, v, out = [], [], [], []
+    out: Rows = []
+    kept: list[Rows] = [[], [], []]
+    q, k, v = kept
     for at, here in enumerate(check(block, tokens)):
         normed = norm(here)
-        for kept, matrix in ((q, block.query), (k, block.key), (v, block.value)):
-            kept.append([rounded(t, NARROW) for t in times(matrix, normed)])
+        for rows, matrix in zip(kept, block[2:5], strict=True):
+            rows.append([rounded(t, NARROW) for t in times(matrix, normed)])
         mixed: list[int] = []
         for left in range(0, block.width, size):
             cols = range(left, left + size)

@@ -24,19 +24,13 @@ ACCUMULATOR = 32  # bits of a sum
 
 @dataclass(frozen=True)
 class Convolution:
-    """A convolution in whole numbers.
+    """A convolution in whole numbers."""
 
-    - ``kernels``: by output channel, input channel, row and column; eight bits each.
-    - ``shift``: bits that a sum is shifted to the right, rounded half up.
-    - ``last``: sums are given out as they are.
-    - ``pool``: side of the squares of which the largest is kept.
-    """
-
-    kernels: tuple[Image, ...]
+    kernels: tuple[Image, ...]  # one for each output channel, of eight bits
     bias: tuple[int, ...]
-    shift: int = 0
-    pool: int = 1
-    last: bool = False
+    shift: int = 0  # bits that a sum is shifted to the right, rounded half up
+    pool: int = 1  # side of the squares of which the largest is kept
+    last: bool = False  # sums are given out as they are
 
     def __post_init__(self) -> None:
         whole(0, shift=self.shift)
@@ -187,10 +181,7 @@ def finish(layer: Convolution, sums: Image) -> list[list[list[int]]]:
 
 
 def run(network: Network, image: Image) -> list[list[list[list[int]]]]:
-    """What every layer gives for one input, as loops.
-
-    - ``image``: of the network's shape, whole numbers of eight bits.
-    """
+    """What every layer gives for one input, as loops."""
     told: list[Any] = [entered(network, image)]
     for layer in network.layers:
         told.append(finish(layer, convolve(layer, told[-1])))
@@ -205,10 +196,7 @@ def entered(network: Network, image: Image) -> Image:
 
 
 def run_many(network: Network, images: Any) -> list[Any]:
-    """What every layer gives for many inputs, on NumPy's arrays of whole numbers.
-
-    - ``images``: count x channels x rows x columns.
-    """
+    """What every layer gives for many inputs, on NumPy's arrays of whole numbers."""
     import numpy as np
     from numpy.lib.stride_tricks import sliding_window_view
 

@@ -1,8 +1,7 @@
 """One frame through the arrays of a design, tile by tile, on any model of an array.
 
 The array is asked as it is built elsewhere: by formula, step by step, as gates, in
-Amaranth's simulator. What comes out is the network's answer, and how many cycles each
-layer took, counted.
+Amaranth's simulator. What comes out is the network's answer, and cycles, counted.
 """
 
 from __future__ import annotations
@@ -21,26 +20,16 @@ ByCycle: TypeAlias = Callable[[Matrix, Matrix], Iterable[Cycle]]
 
 
 class Frame(NamedTuple):
-    """A frame's way through the arrays.
+    """A frame's way through the arrays."""
 
-    - ``layers``: what each gives, as ``fixed.run`` does.
-    - ``cycles``: of each, counted.
-    """
-
-    layers: tuple[list[list[list[int]]], ...]
-    cycles: tuple[int, ...]
+    layers: tuple[list[list[list[int]]], ...]  # what each gives, as fixed.run does
+    cycles: tuple[int, ...]  # of each, counted
 
 
 def on_arrays(
-    network: Network,
-    engines: Sequence[Engine],
-    image: Image,
-    by: ByCycle = by_formula,
+    network: Network, engines: Sequence[Engine], image: Image, by: ByCycle = by_formula
 ) -> Frame:
-    """A frame, each tile a product on an array of the layer's size.
-
-    - ``by``: a product of two matrices, cycle by cycle.
-    """
+    """A frame, each tile a product on an array of the layer's size, by ``by``."""
     here = entered(network, image)
     given, counted = [], []
     for layer, engine in zip(network.layers, engines, strict=True):

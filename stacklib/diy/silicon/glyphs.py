@@ -62,7 +62,7 @@ def fit() -> Network:
     strokes = [pick.choice((-3, -1, 0, 1, 3)) for _ in range(MAPS * len(EDGES) * 9)]
     layers = (
         Convolution(tuple((edge,) for edge in EDGES), (0,) * 4, 2, 2),
-        Convolution(np.reshape(strokes, (MAPS, -1, 3, 3)), (0,) * MAPS, 4),
+        Convolution(np.reshape(strokes, (MAPS, -1, 3, 3)).tolist(), (0,) * MAPS, 4),
     )
     images, digits = glyphs(TRAINED, SEED)
     features = run_many(Network(NAME, (1, SIDE, SIDE), layers), images)[-1]

@@ -17,18 +17,15 @@ class InfoError(ValueError):
 
 
 class Line(NamedTuple):
-    """One that says something: its number, spaces before it, and the rest."""
+    """One that says something."""
 
     number: int
-    level: int
+    level: int  # spaces before its text
     text: str
 
 
 def read_info(text: str) -> dict[str, Any]:
-    """The mapping that a text holds.
-
-    - ``text``: of ``info.yaml``.
-    """
+    """The mapping that the text of an ``info.yaml`` holds."""
     lines: deque[Line] = deque()
     for number, line in enumerate(text.splitlines(), 1):
         bare = _bare(line)

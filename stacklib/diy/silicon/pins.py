@@ -44,10 +44,7 @@ class Script(NamedTuple):
 
 
 def script(a: Matrix, b: Matrix, bits: int = 8, accumulator: int = 20) -> Script:
-    """The product of two matrices as pins see it.
-
-    - ``a``, ``b``: as large as the array wants them, numbers of ``bits`` bits.
-    """
+    """The product of two matrices, as large as the array, as pins see it."""
     whole(2 * bits, accumulator=accumulator)
     rows, _, cols = shape(a, b, bits)
     pin = {name: 1 << n for n, name in enumerate(PINS)}

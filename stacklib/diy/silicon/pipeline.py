@@ -36,12 +36,12 @@ CLEAR = 1  # cycle between two tiles
 
 
 class Engine(NamedTuple):
-    """One layer on its array: sums that a kernel gives, kernels, products of a sum."""
+    """One layer on its array."""
 
-    places: int
+    places: int  # sums that each kernel gives
     kernels: int
-    depth: int
-    rows: int
+    depth: int  # products of a sum
+    rows: int  # of the array
     cols: int
 
     @property
@@ -57,18 +57,13 @@ class Engine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A network on an FPGA.
-
-    - ``engines``: the array of each layer
-    - ``blocks``, ``tables``: multiplier blocks and look-up tables that places take
-    - ``clock``: of all arrays
-    """
+    """A network on an FPGA, with the array of each layer."""
 
     device: Fpga
     engines: tuple[Engine, ...]
-    blocks: int
-    tables: int
-    clock: Quantity
+    blocks: int  # of multipliers, that places take
+    tables: int  # look-up tables, likewise
+    clock: Quantity  # of all arrays
 
     @property
     def interval(self) -> int:
@@ -113,12 +108,7 @@ def tile_cycles(depth: int, rows: int, cols: int) -> int:
 
 
 def layer_cycles(places: int, kernels: int, depth: int, rows: int, cols: int) -> int:
-    """Cycles of a layer on its array, tile by tile.
-
-    - ``places``, ``kernels``: sums that each kernel gives, and kernels
-    - ``depth``: products of a sum
-    - ``rows``, ``cols``: of the array
-    """
+    """Cycles of a layer on its array, tile by tile; see ``Engine``."""
     tiles = -(-places // rows) * -(-kernels // cols)
     return tiles * tile_cycles(depth, rows, cols)
 

@@ -28,20 +28,14 @@ PARTS = (
 
 @dataclass(frozen=True)
 class Project:
-    """One kind of project.
-
-    - ``money``: dollars, least and most
-    - ``weeks``: of one person, least and most
-    - ``teaches``: what is known afterwards and was not before
-    - ``needs``: what must be there first
-    """
+    """One kind of project."""
 
     key: str
     name: str
-    money: Span
-    weeks: Span
-    teaches: str
-    needs: str
+    money: Span  # dollars
+    weeks: Span  # of one person
+    teaches: str  # what is known afterwards and was not before
+    needs: str  # what must be there first
 
     @property
     def stars(self) -> int:
@@ -58,10 +52,7 @@ def two_cards() -> Span:
 
 
 def market(*names: str, by: Iterable[str] = ("launch", "purchase")) -> Span:
-    """What several devices are sold for, from the cheapest quote to the dearest.
-
-    - ``by``: kinds of prices.
-    """
+    """What devices are sold for, by kinds of prices: cheapest quote to dearest."""
     values = [q.value for name, what in product(names, by) for q in prices(name, what)]
     return span(minimum(*values), maximum(*values))
 

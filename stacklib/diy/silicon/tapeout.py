@@ -24,20 +24,13 @@ TILES = ("1x1", "1x2", "2x2", "3x2", "4x2", "6x2", "8x2")
 
 
 class Tapeout(NamedTuple):
-    """A design on tiles.
+    """A design on tiles."""
 
-    - ``cells``: area that synthesis counts
-    - ``placed``: with the buffers that placement adds
-    - ``tiles``: columns x rows that hold it, such as ``1x2``
-    - ``core``: their area for cells
-    - ``one``: that of one tile
-    """
-
-    cells: Quantity
-    placed: Quantity
-    tiles: str
-    core: Quantity
-    one: Quantity
+    cells: Quantity  # area that synthesis counts
+    placed: Quantity  # with the buffers that placement adds
+    tiles: str  # columns x rows that hold it, such as 1x2
+    core: Quantity  # their area for cells
+    one: Quantity  # that of one tile
 
     @property
     def used(self) -> Quantity:

@@ -38,8 +38,7 @@ class Tile(Component):
         m.submodules.inside = inside = self.inside
         m.d.comb += [sync.clk.eq(self.clk), sync.rst.eq(~self.rst_n)]
         m.d.comb += [getattr(inside, p).eq(self.ui_in[n]) for n, p in enumerate(PINS)]
-        m.d.comb += [self.uo_out.eq(inside.show), self.uio_out.eq(0)]
-        m.d.comb += self.uio_oe.eq(0)
+        m.d.comb += [self.uo_out.eq(inside.show), self.uio_out.eq(0), self.uio_oe.eq(0)]
         return m
 
 

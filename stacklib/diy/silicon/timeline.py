@@ -31,17 +31,12 @@ class Phase(NamedTuple):
 
 
 class Timeline(NamedTuple):
-    """All phases one after another, and the chip.
-
-    - ``weeks``, ``months``: of the whole path, as the guide has them; what its phases
-      add up to
-    - ``chip``: weeks until the chip is there: the path, and what its making takes
-    """
+    """All phases one after another, and the chip."""
 
     phases: tuple[Phase, ...]
-    weeks: Span
+    weeks: Span  # of all, as the guide has them: what its phases add up to
     months: Span
-    chip: Span
+    chip: Span  # weeks until it is there: the path, and what its making takes
 
 
 def timeline() -> Timeline:
@@ -73,8 +68,7 @@ def timeline() -> Timeline:
 def own_chip(node: str = "n3", lot: int = 25) -> dict[str, Span]:
     """What a leading chip of one's own costs before the first one is sold.
 
-    - ``node``: a key of wafer prices.
-    - ``lot``: wafers of a first lot.
+    - ``node``: a key of wafer prices; ``lot``: wafers of a first lot.
     """
     whole(lot=lot)
     wafer = span(wafer_price(node))
