@@ -23,7 +23,6 @@ from .verilog import Module, modules, zero
 VERSION = 6
 SIZES = (*TILES, "3x4", "4x4", "6x4", "8x4")
 WORDS = ("title", "author", "description", "language")
-GROUPS = ("ui", "uo", "uio")
 OUTPUTS = ("uo_out", "uio_out", "uio_oe")
 
 
@@ -127,7 +126,7 @@ def _field(key: str, handed: Submission) -> Iterator[str]:
 
 def _pinout(handed: Submission) -> Iterator[str]:
     pins = handed.section("pinout")
-    wanted = [f"{group}[{n}]" for group in GROUPS for n in range(8)]
+    wanted = [f"{group}[{n}]" for group in ("ui", "uo", "uio") for n in range(8)]
     if missing := [pin for pin in wanted if pins.get(pin) is None]:
         yield f"pinout lacks {', '.join(missing)}; a text each, empty if unused"
     known = {*wanted, *(f"ua[{n}]" for n in range(6))}

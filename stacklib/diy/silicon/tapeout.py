@@ -18,7 +18,6 @@ from stacklib.roofline.work.fit import Infeasible
 
 from .cells import total
 
-PROCESSES = ("sky130",)
 # Columns x rows of tiles that can be had, smallest first.
 TILES = ("1x1", "1x2", "2x2", "3x2", "4x2", "6x2", "8x2")
 
@@ -101,7 +100,7 @@ def tapeout(cells: Mapping[str, Any], process: str = "sky130") -> Tapeout:
     >>> made.tiles, made.used.text()
     ('1x1', '35.8 %')
     """
-    resolve(process, PROCESSES, "process")
+    resolve(process, ("sky130",), "process")
     area = total(cells)
     placed = (area * growth()).named("area of the cells, placed")
     limit = quoted("tinytapeout.fill")

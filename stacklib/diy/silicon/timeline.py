@@ -24,7 +24,6 @@ WEEKS_A_MONTH = (one_of("year") / (84 * one_of("day"))).to("").named("weeks of a
 class Phase(NamedTuple):
     """One phase: its own weeks, and the week in which it ends, least and most."""
 
-    key: str
     name: str
     weeks: Span
     ends: Span
@@ -58,7 +57,7 @@ def timeline() -> Timeline:
     for key, row in table("phases").items():
         weeks = quoted_span(f"timeline_{key}.weeks")
         end = made[-1].ends + weeks if made else weeks
-        made.append(Phase(key, row["name"], weeks, end.named(f"end of {key}")))
+        made.append(Phase(row["name"], weeks, end.named(f"end of {key}")))
     weeks = span(quoted("timeline_guide.low"), quoted("timeline_guide.high"))
     chip = weeks + quoted_span("tinytapeout.wait") * WEEKS_A_MONTH
     chip = chip.named("weeks until the chip is there")
