@@ -44,8 +44,14 @@ def shortened(long: circuit.Circuit) -> circuit.Circuit:
     cells = []
     for at, c in enumerate(long.cells):
         kind = c.kind.partition(":")[0]
-        name = c.output if c.register else f"{names[kind]}{at}" if kind in names else c.name
-        cells.append(circuit.Cell(name, c.kind, c.inputs, c.output))
+        name = (
+            c.output
+            if c.register
+            else f"{names[kind]}{at}"
+            if kind in names
+            else c.name
+        )
+        cells.append(circuit.Gate(name, c.kind, c.inputs, c.output))
     return circuit.Circuit(tuple(cells))
 
 
@@ -73,12 +79,14 @@ def where(peer: dict[str, Any], name: str) -> tuple[int, int, int] | None:
     for suffix in ("", "_LC", "_DFFLC"):
         found = peer["cells"].get(base + suffix)
         if found:
-            told = re.fullmatch(r"X(\d+)/Y(\d+)/\D+(\d+)", found["attributes"]["NEXTPNR_BEL"])
+            told = re.fullmatch(
+                r"X(\d+)/Y(\d+)/\D+(\d+)", found["attributes"]["NEXTPNR_BEL"]
+            )
             return int(told[1]), int(told[2]), int(told[3])
     return None
 
 
-def peer_sites(packed: packing.Packed, peer: dict[str, Any]) -> list[placing.Site]:
+def peer_sites(packed: packing.Together, peer: dict[str, Any]) -> list[placing.Site]:
     """Sites of our blocks as nextpnr has them; a way in stands with its chain."""
     sites = []
     for block in packed.blocks:
@@ -91,7 +99,7 @@ def peer_sites(packed: packing.Packed, peer: dict[str, Any]) -> list[placing.Sit
 
 
 def peer_rows(peer: dict[str, Any]) -> tuple[list[Any], dict[str, float]]:
-    """nextpnr's cells as rows, a table, a carry and a register apart, and its delays."""
+    """nextpnr's cells as rows with its delays: tables, carries and registers apart."""
     delay = {}
     for _, to, ps in re.findall(r"INTERCONNECT (\S+) (\S+) \((\d+):", peer["sdf"]):
         delay[to] = int(ps) / 1000
@@ -100,7 +108,9 @@ def peer_rows(peer: dict[str, Any]) -> tuple[list[Any], dict[str, float]]:
         name = re.search(r"\(INSTANCE (\S*)\)", block)[1]
         ways = re.findall(r"IOPATH (\S+) (\S+) \((\d+):", block)
         inside[name] = {f"{a}>{b}": int(ps) / 1000 for a, b, ps in ways}
-        checks = re.findall(r"SETUPHOLD \(posedge (I\d)\) \(posedge CLK\) \((\d+):", block)
+        checks = re.findall(
+            r"SETUPHOLD \(posedge (I\d)\) \(posedge CLK\) \((\d+):", block
+        )
         inside[name].update({f"{a}>D": int(ps) / 1000 for a, ps in checks})
     rows, short = [], {n: f"c{at}" for at, n in enumerate(peer["cells"])}
     for name, cell in peer["cells"].items():
@@ -109,7 +119,11 @@ def peer_rows(peer: dict[str, Any]) -> tuple[list[Any], dict[str, float]]:
 
 
 def of_cell(
-    key: str, name: str, cell: dict[str, Any], delay: dict[str, float], ways: dict[str, float]
+    key: str,
+    name: str,
+    cell: dict[str, Any],
+    delay: dict[str, float],
+    ways: dict[str, float],
 ) -> list[Any]:
     """Rows of one cell: name, kind, inputs, output, delay by pin, wire by pin."""
     joined = {pin: bits[0] for pin, bits in cell["connections"].items() if bits}
@@ -119,7 +133,10 @@ def of_cell(
             return [(key, "IN", "", joined["D_IN_0"], [], [])]
         return [(key, "OUT", str(joined["D_OUT_0"]), "", [], [wire["D_OUT_0"]])]
     if cell["type"] != "ICESTORM_LC":
-        pin, out = joined["USER_SIGNAL_TO_GLOBAL_BUFFER"], joined["GLOBAL_BUFFER_OUTPUT"]
+        pin, out = (
+            joined["USER_SIGNAL_TO_GLOBAL_BUFFER"],
+            joined["GLOBAL_BUFFER_OUTPUT"],
+        )
         at = wire["USER_SIGNAL_TO_GLOBAL_BUFFER"]
         return [(key, "GLOBAL", str(pin), out, [next(iter(ways.values()))], [at])]
     held = cell["parameters"]["DFF_ENABLE"] == "1"
@@ -130,7 +147,9 @@ def of_cell(
         out = f"{key}d" if held else joined["O"]
         read = " ".join(str(joined[p]) for p in pins)
         logic = [ways.get(f"{p}>{end}", 0.0) for p in pins]
-        rows.append((key, "LUT", read or "0", out, logic or [0.0], [wire[p] for p in pins]))
+        rows.append(
+            (key, "LUT", read or "0", out, logic or [0.0], [wire[p] for p in pins])
+        )
         if held:
             rows.append((f"{key}f", "DFF", out, joined["O"], [ways["CLK>O"]], [0.0]))
     if "COUT" in joined:
@@ -138,7 +157,16 @@ def of_cell(
         read = " ".join(str(joined[p]) for p in pins)
         logic = [ways.get(f"{p}>COUT", 0.0) for p in pins]
         out = joined["COUT"]
-        rows.append((f"{key}c", "CARRY", read or "0", out, logic or [0.0], [wire[p] for p in pins]))
+        rows.append(
+            (
+                f"{key}c",
+                "CARRY",
+                read or "0",
+                out,
+                logic or [0.0],
+                [wire[p] for p in pins],
+            )
+        )
     return rows
 
 
@@ -152,7 +180,15 @@ def run() -> list[dict[str, Any]]:
         sites = peer_sites(packed, peer)
         length = sum(placing.half_perimeter(sites, p) for p in packed.nets.values())
         clock = min(entry["achieved"] for entry in peer["report"]["fmax"].values())
-        rows.append({"id": f"nextpnr-{seed}", "wire_length": length, "megahertz": clock})
+        theirs = placing.Placement(packed, placing.HX8K, tuple(sites), length, 0)
+        rows.append(
+            {
+                "id": f"nextpnr-{seed}",
+                "wire_length": length,
+                "megahertz": clock,
+                "megahertz_by_length": timing(theirs).megahertz,
+            }
+        )
         print(rows[-1], flush=True)
         wires += lengths(peer)
         if seed == 1:
@@ -186,7 +222,11 @@ def told(name: str, ours: placing.Placement, seconds: float | None) -> dict[str,
 def lengths(peer: dict[str, Any]) -> list[tuple[int, float]]:
     """Tiles and ns of every wire between two cells of logic by their tables' pins."""
     place = {
-        name: tuple(map(int, re.match(r"X(\d+)/Y(\d+)", c["attributes"]["NEXTPNR_BEL"]).groups()))
+        name: tuple(
+            map(
+                int, re.match(r"X(\d+)/Y(\d+)", c["attributes"]["NEXTPNR_BEL"]).groups()
+            )
+        )
         for name, c in peer["cells"].items()
     }
     found = []
@@ -206,7 +246,13 @@ def fitted(wires: list[tuple[int, float]]) -> dict[str, Any]:
     slope /= sum((x - mean_x) ** 2 for x, _ in wires)
     first = mean_y - slope * mean_x
     off = sorted(abs(first + slope * x - y) for x, y in wires)
-    return {"id": "wires", "count": n, "ns": first, "ns_a_tile": slope, "median_off": off[n // 2]}
+    return {
+        "id": "wires",
+        "count": n,
+        "ns": first,
+        "ns_a_tile": slope,
+        "median_off": off[n // 2],
+    }
 
 
 def paths(peer: dict[str, Any]) -> dict[str, Any]:
@@ -216,7 +262,13 @@ def paths(peer: dict[str, Any]) -> dict[str, Any]:
     for path in peer["report"]["critical_paths"]:
         steps = path["path"]
         end = steps[-1]["to"]["cell"]
-        told.append({"to": short[end], "ns": sum(s["delay"] for s in steps), "steps": len(steps)})
+        told.append(
+            {
+                "to": short[end],
+                "ns": sum(s["delay"] for s in steps),
+                "steps": len(steps),
+            }
+        )
     return {"id": "paths", "paths": told, "rows": rows}
 
 
@@ -224,7 +276,7 @@ def main() -> None:
     """The kept netlist, or the comparison."""
     if sys.argv[1:] == ["netlist"]:
         text = circuit.write(shortened(synthesised()[0]))
-        path = circuit.DATA / "serial_mac.rows"
+        path = circuit.DATA / "serial_mac.netlist"
         path.write_text(HEAD.format(tools.version("YOSYS")) + text, "utf-8")
         print(f"wrote {path}: {len(text)} bytes")
         return
@@ -233,7 +285,10 @@ def main() -> None:
     head = host_common.head(
         "placement", None, watch, why_no_prediction="a comparison with a tool", bars={}
     )
-    head["versions"] |= {"yosys": tools.version("YOSYS"), "nextpnr": tools.version("NEXTPNR")}
+    head["versions"] |= {
+        "yosys": tools.version("YOSYS"),
+        "nextpnr": tools.version("NEXTPNR"),
+    }
     host_common.save(host_common.HERE, "placement", {**head, "rows": rows})
 
 

@@ -24,7 +24,7 @@ CASES = {  # cards, circuits, degrees outside, watts of a card, square metres
     "one card": ("rtx_3090", 1, 22, None, 12),
     "six at 193 W": ("6 x rtx_3090", 1, 22, 193, 12),
     "four, warm": ("4 x rtx_3090", 2, 30, None, 12),
-    "four, in a closet": ("4 x rtx_3090", 2, 22, None, 4),
+    "four, in a closet": ("4 x rtx_3090", 2, 22, None, 6),
 }
 
 

@@ -53,80 +53,58 @@ def ceiling(many, rate, weights, cache, split):
 
 # ---- tests ----
 
-MODEL = {"weights": 41.9, "cache": 1.34}
 CASES = [
     {"memory": memory, "buffers": 0.8, "weights": weights, "cache": 1.34}
     for memory in (16, 24, 32, 80)
     for weights in (41.9, 46.2, 18.4)
 ]
+PAIR = {"rate": 1792, "weights": 41.9, "cache": 1.34}
 
 
 def needed(memory, weights, cache, buffers):
     """Cards, one after the other, until all bytes lie somewhere."""
     many = 1
-    while many * memory - many * buffers < weights + cache:
+    while many * (memory - buffers) < weights + cache:
         many += 1
     return many
 
 
+def read(many, rate, weights, cache, split):
+    """The rate of the cards that read, over what they read."""
+    return rate / (weights + cache) * {"layers": 1, "tensors": many}[split]
+
+
 def test_cards():
-    expect.function_matches(
-        cards,
-        needed,
-        CASES,
-        rel=1e-9,
-        mistakes={
-            "Half a card holds nothing: it is bought whole.": (
-                lambda memory, weights, cache, buffers: (
-                    (weights + cache) / (memory - buffers)
-                )
-            ),
-            "Each card keeps buffers of its own.": (
-                lambda memory, weights, cache, buffers: needed(
-                    memory, weights, cache, 0
-                )
-            ),
-        },
-    )
+    mistakes = {
+        "Half a card holds nothing: it is bought whole.": (
+            lambda **c: (c["weights"] + c["cache"]) / (c["memory"] - c["buffers"])
+        ),
+        "Each card keeps buffers of its own.": (
+            lambda **c: needed(**{**c, "buffers": 0})
+        ),
+    }
+    expect.function_matches(cards, needed, CASES, rel=1e-9, mistakes=mistakes)
 
 
 def test_per_gigabyte():
-    expect.number(
-        per_gigabyte(1999, 32, 0.8),
-        1999 / 31.2,
-        mistakes={"Buffers hold no weights.": 1999 / 32},
-    )
+    mistakes = {"Buffers hold no weights.": 1999 / 32}
+    expect.number(per_gigabyte(1999, 32, 0.8), 1999 / 31.2, mistakes=mistakes)
 
 
 def test_ceiling():
-    cases = [
-        {"many": n, "rate": 1792, "split": split, **MODEL}
-        for n in (1, 2, 6)
-        for split in ("layers", "tensors")
-    ]
-    expect.function_matches(
-        ceiling,
-        lambda many, rate, weights, cache, split: (
-            rate / (weights + cache) * (1 if split == "layers" else many)
+    ways = [(n, split) for n in (1, 2, 6) for split in ("layers", "tensors")]
+    cases = [{"many": n, "split": split, **PAIR} for n, split in ways]
+    mistakes = {
+        "Cards that take turns are no faster than one.": (
+            lambda **c: read(**{**c, "split": "tensors"})
         ),
-        cases,
-        mistakes={
-            "Cards that take turns are no faster than one.": (
-                lambda many, rate, weights, cache, split: (
-                    many * rate / (weights + cache)
-                )
-            ),
-            "A token reads its cache as well.": (
-                lambda many, rate, weights, cache, split: (
-                    rate / weights * (1 if split == "layers" else many)
-                )
-            ),
-        },
-    )
+        "A token reads its cache as well.": lambda **c: read(**{**c, "cache": 0}),
+    }
+    expect.function_matches(ceiling, read, cases, mistakes=mistakes)
 
 
 def test_what_holds_nothing_is_refused():
-    full = {"memory": 0.5, "buffers": 0.8, **MODEL}
+    full = {**CASES[0], "memory": 0.5}
     expect.refuses(cards, full, because="its buffers fill the card")
-    rows = {"many": 2, "rate": 1792, "split": "rows", **MODEL}
+    rows = {"many": 2, "split": "rows", **PAIR}
     expect.refuses(ceiling, rows, because="a model is split by layers or by tensors")

@@ -88,7 +88,7 @@ def wall(build: Build, delivered: float, *, mains: float = 120) -> float:
 
     - raises ``Infeasible`` for more than the supplies deliver, with the sum
     """
-    above_zero(delivered=delivered)
+    above_zero(delivered=delivered, mains=mains)
     have = drawn = 0.0
     for psu in build.psu:
         have += rating(psu, mains)
@@ -129,6 +129,8 @@ def temperature(
     ------
     ValueError
         For hours, degrees or square metres that are none.
+    Infeasible
+        Where dies stay too hot although their cards do no work.
     UnknownSpec
         For a card, processor or supply without the field that is needed.
     """
@@ -149,6 +151,11 @@ def temperature(
     speed = tuple(
         min(_held(one, watts / drawn, work) for one in sorts) for watts in made.watts
     )
+    if not min(speed):
+        raise Infeasible(
+            f"dies pass {LIMIT:.0f} C though their cards do no work: {room:g} m2, "
+            f"{ambient:g} C outside"
+        )
     return Curve(made.times, die, sink, case, air, made.watts, speed, made.held)
 
 
@@ -188,6 +195,7 @@ def chain(
     ('circuit', True)
     """
     share(continuous=continuous)
+    above_zero(continuous=continuous)
     amps = quoted("rig.amps_low" if mains < LOW else "rig.amps_high").si
     circuit = mains * amps * continuous * build.circuits
     supply, host = sum(rating(psu, mains) for psu in build.psu), _host(build)

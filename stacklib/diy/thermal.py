@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from operator import add, mul
 
 from stacklib.quantity.bounds import above_zero, at_least, whole
+from stacklib.roofline.work.fit import Infeasible
 
 HOUR = 3600.0
 COLDEST = -273.15  # degrees Celsius
@@ -75,8 +76,8 @@ def heat(
     Raises
     ------
     ValueError
-        For lengths that differ, values that are not above zero, a limit at or below
-        ``ambient``, and a limit that heat from the other parts alone passes.
+        For lengths that differ, values that are not above zero, and a limit at or below
+        ``ambient``; ``Infeasible`` for one that the other parts' heat alone passes.
 
     Examples
     --------
@@ -91,12 +92,12 @@ def heat(
         )
     for i, (each, stored) in enumerate(zip(resistances, capacities, strict=True)):
         above_zero(**{f"resistances[{i}]": each, f"capacities[{i}]": stored})
+        above_zero(**{f"resistances[{i}] x capacities[{i}]": each * stored})
     watts = _watts(power, many)
     above_zero(hours=hours)
     whole(steps=steps)
-    if not COLDEST < ambient < 1e3:
-        raise ValueError(f"ambient = {ambient!r}: degrees Celsius are needed")
-    if most is not None and not ambient < most < 1e3:
+    at_least(COLDEST, ambient=ambient)
+    if most is not None and not ambient < most < math.inf:
         raise ValueError(f"most = {most!r}: degrees above ambient = {ambient} needed")
     step = hours * HOUR / steps
     kept, gained = _propagate(resistances, capacities, step)
@@ -111,7 +112,7 @@ def heat(
         if most is not None and now[0] > most - ambient:
             cut = (now[0] - (most - ambient)) / gained[0][0]
             if cut > watts[0]:
-                raise ValueError(f"most = {most:g} C: the other parts alone pass it")
+                raise Infeasible(f"most = {most:g} C: the other parts alone pass it")
             now = [t - gains[0] * cut for t, gains in zip(now, gained, strict=True)]
             held += step
         parts.append(tuple(ambient + t for t in now))

@@ -27,6 +27,7 @@ class Crossbar:
     - ``scales``: (out,), what one level is worth
     - ``adc``: bits of the converter
     - ``rows``: cells on a bit line
+    - ``reach``: full scale of the converter, in deviations of a sum
     """
 
     __array_ufunc__ = None  # NumPy hands a product with it over
@@ -35,6 +36,7 @@ class Crossbar:
     scales: Any
     adc: int
     rows: int
+    reach: float = REACH
 
     @property
     def T(self) -> Crossbar:
@@ -54,8 +56,10 @@ class Crossbar:
         x = np.asarray(x, np.float32)
         if x.shape[-1] != self.cells.shape[1]:
             raise ValueError(
-                f"inputs of {x.shape[-1]} numbers; the matrix reads {self.cells.shape[1]}"
+                f"inputs of {x.shape[-1]} numbers; {self.cells.shape[1]} are read"
             )
+        if not np.isfinite(x).all():
+            raise ValueError("inputs with NaN or infinity; a voltage is finite")
         top = 2 ** (INPUT_BITS - 1) - 1
         scale = np.abs(x).max(axis=-1, keepdims=True) / top
         scale[scale == 0] = 1
@@ -73,7 +77,7 @@ class Crossbar:
 
         size = math.sqrt(block.shape[1])
         spread = size * np.sqrt((block**2).mean(axis=1) * (read**2).mean())
-        step = 2 * REACH * spread / 2**self.adc
+        step = 2 * self.reach * spread / 2**self.adc
         step[step == 0] = 1
         low, high = -(2 ** (self.adc - 1)), 2 ** (self.adc - 1) - 1
         return np.clip(np.rint(sums / step), low, high) * step
@@ -88,6 +92,7 @@ def analog_matmul(
     adc: int = 8,
     *,
     rows: int = 256,
+    reach: float = REACH,
     seed: int = 0,
 ) -> Crossbar:
     """A matrix programmed into analog cells; call it, or multiply by it.
@@ -104,6 +109,9 @@ def analog_matmul(
         Bits of the converter at the bit line, 1 to 24.
     rows : int, optional
         Cells on a bit line; longer rows are cut and added digitally.
+    reach : float, optional
+        Full scale of the converter, in deviations that a sum has where inputs and
+        weights have nothing to do with each other; what lies beyond is cut.
     seed : int, optional
         Of what programming misses.
 
@@ -121,7 +129,7 @@ def analog_matmul(
     --------
     >>> import numpy as np
     >>> crossbar = analog_matmul(np.eye(2), adc=16)
-    >>> np.round(crossbar([3.0, -1.0]), 2).tolist()
+    >>> [round(float(y), 1) for y in crossbar([3.0, -1.0])]
     [3.0, -1.0]
     """
     import numpy as np
@@ -135,23 +143,26 @@ def analog_matmul(
     if bits > 16 or adc > 24:
         raise ValueError(f"bits={bits}, adc={adc}: at most 16 and 24")
     at_least(0, noise=noise)
+    above_zero(reach=reach)
     top = 2 ** (bits - 1) - 1
     scales = np.abs(told).max(axis=1) / top
     scales[scales == 0] = 1
     cells = np.rint(told / scales[:, None])
     random = np.random.default_rng(seed)
     cells += noise * top * random.standard_normal(cells.shape)
-    return Crossbar(cells.astype(np.float32), scales.astype(np.float32), adc, rows)
+    told = cells.astype(np.float32), scales.astype(np.float32)
+    return Crossbar(*told, adc, rows, reach)
 
 
-def lost(adc: float) -> float:
+def lost(adc: float, reach: float = REACH) -> float:
     """Share of a product that a converter loses, by root mean square.
 
     A step is 2 x reach / 2^adc deviations wide, and what is rounded off is even over
     it: reach / (sqrt(3) x 2^adc). Good from three bits on, where little is clipped.
     """
     at_least(1, adc=adc)
-    return REACH / (math.sqrt(3) * 2**adc)
+    above_zero(reach=reach)
+    return reach / (math.sqrt(3) * 2**adc)
 
 
 def foretold(adc: int, loss: float, error: float) -> float:
@@ -164,13 +175,19 @@ def foretold(adc: int, loss: float, error: float) -> float:
 
 
 def in_analog(
-    model: Any, bits: int = 8, noise: float = 0.0, adc: int = 8, *, rows: int = 256
+    model: Any,
+    bits: int = 8,
+    noise: float = 0.0,
+    adc: int = 8,
+    *,
+    rows: int = 256,
+    reach: float = REACH,
 ) -> Any:
     """A language model with every matrix but the embedding in analog cells."""
     import dataclasses
 
     weights = {
-        name: analog_matmul(w, bits, noise, adc, rows=rows, seed=at)
+        name: analog_matmul(w, bits, noise, adc, rows=rows, reach=reach, seed=at)
         if getattr(w, "ndim", 0) == 2 and "embed" not in name
         else w
         for at, (name, w) in enumerate(model.weights.items())

@@ -20,7 +20,7 @@ from stacklib.roofline.work.fit import Infeasible
 
 
 @dataclass(frozen=True)
-class BreakEven:
+class OwnChip:
     """Volumes from which an own chip is cheaper.
 
     - ``once``: dollars before the first chip
@@ -42,7 +42,7 @@ def own_once(design: Given) -> Span:
 
 def asic_break_even(
     design: Given, chip: Given, gpu: Given, *, work: float = 1.0
-) -> BreakEven:
+) -> OwnChip:
     """The number of chips that pays for a design.
 
     Parameters
@@ -58,7 +58,7 @@ def asic_break_even(
 
     Returns
     -------
-    BreakEven
+    OwnChip
         Volumes as a span. Its upper end counts only what still saves something.
 
     Raises
@@ -87,13 +87,19 @@ def asic_break_even(
     certain = least.si > 0
     saves = Span(least if certain else most, most)
     volume = Span(once.low / saves.high, once.high / saves.low)
-    return BreakEven(once, saves, volume.named("chips that pay for a design"), certain)
+    return OwnChip(once, saves, volume.named("chips that pay for a design"), certain)
 
 
 def drawn(
-    design: Span, chip: Span, gpu: Span, *, work: float = 1.0, draws: int = 2000, seed: int = 0
+    design: Span,
+    chip: Span,
+    gpu: Span,
+    *,
+    work: float = 1.0,
+    draws: int = 2000,
+    seed: int = 0,
 ) -> list[float]:
-    """Volumes by drawing every input between its ends; infinite where nothing is saved."""
+    """Volumes by drawing every input between its ends; infinite without a saving."""
     whole(draws=draws)
     above_zero(work=work)
     pick = random.Random(seed)

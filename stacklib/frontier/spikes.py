@@ -3,9 +3,10 @@
 Ten digits of five by seven dots, shifted and with dots turned over. A network with one
 hidden layer learns them; the same weights then run as spikes: an input fires in every
 step with the chance that its value says, a neuron adds the weights of what fired and
-fires itself when its sum passes a threshold, which is then taken off. A spike costs one
-addition for each of its synapses, a product a multiplication and an addition. More steps
-bring the accuracy nearer and cost more spikes: where they are equal, both are counted.
+fires itself when its sum passes a threshold, which is then taken off. A spike costs
+one addition for each of its synapses, a product a multiplication and an addition. More
+steps bring the accuracy nearer and cost more spikes: where they are equal, both are
+counted.
 """
 
 from __future__ import annotations

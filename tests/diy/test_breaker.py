@@ -81,6 +81,11 @@ def test_what_cannot_be_asked():
     for told in ({"hours": 0}, {"ambient": math.nan}, {"work": "training"}):
         with pytest.raises((ValueError, UnknownName)):
             temperature(rig(), **({"hours": 1, "ambient": 20} | told))
+    with pytest.raises(Infeasible, match="84 C though their cards do no work: 4 m2"):
+        temperature(rig("4 x rtx_3090", circuits=2), 8, 22, room=4)
+    for told in ({"mains": 0}, {"mains": math.nan}, {"continuous": 0}, {"room": -1}):
+        with pytest.raises(ValueError, match=next(iter(told))):
+            chain(rig(), **told)
     with pytest.raises(ValueError, match="tokens_per_s = 0"):
         tokens_per_joule(0, rig())
     assert 0.8 < 1000 / wall(rig(), 1000) < 1

@@ -84,6 +84,8 @@ def test_a_limit_is_held_and_never_passed(watts, most):
         ({"hours": 0}, "hours = 0"),
         ({"ambient": math.inf}, "ambient = inf"),
         ({"ambient": -300}, "ambient = -300"),
+        ({"ambient": True}, "ambient = True"),
+        ({"resistances": [1e-200, 1], "capacities": [1e-200, 1]}, "x capacities"),
         ({"most": 20}, "degrees above ambient"),
         ({"power": [0, 5000], "most": 30}, "other parts alone"),
         ({"steps": 0.5}, "steps = 0.5"),

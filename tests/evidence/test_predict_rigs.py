@@ -76,7 +76,7 @@ def test_bands_hold_rows_of_others():
         assert held >= least * tried > 0.85 * len(rows) * least, by
     for split in ("layers", "tensors", "one card"):
         band = error_band(f"J/decode/{split}")
-        assert 0.7 < band.low < 1 < band.high < 1.9
+        assert 0.7 < band.low < 1 < band.high < 2.2
 
 
 def test_nvlink_and_lanes_where_one_repository_contradicts_itself():

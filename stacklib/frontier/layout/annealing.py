@@ -65,7 +65,12 @@ def sweep(
         cy += state % (2 * span + 1) - span
         state = state * FACTOR % MODULUS
         cz = state % SITES
-        pad = x[block] == 0 or x[block] == wide - 1 or y[block] == 0 or y[block] == tall - 1
+        pad = (
+            x[block] == 0
+            or x[block] == wide - 1
+            or y[block] == 0
+            or y[block] == tall - 1
+        )
         if pad:  # across to one of the four sides
             side = state // SITES % 4
             cz = cz % 2

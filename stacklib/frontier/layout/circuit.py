@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-CONSTANTS = ("0", "1", "x", "")
+CONSTANTS = ("0", "1", "")
 SKIPPED = ("$scopeinfo",)
 DATA = Path(__file__).parent / "data"
 
@@ -24,7 +24,7 @@ class CircuitError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Gate:
     """One cell: ``inputs`` in the order of its pins, one net that it drives."""
 
     name: str
@@ -55,7 +55,7 @@ Netlist: TypeAlias = "Circuit | str | Mapping[str, Any] | Iterable[Any]"
 class Circuit:
     """Cells that are one circuit: each net has one driver, and no loop of gates."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[Gate, ...]
 
     def __post_init__(self) -> None:
         if not self.cells:
@@ -84,21 +84,21 @@ class Circuit:
             raise CircuitError(f"a loop of gates: {' -> '.join(self._loop())}")
 
     @cached_property
-    def driver(self) -> dict[str, Cell]:
+    def driver(self) -> dict[str, Gate]:
         """The cell that drives each net."""
         return {c.output: c for c in self.cells if c.output not in CONSTANTS}
 
     @cached_property
-    def readers(self) -> dict[str, list[tuple[Cell, int]]]:
+    def readers(self) -> dict[str, list[tuple[Gate, int]]]:
         """Cells that read each net, with the number of the pin."""
-        found: dict[str, list[tuple[Cell, int]]] = {net: [] for net in self.driver}
+        found: dict[str, list[tuple[Gate, int]]] = {net: [] for net in self.driver}
         for cell in self.cells:
             for pin, net in enumerate(cell.inputs):
                 if net not in CONSTANTS:
                     found[net].append((cell, pin))
         return found
 
-    def before(self, cell: Cell) -> Iterator[Cell]:
+    def before(self, cell: Gate) -> Iterator[Gate]:
         """Cells whose signal must have settled first; none before a register."""
         if not cell.register:
             for net in cell.inputs:
@@ -106,7 +106,7 @@ class Circuit:
                     yield self.driver[net]
 
     @cached_property
-    def order(self) -> tuple[Cell, ...]:
+    def order(self) -> tuple[Gate, ...]:
         """Every cell after those that it waits for; cells of a loop are left out."""
         missing = {c.name: len(list(self.before(c))) for c in self.cells}
         ready = [c for c in self.cells if not missing[c.name]]
@@ -138,13 +138,15 @@ def circuit(netlist: Netlist) -> Circuit:
         return netlist
     if isinstance(netlist, Mapping):
         return Circuit(tuple(_of_yosys(_top(netlist))))
+    if not isinstance(netlist, Iterable):
+        raise CircuitError(f"{netlist!r}: rows of cells, or Yosys' JSON, are needed")
     if isinstance(netlist, str):
         return stored(netlist)
     return Circuit(tuple(_cell(row) for row in netlist))
 
 
-def _cell(row: Any) -> Cell:
-    if isinstance(row, Cell):
+def _cell(row: Any) -> Gate:
+    if isinstance(row, Gate):
         return row
     try:
         name, kind, inputs, output = row
@@ -163,7 +165,7 @@ def _cell(row: Any) -> Cell:
         )
     if kind != "IN" and not nets:
         raise CircuitError(f"row {str(row)[:60]!r}: {kind} reads nothing")
-    return Cell(str(name), str(kind), nets, out)
+    return Gate(str(name), str(kind), nets, out)
 
 
 def _top(design: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -173,7 +175,9 @@ def _top(design: Mapping[str, Any]) -> Mapping[str, Any]:
     modules = design.get("modules")
     if not isinstance(modules, Mapping):
         raise CircuitError("no modules: the JSON of Yosys' write_json is needed")
-    tops = [m for m in modules.values() if int(m.get("attributes", {}).get("top", "0"), 2)]
+    tops = [
+        m for m in modules.values() if int(m.get("attributes", {}).get("top", "0"), 2)
+    ]
     if not tops:
         tops = [m for m in modules.values() if m["cells"] and "blackbox" not in str(m)]
     if len(tops) != 1:
@@ -188,7 +192,7 @@ PINS = {"SB_LUT4": ("I0", "I1", "I2", "I3"), "SB_CARRY": ("I0", "I1", "CI")}
 CONTROLS = ("C", "E", "R", "S")
 
 
-def _of_yosys(module: Mapping[str, Any]) -> Iterator[Cell]:
+def _of_yosys(module: Mapping[str, Any]) -> Iterator[Gate]:
     """Cells of one flat module; a lookup table's kind holds its table."""
     nets: dict[Any, str] = {}
     for name, wire in module.get("netnames", {}).items():
@@ -196,23 +200,21 @@ def _of_yosys(module: Mapping[str, Any]) -> Iterator[Cell]:
             told = f"{name}[{at}]" if len(wire["bits"]) > 1 else name
             if bit not in nets or (len(told), told) < (len(nets[bit]), nets[bit]):
                 nets[bit] = told
-    nets.update({bit: bit for bit in ("0", "1", "x")})
+    nets.update({"0": "0", "1": "1", "x": "0"})  # unknown ones may be either
     for name, port in module["ports"].items():
         for at, bit in enumerate(port["bits"]):
             told = f"{name}[{at}]" if len(port["bits"]) > 1 else name
             net = nets.get(bit, f"net{bit}")
             if port["direction"] == "input":
-                yield Cell(f"in:{told}", "IN", (), net)
+                yield Gate(f"in:{told}", "IN", (), net)
             else:
-                yield Cell(f"out:{told}", "OUT", (net,), "")
+                yield Gate(f"out:{told}", "OUT", (net,), "")
     for name, cell in module["cells"].items():
         if cell["type"] not in SKIPPED:
             yield _of_yosys_cell(name, cell, nets)
 
 
-def _of_yosys_cell(
-    name: str, cell: Mapping[str, Any], nets: Mapping[Any, str]
-) -> Cell:
+def _of_yosys_cell(name: str, cell: Mapping[str, Any], nets: Mapping[Any, str]) -> Gate:
     kind, joined = cell["type"], cell["connections"]
     ways = cell.get("port_directions", {})
     outputs = [p for p in joined if ways.get(p) == "output"]
@@ -235,13 +237,13 @@ def _of_yosys_cell(
     if table is not None:
         kind = f"{kind}:{int(table, 2):04x}"
     out = joined[outputs[0]][0]
-    return Cell(name, kind, read, nets.get(out, f"net{out}"))
+    return Gate(name, kind, read, nets.get(out, f"net{out}"))
 
 
 def write(circuit: Circuit) -> str:
     """A text that ``read`` reads: a line a cell, nets by number."""
     number = {net: str(at + 2) for at, net in enumerate(circuit.driver)}
-    number.update({"0": "0", "1": "1", "x": "0"})
+    number.update({"0": "0", "1": "1"})
     lines = []
     for c in circuit.cells:
         pins = ",".join(number[net] for net in c.inputs)
@@ -265,9 +267,9 @@ def read(text: str) -> Circuit:
 
 def stored(name: str = "serial_mac") -> Circuit:
     """A netlist that the book keeps."""
-    path = DATA / f"{name}.rows"
+    path = DATA / f"{name}.netlist"
     if not path.exists():
-        known = ", ".join(sorted(p.stem for p in DATA.glob("*.rows")))
+        known = ", ".join(sorted(p.stem for p in DATA.glob("*.netlist")))
         raise CircuitError(
             f"no netlist {name[:40]!r} is kept; there is {known}, and rows of cell, "
             "kind, inputs, output or Yosys' JSON as a dictionary are read"

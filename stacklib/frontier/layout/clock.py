@@ -8,7 +8,7 @@ On a regular grid of 4^n registers all ways are equal, which is an H-tree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from stacklib.quantity.bounds import above_zero, at_least, whole
@@ -46,15 +46,17 @@ def clock_tree(
     at_least(0, buffer=buffer)
     above_zero(wire=wire)
     whole(leaf=leaf)
-    places = registers
+    places: Mapping[str, tuple[float, float]]
     if isinstance(registers, Placement):
         cells = registers.packed.circuit.cells
         places = {c.name: registers.at[c.name][:2] for c in cells if c.register}
+    else:
+        places = registers
     if not places:
         raise ValueError("no register: there is nothing for a clock to reach")
     arrivals: dict[str, float] = {}
     length, buffers = 0.0, 0
-    waiting = [(sorted(places.items()), _middle(places.values()), 0.0, 0)]  # type: ignore[union-attr]
+    waiting = [(sorted(places.items()), _middle(places.values()), 0.0, 0)]
     while waiting:
         part, (x, y), begun, axis = waiting.pop()
         buffers += 1
@@ -73,6 +75,6 @@ def clock_tree(
     return Tree(arrivals, length, buffers)
 
 
-def _middle(places: object) -> tuple[float, float]:
-    xs, ys = zip(*places, strict=True)  # type: ignore[call-overload]
+def _middle(places: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    xs, ys = zip(*places, strict=True)
     return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2

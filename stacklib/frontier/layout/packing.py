@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
-from .circuit import CONSTANTS, Cell, Circuit, CircuitError
+from .circuit import CONSTANTS, Circuit, CircuitError, Gate
 
 WIDE = 15  # a reset that more registers read goes by a global net
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Standing:
     """What stands on one site, or a pad at the rim."""
 
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[Gate, ...]
 
     @property
     def pad(self) -> bool:
@@ -35,7 +36,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Packed:
+class Together:
     """Blocks, chains of them, and the nets that join different blocks.
 
     - ``chains``: numbers of blocks, in the order in which they stand
@@ -44,45 +45,45 @@ class Packed:
     """
 
     circuit: Circuit
-    blocks: tuple[Block, ...]
+    blocks: tuple[Standing, ...]
     chains: tuple[tuple[int, ...], ...]
     nets: dict[str, tuple[int, ...]]
     globals: frozenset[str]
 
 
-def pack(circuit: Circuit) -> Packed:
+def pack(circuit: Circuit) -> Together:
     """Blocks of a circuit; raises for a chain of carries that others read from."""
-    blocks: list[Block] = []
+    blocks: list[Standing] = []
     used: set[str] = set()
     chains, feeds = [], {}  # the block that hands a carry's net to the fabric
     for chain in _carries(circuit):
         first = len(blocks)
         if chain[0].inputs[2] not in CONSTANTS:
-            blocks.append(Block(f"{chain[0].name}+in", ()))
+            blocks.append(Standing(f"{chain[0].name}+in", ()))
             feeds[len(blocks) - 1] = chain[0].inputs[2]
         for carry in chain:
             table = _table_of(circuit, carry)
             cells = [carry, *([table] if table else [])]
             cells += _fed(circuit, table) if table else []
             used.update(c.name for c in cells)
-            blocks.append(Block(carry.name, tuple(cells)))
+            blocks.append(Standing(carry.name, tuple(cells)))
         last = _table_after(circuit, chain[-1], used)
         if last:
             cells = [last, *_fed(circuit, last)]
             used.update(c.name for c in cells)
-            blocks.append(Block(last.name, tuple(cells)))
+            blocks.append(Standing(last.name, tuple(cells)))
         elif circuit.readers[chain[-1].output]:
-            blocks.append(Block(f"{chain[-1].name}+out", ()))
+            blocks.append(Standing(f"{chain[-1].name}+out", ()))
         chains.append(tuple(range(first, len(blocks))))
     for cell in circuit.cells:
         if cell.name not in used and not cell.register:
             cells = [cell, *_fed(circuit, cell)]
             used.update(c.name for c in cells)
-            blocks.append(Block(cell.name, tuple(cells)))
-    blocks += [Block(c.name, (c,)) for c in circuit.cells if c.name not in used]
+            blocks.append(Standing(cell.name, tuple(cells)))
+    blocks += [Standing(c.name, (c,)) for c in circuit.cells if c.name not in used]
     wide = _globals(circuit)
     nets = _nets(circuit, blocks, chains, feeds, wide)
-    return Packed(circuit, tuple(blocks), tuple(chains), nets, wide)
+    return Together(circuit, tuple(blocks), tuple(chains), nets, wide)
 
 
 def _globals(circuit: Circuit) -> frozenset[str]:
@@ -102,7 +103,7 @@ def _is_reset(circuit: Circuit, net: str) -> bool:
     )
 
 
-def _carries(circuit: Circuit) -> list[list[Cell]]:
+def _carries(circuit: Circuit) -> list[list[Gate]]:
     """Chains of carries, each from its first to its last."""
     carries = [c for c in circuit.cells if c.kind == "SB_CARRY"]
     after = {c.inputs[2]: c for c in carries}
@@ -118,7 +119,7 @@ def _carries(circuit: Circuit) -> list[list[Cell]]:
         chain = [head]
         while chain[-1].output in after:
             chain.append(after[chain[-1].output])
-        for carry, following in zip(chain, chain[1:], strict=False):
+        for carry, following in pairwise(chain):
             for reader, pin in circuit.readers[carry.output]:
                 if reader is not following and not _own(following, reader, pin):
                     raise CircuitError(
@@ -129,13 +130,15 @@ def _carries(circuit: Circuit) -> list[list[Cell]]:
     return found
 
 
-def _own(carry: Cell, table: Cell, pin: int) -> bool:
+def _own(carry: Gate, table: Gate, pin: int) -> bool:
     """Whether a lookup table is that of the carry's own bit."""
-    same = table.inputs[1:3] == carry.inputs[:2] and table.inputs[3:] == carry.inputs[2:]
+    same = (
+        table.inputs[1:3] == carry.inputs[:2] and table.inputs[3:] == carry.inputs[2:]
+    )
     return table.kind.startswith("SB_LUT4") and pin == 3 and same
 
 
-def _table_of(circuit: Circuit, carry: Cell) -> Cell | None:
+def _table_of(circuit: Circuit, carry: Gate) -> Gate | None:
     net = next(n for n in (carry.inputs[2], *carry.inputs) if n not in CONSTANTS)
     for cell, _ in circuit.readers[net]:
         if _own(carry, cell, 3):
@@ -143,7 +146,7 @@ def _table_of(circuit: Circuit, carry: Cell) -> Cell | None:
     return None
 
 
-def _table_after(circuit: Circuit, carry: Cell, used: set[str]) -> Cell | None:
+def _table_after(circuit: Circuit, carry: Gate, used: set[str]) -> Gate | None:
     """The lookup table that alone reads the last carry, by the pin that may."""
     readers = circuit.readers.get(carry.output, [])
     if len(readers) == 1 and readers[0][1] == 3 and readers[0][0].name not in used:
@@ -151,7 +154,7 @@ def _table_after(circuit: Circuit, carry: Cell, used: set[str]) -> Cell | None:
     return None
 
 
-def _fed(circuit: Circuit, cell: Cell) -> list[Cell]:
+def _fed(circuit: Circuit, cell: Gate) -> list[Gate]:
     """The register that a lookup table alone feeds."""
     if cell.kind in ("IN", "OUT") or cell.output in CONSTANTS:
         return []
@@ -162,14 +165,14 @@ def _fed(circuit: Circuit, cell: Cell) -> list[Cell]:
 
 def _nets(
     circuit: Circuit,
-    blocks: list[Block],
+    blocks: list[Standing],
     chains: list[tuple[int, ...]],
     feeds: dict[int, str],
     wide: frozenset[str],
 ) -> dict[str, tuple[int, ...]]:
     home = {c.name: at for at, b in enumerate(blocks) for c in b.cells}
     outs = {blocks[c[-1]].name: c[-1] for c in chains if not blocks[c[-1]].cells}
-    beside = {(a, b) for chain in chains for a, b in zip(chain, chain[1:], strict=False)}
+    beside = {(a, b) for chain in chains for a, b in pairwise(chain)}
     nets = {}
     for net, driver in circuit.driver.items():
         if net in wide:

@@ -9,9 +9,10 @@ wires of their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from stacklib.quantity.bounds import whole
@@ -19,7 +20,7 @@ from stacklib.roofline.work.fit import Infeasible
 
 from .annealing import MODULUS, SITES, compiled, sweep
 from .circuit import Netlist, circuit
-from .packing import Packed, pack
+from .packing import Together, pack
 
 HOT = 2.0  # the first temperature, in what a random swap costs
 SWAPS = 8.0  # a temperature, over blocks to the 4/3
@@ -28,7 +29,7 @@ Site = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Grid:
+class Floor:
     """Tiles of logic in columns, pads around them; by default an iCE40 HX8K."""
 
     columns: int = 32
@@ -57,7 +58,7 @@ class Grid:
         return tuple((x, y, z) for x, y in sides for z in (0, 1))
 
 
-HX8K = Grid()
+HX8K = Floor()
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,8 @@ class Placement:
     - ``moves``: swaps that were tried
     """
 
-    packed: Packed
-    grid: Grid
+    packed: Together
+    grid: Floor
     sites: tuple[Site, ...]
     start: int
     moves: int
@@ -126,7 +127,7 @@ def legal(placement: Placement) -> list[str]:
 
 
 def place(
-    netlist: Netlist, seed: int = 0, *, grid: Grid = HX8K, effort: float = 1.0
+    netlist: Netlist, seed: int = 0, *, grid: Floor = HX8K, effort: float = 1.0
 ) -> Placement:
     """Place a netlist by simulated annealing.
 
@@ -136,10 +137,11 @@ def place(
         Rows of cell, kind, inputs and output, or the JSON that Yosys writes.
     seed : int
         Of the swaps; one seed gives one placement.
-    grid : Grid, optional
+    grid : Floor, optional
         The tiles; those of an iCE40 HX8K.
     effort : float, optional
-        Swaps tried, over the usual number; 0 leaves the start as it is.
+        Swaps tried, over the usual number; 0 leaves the start as it is. As many
+        as usual take the serial MAC two seconds with numba, minutes without.
 
     Returns
     -------
@@ -152,6 +154,8 @@ def place(
         For a netlist that is none: two drivers, no driver, or a loop, by name.
     Infeasible
         When the cells need more sites than the grid has.
+    ValueError
+        For a seed or an effort below zero, or a grid that is no ``Floor``.
 
     Notes
     -----
@@ -167,15 +171,21 @@ def place(
     whole(0, seed=seed)
     if isinstance(effort, bool) or not 0 <= effort <= 1000:
         raise ValueError(f"effort {effort!r}: 0 to 1000 times the usual swaps")
+    if not isinstance(grid, Floor):
+        raise ValueError(f"grid {grid!r}: a Floor(columns, rows) is needed")
     packed = pack(circuit(netlist))
     _fits(packed, grid)
     board = _Board(packed, grid)
     start = sum(half_perimeter(board.sites, p) for p in packed.nets.values())
+    begun = tuple(board.sites)
     moves = board.anneal(effort, seed) if effort else 0
-    return Placement(packed, grid, tuple(board.sites), start, moves)
+    placed = Placement(packed, grid, tuple(board.sites), start, moves)
+    if placed.wire_length > start:  # few cells, and few swaps: the start was better
+        return Placement(packed, grid, begun, start, moves)
+    return placed
 
 
-def _fits(packed: Packed, grid: Grid) -> None:
+def _fits(packed: Together, grid: Floor) -> None:
     """Refuse what the grid cannot hold, with the sum."""
     pads = sum(b.pad for b in packed.blocks)
     logic = len(packed.blocks) - pads
@@ -197,7 +207,7 @@ def _fits(packed: Packed, grid: Grid) -> None:
 class _Board:
     """Where blocks stand before and after the annealing."""
 
-    def __init__(self, packed: Packed, grid: Grid) -> None:
+    def __init__(self, packed: Together, grid: Floor) -> None:
         self.packed, self.grid = packed, grid
         self.controls = [b.controls for b in packed.blocks]
         self.chained = {b: c for c, chain in enumerate(packed.chains) for b in chain}
@@ -237,7 +247,7 @@ class _Board:
             site = next((site for site in free if site not in self.on), None)
             if site is None:
                 raise Infeasible(
-                    f"{self.packed.blocks[block].name}: every one of {len(tiles)} tiles "
+                    f"{self.packed.blocks[block].name}: each of {len(tiles)} tiles "
                     "is full or has another clock, enable or reset"
                 )
             self._put(block, site)
@@ -251,8 +261,7 @@ class _Board:
     def _agrees(self, block: int, tile: tuple[int, int]) -> bool:
         mine = self.controls[block]
         return not mine or all(
-            self.controls[b] in ((), mine)
-            for b in self.members.get(tile, ())
+            self.controls[b] in ((), mine) for b in self.members.get(tile, ())
         )
 
     def _put(self, block: int, site: Site) -> None:
@@ -262,31 +271,34 @@ class _Board:
 
     def anneal(self, effort: float, seed: int) -> int:
         """Swap until nothing is gained; the number of swaps tried."""
-        import numpy as np
 
-        def joined(groups: list[Any]) -> tuple[Any, Any]:
-            ends = np.cumsum([0, *map(len, groups)])
-            return ends, np.array([i for g in groups for i in g] or [0])
+        def joined(groups: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+            ends = [0, *accumulate(map(len, groups))]
+            return ends, [i for g in groups for i in g] or [0]
 
         tall, wide, count = self.grid.rows + 2, self.grid.columns + 2, len(self.sites)
-        x, y, z = np.array(self.sites).T.copy()
-        occupant = np.full(tall * wide * SITES, -2)
+        x, y, z = map(list, zip(*self.sites, strict=True))
+        occupant = [-2] * (tall * wide * SITES)
         tiles = [(i, j) for i in self.grid.logic for j in range(1, tall - 1)]
         every = [(i, j, k) for i, j in tiles for k in range(SITES)]
         for i, j, k in [*every, *self.grid.pads]:
             occupant[(i * tall + j) * SITES + k] = -1
-        occupant[(x * tall + y) * SITES + z] = np.arange(count)
-        known = {(): 0}
-        controls = np.array([known.setdefault(c, len(known)) for c in self.controls])
-        chain_of = np.array([self.chained.get(b, -1) for b in range(count)])
+        for block, (i, j, k) in enumerate(self.sites):
+            occupant[(i * tall + j) * SITES + k] = block
+        known: dict[tuple[str, ...], int] = {(): 0}
+        controls = [known.setdefault(c, len(known)) for c in self.controls]
+        chain_of = [self.chained.get(b, -1) for b in range(count)]
         nets = max(1, len(self.nets))
-        cost = np.array([half_perimeter(self.sites, p) for p in self.nets] or [0])
-        scratch = [np.zeros(n, int) for n in (nets, count, count, count, nets, nets)]
-        fixed = [*joined(list(self.packed.chains)), *joined(self.nets), *joined(self.of)]
-        arrays = [x, y, z, occupant, controls, chain_of, *fixed, cost, *scratch]
-        loop = compiled() if effort * count > COMPILED else sweep
-        if loop is sweep:  # lists are faster then
-            arrays = [array.tolist() for array in arrays]
+        cost = [half_perimeter(self.sites, p) for p in self.nets] or [0]
+        sizes = (nets, count, count, count, nets, nets)
+        fixed = [*joined(self.packed.chains), *joined(self.nets), *joined(self.of)]
+        arrays: list[Any] = [x, y, z, occupant, controls, chain_of, *fixed, cost]
+        arrays += [[0] * size for size in sizes]
+        loop: Any = compiled() if effort * count > COMPILED else sweep
+        if loop is not sweep:
+            import numpy as np
+
+            arrays = [np.array(array) for array in arrays]
         state, stamp = seed * 7919 % (MODULUS - 1) + 1, 0
 
         def swaps(number: int, heat: float, reach: float) -> tuple[int, float]:
@@ -307,5 +319,7 @@ class _Board:
             heat *= 0.5 if share > 0.96 else 0.9 if share > 0.8 else 0.95
             reach = min(max(1.0, reach * (0.56 + share)), widest)
         swaps(each, 0.0, 1)
-        self.sites = [(int(i), int(j), int(k)) for i, j, k in zip(*arrays[:3], strict=True)]
+        self.sites = [
+            (int(i), int(j), int(k)) for i, j, k in zip(*arrays[:3], strict=True)
+        ]
         return moves + each

@@ -26,7 +26,7 @@ Rect = tuple[str, int, int, int, int]  # layer, then left, low, right, high
 
 
 @dataclass(frozen=True)
-class Layout:
+class Wired:
     """Rectangles, and where cells touch them.
 
     - ``shapes``: layer, left, low, right, high; four units from track to track
@@ -44,7 +44,9 @@ class Layout:
     def wire(self) -> int:
         """Length of all wires, in tracks."""
         flat = [s for s in self.shapes if s[0] != CUT]
-        return sum(max(x1 - x0, y1 - y0) - 2 * HALF for _, x0, y0, x1, y1 in flat) // PITCH
+        return (
+            sum(max(x1 - x0, y1 - y0) - 2 * HALF for _, x0, y0, x1, y1 in flat) // PITCH
+        )
 
     @property
     def vias(self) -> int:
@@ -52,7 +54,7 @@ class Layout:
         return sum(layer == CUT for layer, *_ in self.shapes)
 
 
-def route(placement: Placement, *, rounds: int = 60) -> Layout:
+def route(placement: Placement, *, rounds: int = 60) -> Wired:
     """Route every net of a placement; raises when two still share a wire.
 
     Parameters
@@ -64,13 +66,15 @@ def route(placement: Placement, *, rounds: int = 60) -> Layout:
 
     Returns
     -------
-    Layout
+    Wired
         Rectangles of two metals and the vias between them.
 
     Raises
     ------
     Infeasible
         When two nets still share a node after all rounds, with how many do.
+    ValueError
+        For less than one round, or anything but a placement.
 
     Examples
     --------
@@ -80,12 +84,14 @@ def route(placement: Placement, *, rounds: int = 60) -> Layout:
     1
     """
     whole(rounds=rounds)
+    if not isinstance(placement, Placement):
+        raise ValueError(f"{str(placement)[:40]!r}: what ``place`` returns is needed")
     pins, joined = _pins(placement)
     maze = _Maze(placement, pins, joined)
     for number in range(1, rounds + 1):
         maze.negotiate(number)
         if not maze.shared:
-            return Layout(maze.shapes(), pins, joined, number)
+            return Wired(maze.shapes(), pins, joined, number)
     raise Infeasible(
         f"{len(maze.shared)} places of the grid are wanted by two nets after {rounds} "
         f"rounds, with {TRACKS} tracks a tile; spread the cells"
@@ -94,7 +100,9 @@ def route(placement: Placement, *, rounds: int = 60) -> Layout:
 
 def _pins(
     placement: Placement,
-) -> tuple[dict[tuple[str, str], tuple[int, int]], dict[str, tuple[tuple[str, str], ...]]]:
+) -> tuple[
+    dict[tuple[str, str], tuple[int, int]], dict[str, tuple[tuple[str, str], ...]]
+]:
     """A point for each pin of each net: inputs to the left, the output to the right."""
     pins: dict[tuple[str, str], tuple[int, int]] = {}
     joined = {}
@@ -130,7 +138,8 @@ class _Maze:
         self.wide = (placement.grid.columns + 2) * TRACKS
         self.layer = self.wide * (placement.grid.rows + 2) * TRACKS
         self.ends = {
-            net: [self._node(*pins[end]) for end in ends] for net, ends in joined.items()
+            net: [self._node(*pins[end]) for end in ends]
+            for net, ends in joined.items()
         }
         self.owner = {n: net for net, ends in self.ends.items() for n in ends}
         self.used: dict[int, int] = {}
@@ -180,7 +189,10 @@ class _Maze:
         used, past, owner = self.used, self.past, self.owner
         columns = [n % wide for n in (*tree, sink)]
         lines = [n % layer // wide for n in (*tree, sink)]
-        left, right = max(0, min(columns) - MARGIN), min(wide - 1, max(columns) + MARGIN)
+        left, right = (
+            max(0, min(columns) - MARGIN),
+            min(wide - 1, max(columns) + MARGIN),
+        )
         low, high = max(0, min(lines) - MARGIN), max(lines) + MARGIN
         high = min(layer // wide - 1, high)
         best = dict.fromkeys(tree, 0.0)
@@ -232,7 +244,9 @@ class _Maze:
                 x, y = flat % self.wide, flat // self.wide
                 if flat == other:
                     if node != before:
-                        found.update(_square(name, x, y) for name in (FIRST, SECOND, CUT))
+                        found.update(
+                            _square(name, x, y) for name in (FIRST, SECOND, CUT)
+                        )
                 elif node < self.layer:
                     along.setdefault((FIRST, y), set()).add(min(x, other % self.wide))
                 else:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .routing import CUT, FIRST, HALF, PITCH, SECOND, Layout, Rect
+from .routing import CUT, FIRST, HALF, PITCH, SECOND, Rect, Wired
 
 WIDTH, SPACE = 2 * HALF, PITCH - 2 * HALF
 BUCKET = 4 * PITCH
@@ -27,12 +27,12 @@ class Violation:
     what: str
 
 
-def rules(layout: Layout) -> list[Violation]:
+def rules(layout: Wired) -> list[Violation]:
     """Every design rule that a layout breaks, and every short and open.
 
     Parameters
     ----------
-    layout : Layout
+    layout : Wired
         Of ``route``, or with shapes of one's own.
 
     Returns
@@ -52,6 +52,8 @@ def rules(layout: Layout) -> list[Violation]:
     >>> rules(route(place(rows)))
     []
     """
+    if not isinstance(layout, Wired):
+        raise ValueError(f"{str(layout)[:40]!r}: what ``route`` returns is needed")
     for layer, x0, y0, x1, y1 in layout.shapes:
         if layer not in (FIRST, SECOND, CUT) or x0 >= x1 or y0 >= y1:
             raise ValueError(
@@ -143,7 +145,7 @@ def _enclosures(
             yield Violation("enclosure", CUT, (x0, y0), f"not covered by {bare}")
 
 
-def _compared(layout: Layout, group: list[int]) -> Iterator[Violation]:
+def _compared(layout: Wired, group: list[int]) -> Iterator[Violation]:
     """The netlist read back against the one that was meant."""
     touched: dict[tuple[str, str], int] = {}
     first = [(n, s) for n, s in enumerate(layout.shapes) if s[0] == FIRST]
@@ -164,10 +166,14 @@ def _compared(layout: Layout, group: list[int]) -> Iterator[Violation]:
         if len(groups) > 1:
             parts = ", ".join(" ".join(end) for end in groups.values())
             at = layout.pins[ends[0]]
-            yield Violation("open", FIRST, at, f"{net} lies in {len(groups)} parts: {parts}")
+            yield Violation(
+                "open", FIRST, at, f"{net} lies in {len(groups)} parts: {parts}"
+            )
         for number in groups:
             nets.setdefault(number, set()).add(net)
     for number, joined in nets.items():
         if len(joined) > 1:
             _, x, y, _, _ = layout.shapes[number]
-            yield Violation("short", FIRST, (x, y), f"{', '.join(sorted(joined))} are joined")
+            yield Violation(
+                "short", FIRST, (x, y), f"{', '.join(sorted(joined))} are joined"
+            )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from stacklib.quantity.bounds import above_zero, at_least
+from stacklib.quantity.bounds import above_zero, at_least, whole
 
 from .placing import Placement
 
@@ -98,7 +98,10 @@ def ir_drop(
             f"supply {sorted(held)[:3]}: nodes of a grid of {wide + 1} x {tall + 1} "
             "hold the voltage, one at least"
         )
-    beside = {n: [m for m in _around(n) if 0 <= m[0] <= wide and 0 <= m[1] <= tall] for n in nodes}
+    beside = {
+        n: [m for m in _around(n) if 0 <= m[0] <= wide and 0 <= m[1] <= tall]
+        for n in nodes
+    }
     lost = _solve([n for n in nodes if n not in held], beside, held, drawn, ohm)
     level = {n: volts - lost.get(n, 0.0) for n in nodes}
     flows = {
@@ -126,7 +129,9 @@ def bears(width: float, density: float) -> float:
     return width * density / 1e3
 
 
-def _drawn(load: Placement | Mapping[Node, float], amps: float | None) -> dict[Node, float]:
+def _drawn(
+    load: Placement | Mapping[Node, float], amps: float | None
+) -> dict[Node, float]:
     drawn: dict[Node, float] = {}
     if isinstance(load, Placement):
         if amps is None:
@@ -136,8 +141,12 @@ def _drawn(load: Placement | Mapping[Node, float], amps: float | None) -> dict[N
             if not block.pad:
                 drawn[x, y] = drawn.get((x, y), 0.0) + amps
         return drawn
-    for (x, y), amount in load.items():
-        at_least(0, x=x, y=y, amps=amount)
+    for node, amount in load.items():
+        if not isinstance(node, tuple) or len(node) != 2:
+            raise ValueError(f"node {node!r}: a column and a row, (x, y), are needed")
+        x, y = node
+        whole(0, x=x, y=y)
+        at_least(0, amps=amount)
         drawn[x, y] = float(amount)
     if not any(drawn.values()):
         raise ValueError("no node draws a current: there is no drop to be found")

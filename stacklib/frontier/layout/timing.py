@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from stacklib.quantity import quoted
 
-from .circuit import CONSTANTS, Cell, Circuit, Netlist, circuit
+from .circuit import CONSTANTS, Circuit, CircuitError, Gate, Netlist, circuit
 from .placing import Placement
 
 Delay: TypeAlias = "float | tuple[float, ...]"  # of the cell, or by pin
@@ -25,7 +26,7 @@ NS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Passed:
     """One cell of a path: the wire that leads to it, and the cell, in ns."""
 
     cell: str
@@ -44,7 +45,7 @@ class Path:
     """
 
     end: str
-    steps: tuple[Step, ...]
+    steps: tuple[Passed, ...]
     arrival: float
     slack: float
     hold: float
@@ -124,7 +125,7 @@ def timing(
     period : float, optional
         Of the clock, in ns; by default the shortest that all paths allow.
     clock : mapping, optional
-        When the clock reaches each register, in ns, see ``clock_tree``; default at once.
+        When the clock reaches each register, in ns; default at once.
 
     Returns
     -------
@@ -146,9 +147,17 @@ def timing(
     1.5
     """
     told = netlist if isinstance(netlist, Placement) else None
-    read = told.packed.circuit if told else circuit(netlist)  # type: ignore[arg-type]
+    read = (
+        netlist.packed.circuit if isinstance(netlist, Placement) else circuit(netlist)
+    )
     clocks = _checked(clock or {})
-    model = _Model(read, delays or ice40(), _wires(read, told, wires), clocks)
+    names = {c.name for c in read.cells}
+    for name in [*clocks, *(name for name, _ in wires or ())]:
+        if name not in names:
+            near = get_close_matches(str(name), names, 3) or sorted(names)[:3]
+            raise CircuitError(f"no cell is named {name!r}; there is {', '.join(near)}")
+    known = ice40() if delays is None else delays
+    model = _Model(read, known, _wires(read, told, wires), clocks)
     late, early = model.arrivals(max), model.arrivals(min)
     _number("setup", setup)
     ends = [c for c in read.cells if c.kind == "OUT" or c.register]
@@ -163,7 +172,7 @@ def timing(
         hold = early[cell.data[0]][0] + wire - at
         steps = (
             *model.way(late, cell.data[0]),
-            Step(cell.name, 0, wire, need, arrival),
+            Passed(cell.name, 0, wire, need, arrival),
         )
         found.append((cell.name, steps, arrival, arrival - at, hold))
     if not found:
@@ -228,7 +237,7 @@ class _Model:
         self.circuit, self.delays, self.wires = read, delays, wires
         self.clocks = clocks
 
-    def logic(self, cell: Cell, pin: int) -> float:
+    def logic(self, cell: Gate, pin: int) -> float:
         """From a pin to the output."""
         for key in (cell.name, cell.kind, cell.kind.partition(":")[0]):
             if key in self.delays:
@@ -244,13 +253,15 @@ class _Model:
         told = self.delays[key]
         if isinstance(told, tuple):
             if pin >= len(told):
-                raise ValueError(f"delay of {key!r}: {len(told)} pins, and {pin} is read")
+                raise ValueError(
+                    f"delay of {key!r}: {len(told)} pins, and {pin} is read"
+                )
             told = told[pin]
         return _number(f"delay of {key}", told)
 
-    def arrivals(self, choose: Any) -> dict[str, tuple[float, Cell, int]]:
+    def arrivals(self, choose: Any) -> dict[str, tuple[float, Gate, int]]:
         """When each net has settled: latest or earliest, by which cell and pin."""
-        found: dict[str, tuple[float, Cell, int]] = {}
+        found: dict[str, tuple[float, Gate, int]] = {}
         for cell in self.circuit.order:
             if cell.output in CONSTANTS:
                 continue
@@ -269,18 +280,19 @@ class _Model:
                 found[cell.output] = (time, cell, pin)
         return found
 
-    def at(self, found: dict[str, Any], cell: Cell, pin: int) -> float:
+    def at(self, found: dict[str, Any], cell: Gate, pin: int) -> float:
         """When a pin has settled."""
         return found[cell.inputs[pin]][0] + self.wires.get((cell.name, pin), 0.0)
 
-    def way(self, found: dict[str, Any], net: str) -> tuple[Step, ...]:
+    def way(self, found: dict[str, Any], net: str) -> tuple[Passed, ...]:
         """The cells that a net's arrival came through, first one first."""
         steps = []
         while True:
             time, cell, pin = found[net]
             if pin < 0:
-                steps.append(Step(cell.name, pin, 0.0, time, time))
+                logic = self.logic(cell, 0) if cell.register else 0.0
+                steps.append(Passed(cell.name, pin, 0.0, logic, time))
                 return tuple(steps[::-1])
             wire = self.wires.get((cell.name, pin), 0.0)
-            steps.append(Step(cell.name, pin, wire, self.logic(cell, pin), time))
+            steps.append(Passed(cell.name, pin, wire, self.logic(cell, pin), time))
             net = cell.inputs[pin]

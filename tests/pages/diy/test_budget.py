@@ -60,7 +60,10 @@ def test_cards_that_take_turns_hold_more_and_are_no_faster():
 
 def test_the_drawing_has_each_memory_and_its_way_out():
     told = drawings.what_a_budget_holds().html
-    assert all(page.memory(budget).text() in told for budget in page.BUDGETS)
+    for budget in page.BUDGETS:
+        card = page.hardware.get(page.machine(budget).gpus[0].device)
+        assert card.memory_capacity.text() in told
+        assert page.name(page.machine(budget)) in told
 
 
 def test_the_configurator_plans_as_the_package_does():

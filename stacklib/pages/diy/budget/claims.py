@@ -19,10 +19,11 @@ def two_memories() -> Finding:
 @claim("build-70b-inference")
 def runs_seventy() -> Finding:
     """A model of that size in four bits, card by card."""
-    return Finding(
-        models.get(page.MODEL).parameters,
-        why=f"In four bits a card holds {page.need().text('GB')} of it, and both "
+    return Finding.depends(
+        "its weights are kept in about four bits",
+        f"There a card holds {page.need().text('GB')} of Llama-3-70B, and both "
         f"write {page.rate().text()}; in eight bits it does not fit.",
+        computed=page.need(),
     )
 
 

@@ -27,6 +27,8 @@ PUBLISHED = {  # rows that others measured, and the model of each
     "J-F903": "qwen2.5-7b",
     "J-F904": "gemma-2-2b",
     "J-F906": MODEL,
+    "J-F907": "llama-2-13b",
+    "J-F908": "llama-2-70b",
 }
 # A small fanless case: kelvins a watt from die to fins and on to the air, joules a
 # kelvin of both; hours, degrees of the air around it. With a fan the air takes more.

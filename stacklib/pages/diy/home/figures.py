@@ -17,10 +17,11 @@ def hours_spec(*, title: str) -> Spec:
             [page.owned(each, end).to("USD/Mtoken").value for each in HOURS],
             f"owned, power in {state}",
             "predicted",
-            series=0,
+            at="key",
+            series=series,
             device=device,
         )
-        for end, state in (("low", "Iowa"), ("high", "Connecticut"))
+        for series, end, state in ((0, "low", "Iowa"), (2, "high", "Connecticut"))
     ]
     for end, words in (("low", "cheapest"), ("high", "dearest")):
         cost = page.rented(end).to("USD/Mtoken").value

@@ -79,9 +79,9 @@ def explore(
         about={
             "device": card,
             "chips": many,
-            "batch": batch,
+            "batch": CONTEXT if work == "prompt" else batch,  # tokens of a pass
             "model": model,
-            "dtype": "q4_k_m",
+            "dtype": "q4_k",
             "feasible": bool(marks),
         },
     )

@@ -56,9 +56,8 @@ def explore(*, limit: int, cards: int, hours: int, ambient: int, room: int) -> S
             readout("die", "Dies, °C", counted(curve.die[-1], "dies")),
             readout("air", "Room, °C", counted(curve.room[-1], "room")),
         ]
-        if last:
-            each = counted(found.wall / last, "a token", "J/token")
-            said.append(readout("token", "A token", each))
+        each = counted(found.wall / last, "a token", "J/token")
+        said.append(readout("token", "A token", each))
     return chart(
         title,
         x=axis("Hours", limits=[0, hours]),

@@ -1,0 +1,120 @@
+"""A campus of a gigawatt: how many GPUs, what they say, and the water.
+
+    GPUs = watts / (PUE x (a GPU's share of its server + its share of the processors))
+
+The processors of a server are counted apart, for agents want more of them: four times
+as many take their watts from the GPUs, and half of that if each does twice as much a
+watt. Power at its design limit is a ceiling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stacklib.cost.spans import Given, Span, span
+from stacklib.quantity import Quantity, chosen, quoted, resolve
+from stacklib.quantity.bounds import above_zero
+from stacklib.serving import estimate
+
+SERVER, PER_SERVER = "b200-sxm", 8
+POWER = {"h100-sxm": "dgx_h100.power", "b200-sxm": "campus_power.b200"}
+
+
+@dataclass(frozen=True)
+class Campus:
+    """What fits behind one meter.
+
+    - ``gpus``, ``processors``: how many of each
+    - ``each``: watts of a GPU with its share of everything, PUE included
+    - ``water``: of cooling, volume a second
+    """
+
+    gpus: Span
+    processors: Span
+    each: Span
+    water: Span
+
+    def tokens(self, model: str, dtype: str, tp: int, batch: int) -> Span:
+        """Tokens a second of a model that all of them run."""
+        told = estimate(model, on=SERVER, dtype=dtype, tp=tp, batch=batch)
+        if not told.fits:
+            raise ValueError(f"{model} in {dtype} on {tp} x {SERVER}: {told.why}")
+        rate = told.tokens_per_s / chosen(tp, label="GPUs of a copy")
+        return (self.gpus * rate).named("tokens a second of the campus")
+
+
+def campus(
+    watts: Quantity | float | None = None,
+    on: str = SERVER,
+    *,
+    pue: Given | None = None,
+    processors: float = 1.0,
+    a_watt: float = 1.0,
+) -> Campus:
+    """Fill a campus with servers.
+
+    Parameters
+    ----------
+    watts : Quantity or float, optional
+        At the meter; a gigawatt.
+    on : str, optional
+        ``h100-sxm`` or ``b200-sxm``, in servers of eight.
+    pue : Span, Range, Quantity or float, optional
+        Watts at the meter over those of the servers; the largest facilities' to the
+        average's.
+    processors : float, optional
+        Processors for each GPU, over those of a server as it is sold.
+    a_watt : float, optional
+        What a processor does a watt, over one as it is sold: fewer watts for the same.
+
+    Returns
+    -------
+    Campus
+        Spans of GPUs and processors, and of water.
+
+    Raises
+    ------
+    UnknownName
+        For a device whose server is not known.
+    ValueError
+        For values that are not above zero, or a PUE below one.
+
+    Examples
+    --------
+    >>> campus(on="h100-sxm").gpus.text(digits=2)
+    '500,000 to 710,000'
+    """
+    above_zero(processors=processors, a_watt=a_watt)
+    if watts is None:
+        watts = chosen(1, "GW", label="the campus")
+    meter = watts.to("W") if isinstance(watts, Quantity) else chosen(watts, "W")
+    above_zero(watts=meter.si)
+    over = (
+        span(quoted("uptime.pue_hyperscale"), quoted("uptime.pue_2023"))
+        if pue is None
+        else span(pue)
+    )
+    if over.low.si < 1:
+        raise ValueError(f"PUE {over.text()}: no less than one")
+    eight = chosen(PER_SERVER, label="GPUs of a server")
+    server = quoted(POWER[resolve(on, POWER, "server")])
+    host = quoted("campus_power.host")
+    share = (server - host) / eight + host * (processors / a_watt) / eight
+    each = (over * share).named("watts at the meter for each GPU")
+    gpus = (span(meter) / each).named("GPUs of the campus")
+    two = chosen(2 * processors / PER_SERVER, label="processors for each GPU")
+    volume = span(quoted("campus_water.low"), quoted("campus_water.high"))
+    water = volume * (span(meter) / over)
+    return Campus(gpus, gpus * two, each, water.named("water of the campus"))
+
+
+def deal_a_watt(dollars: Quantity, watts: Quantity) -> Quantity:
+    """Dollars for each watt of a contract."""
+    above_zero(dollars=dollars.si, watts=watts.si)
+    return (dollars / watts).to("USD/W").named("dollars a watt")
+
+
+def deal_a_system(dollars: Quantity, watts: Quantity, system: Quantity) -> Quantity:
+    """Dollars a system, where all watts go to systems and nothing to their cooling."""
+    above_zero(system=system.si)
+    return (deal_a_watt(dollars, watts) * system).to("USD").named("dollars a system")

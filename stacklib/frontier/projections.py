@@ -1,0 +1,125 @@
+"""Projections backed out to their growth, and held against what is sold today.
+
+    base = value / (1 + rate)^years        rate = (value / base)^(1 / years) - 1
+
+A market that is said to reach so much by so much a year had a size at the start; where
+two firms alone sell more than that, not all of it can be true.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from stacklib.cost.spans import Given, Span, span
+from stacklib.quantity import Quantity, chosen
+from stacklib.quantity.bounds import at_least
+
+ROUNDED = 1.01  # what is told has two or three digits
+
+
+@dataclass(frozen=True)
+class Projected:
+    """One projection.
+
+    - ``base``: what it was at the start, by the growth that is told
+    - ``needed``: growth a year that would bring what is sold to the value, or nothing
+    - ``true``: whether what is sold is no more than ``base`` allows, where it is told
+    """
+
+    base: Span
+    needed: float | None
+    true: bool | None
+
+
+def growth(
+    value: Quantity,
+    rates: tuple[float, float],
+    years: float,
+    *,
+    sold: Given | None = None,
+) -> Projected:
+    """Back a projection out to its start.
+
+    Parameters
+    ----------
+    value : Quantity
+        What is projected, in dollars.
+    rates : tuple of float
+        Projected a year, lowest and highest, such as (0.15, 0.2).
+    years : float
+        From start to end.
+    sold : Span, Range or Quantity, optional
+        What was sold at the start, at least: of the firms that report.
+
+    Returns
+    -------
+    Projected
+        The start, the growth that is needed, and whether they agree.
+
+    Raises
+    ------
+    ValueError
+        For growth of -100 % or less, ends the wrong way round, no years, or a value
+        that is not above zero.
+
+    Examples
+    --------
+    >>> market, sold = Quantity(34.71e9, "USD"), Quantity(11e9, "USD")
+    >>> told = growth(market, (0.15, 0.2), 10, sold=sold)
+    >>> told.true, round(told.needed, 2)
+    (False, 0.12)
+    """
+    if not isinstance(rates, tuple) or len(rates) != 2:
+        raise ValueError(f"rates {rates!r}: the lowest and the highest are needed")
+    low, high = rates
+    at_least(-0.99, lowest=low, highest=high)
+    at_least(1e-9, years=years)
+    if low > high:
+        raise ValueError(f"rates {rates}: the lower one first")
+    start = Span(
+        value / chosen((1 + high) ** years, label="growth, highest"),
+        value / chosen((1 + low) ** years, label="growth, lowest"),
+    ).named("start of the projection")
+    if sold is None:
+        return Projected(start, None, None)
+    known = span(sold)
+    needed = (value / known.low).si ** (1 / years) - 1
+    return Projected(start, needed, bool(known.low <= start.high * ROUNDED))
+
+
+def rate(first: Quantity, last: Quantity, years: float) -> float:
+    """Projected a year between two values."""
+    at_least(1e-9, years=years)
+    if first.si <= 0 or last.si <= 0:
+        raise ValueError(f"{first.text()} to {last.text()}: both above zero")
+    return float((last / first).si ** (1 / years) - 1)
+
+
+class Projection(NamedTuple):
+    """A projection of the source documents, by the key of its claim."""
+
+    claim: str
+    value: float  # USD
+    rates: tuple[float, float]
+    years: float
+    sold: float | None  # USD, at the start
+
+
+PROJECTIONS = (
+    Projection("cpo-market-2036", 20e9, (0.37, 0.37), 10, None),
+    # What the two largest firms sold in a year: four times the quarter that is told,
+    # and what the other reported.
+    Projection("eda-tam-2035", 34.71e9, (0.15, 0.20), 10, 4 * 1.24e9 + 6.1e9),
+    Projection("cadence-revenue-growth", 1.24e9, (0.23, 0.23), 1, 1.009e9),
+)
+
+
+def backed_out() -> dict[str, Projected]:
+    """All of them."""
+    found = {}
+    for claim, value, rates, years, sold in PROJECTIONS:
+        usd = chosen(value, "USD", label=claim)
+        had = None if sold is None else chosen(sold, "USD", label="sold at the start")
+        found[claim] = growth(usd, rates, years, sold=had)
+    return found
