@@ -54,13 +54,6 @@ def test_a_product_through_the_pins_of_the_kept_gates(depth, seed):
     assert all(value < 2 for value in told)  # the other pins stay low
 
 
-def test_the_stored_run_has_every_product_right_in_every_simulator():
-    for row in ("tile-1x1-8-20", "tile-2x2-8-20"):
-        told = dict(ROWS[row]["equal"])
-        products = told.pop("products")
-        assert told == dict.fromkeys(("gates", "amaranth", "icarus"), products)
-
-
 @pytest.mark.skipif(not importlib.util.find_spec("amaranth"), reason="no amaranth")
 def test_two_by_two_in_amaranth():
     from stacklib.diy.silicon.tile_amaranth import Tile, by_amaranth
@@ -89,16 +82,14 @@ def test_areas_are_the_published_ones():
     assert 1 < growth().si < 1.1
 
 
-def test_does_two_by_two_fit_one_tile():
-    fits = {}
+def test_designs_take_the_stored_area_and_tiles():
     for name, row in ROWS.items():
         if name.startswith("tile-"):
             made = diy.tapeout(row["cells"])
-            assert made.tiles == row["tiles"]
             assert made.cells.to("µm^2").value == pytest.approx(row["area"])
-            fits[name] = made.fits_one
-    assert fits["tile-1x1-8-32"] and fits["tile-2x2-4-16"]
-    assert not fits["tile-2x2-8-20"] and not fits["tile-2x2-6-16"]
+            assert made.tiles == row["tiles"]
+                row["tiles"] == "1x1"
+            )
     # A published array of 2 x 2 with more control takes two tiles, and so says the sum.
     ours = cells.total(ROWS["tile-2x2-8-32"]["cells"])
     assert 1 < (quoted("tinytpu.area") / ours).si < 1.2
