@@ -97,11 +97,11 @@ def number(value: float) -> str:
 
 
 def _product(count: float, leaves: list[Leaf]) -> str:
-    shown = "" if count == 1 else f"{number(count)} x "
-    for n, leaf in enumerate(leaves):
-        sign = "" if not n else " / " if leaf.inverse else " x "
-        shown += sign + f"{number(leaf.value)} {leaf.unit}".strip()
-    return shown
+    shown = "" if count == 1 else f" x {number(count)}"
+    for leaf in leaves:
+        shown += " / " if leaf.inverse else " x "
+        shown += f"{number(leaf.value)} {leaf.unit}".strip()
+    return shown.removeprefix(" x ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from stacklib.cost.catalogue import UNKNOWN, Component
 from stacklib.hardware.accelerator import UnknownSpec
 from stacklib.quantity import resolve
 
-from .build import Build
+from .build import Build, Parts
 
-Parts = tuple[Component, ...]
+Risers = tuple[Component | None, ...]  # one a card
 Taken = dict[tuple[str, str], int]  # slot and slot or socket -> lanes left to the first
 
 
@@ -66,19 +66,14 @@ def place(build: Build) -> Placed:
     return _place(build.board, cards, risers, drives, build.slots, back)
 
 
-def spread(parts: Parts, many: int) -> tuple[Component | None, ...]:
+def spread(parts: Parts, many: int) -> Risers:
     """One a card: one alone is for all, the cards behind the last have none."""
     return parts * many if len(parts) == 1 else (*parts, *[None] * (many - len(parts)))
 
 
 @lru_cache(maxsize=4096)
 def _place(
-    board: Component,
-    cards: Parts,
-    risers: tuple[Component | None, ...],
-    drives: Parts,
-    named: tuple[str, ...],
-    back: float | None,
+    board: Component, cards: Parts, risers: Risers, drives: Parts, named: Any, back: Any
 ) -> Placed:
     every = [_slot(*row) for row in board["slots"]]
     wide = [slot for slot in every if slot.name not in board["short"]]
@@ -122,7 +117,7 @@ def _left(slot: Slot, busy: Sequence[str], taken: Taken) -> tuple[int | None, st
 
 
 def _lacks(
-    way: Sequence[Slot], cards: Parts, risers: Any, taken: Taken, back: float | None
+    way: Sequence[Slot], cards: Parts, risers: Risers, taken: Taken, back: float | None
 ) -> tuple[float, ...]:
     """What a choice of slots lacks, the worst first."""
     names = [slot.name for slot in way]

@@ -50,10 +50,9 @@ def memory_module(case: Case) -> Found:
 def memory_mixed(case: Case) -> Found:
     """All modules are alike: registered and plain ones do not mix."""
     first, *others = dict.fromkeys(case.build.memory)
-    for kit in others:
-        for field in ("module", "capacity"):
-            says = "{0} beside {1}: channels of unequal modules"
-            yield unlike((kit, field), (first, field), says)
+    says = "{0} beside {1}: channels of unequal modules"
+    for kit, field in product(others, ("module", "capacity")):
+        yield unlike((kit, field), (first, field), says)
 
 
 @rule("memory-slots", "memory", "board")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise, product
 
 from stacklib.hardware.accelerator import UnknownSpec
@@ -23,43 +22,41 @@ def slots(case: Case) -> Found:
 
 def _least(seat: Seat) -> Leaf:
     """Lanes that a card should have, or all of its own where those are fewer."""
-    leaves = (told("rig.least_lanes"), of(seat.card, "lanes"))
-    return min(leaves, key=lambda leaf: leaf.value)
+    both = told("rig.least_lanes"), of(seat.card, "lanes")
+    return min(both, key=lambda leaf: leaf.value)
 
 
-def _short(case: Case, taken: str) -> Iterator[tuple[Seat, Amount, Amount]]:
-    """Cards that nobody, a card or a drive took lanes from: need, and what is left."""
+def _short(case: Case, by: str, says: str) -> Found:
+    """Cards with too few lanes, that are lost to nobody, a card or a drive."""
     names = {seat.slot.name for seat in case.placed.seats}
+    drives = {socket.name: drive for drive, socket in case.placed.sockets}
     for seat in case.placed.seats:
-        cause = seat.taker and ("card" if seat.taker in names else "drive")
-        if seat.told("root") == "cpu" and cause == taken:
+        slot, taker = seat.slot.name, seat.taker
+        lost = taker and ("card" if taker in names else "drive")
+        if seat.told("root") == "cpu" and lost == by:
             need = total("lanes that a card needs", (1, _least(seat)))
-            yield seat, need, count(seat.told("lanes"), f"left to {seat.slot.name}")
+            have = count(seat.told("lanes"), f"left to {slot}")
+            culprit = drives.get(taker, case.board)
+            yield over(culprit, says.format(slot=slot, taker=taker), need, have)
 
 
 @rule("narrow", "slots", "board")
 def narrow(case: Case) -> Found:
     """A slot that is long enough has the lanes, too, not four of them."""
-    for seat, need, have in _short(case, ""):
-        says = f"slot {seat.slot.name} of {case.board.name} is long and wired narrow"
-        yield over(case.board, says, need, have)
+    says = f"slot {{slot}} of {case.board.name} is long and wired narrow"
+    return _short(case, "", says)
 
 
 @rule("split", "board", "slots")
 def split(case: Case) -> Found:
     """No card takes so many lanes from another that too few are left."""
-    for seat, need, have in _short(case, "card"):
-        says = f"the card in {seat.taker} takes lanes from {seat.slot.name}"
-        yield over(case.board, says, need, have)
+    return _short(case, "card", "the card in {taker} takes lanes from {slot}")
 
 
 @rule("shared", "storage", "board", "slots")
 def shared(case: Case) -> Found:
     """No drive takes so many lanes from a card that too few are left."""
-    for seat, need, have in _short(case, "drive"):
-        drive = next(d for d, s in case.placed.sockets if s.name == seat.taker)
-        says = f"the drive in {seat.taker} takes lanes from {seat.slot.name}"
-        yield over(drive, says, need, have)
+    return _short(case, "drive", "the drive in {taker} takes lanes from {slot}")
 
 
 def _drives(case: Case, root: str | None) -> list[Term]:
