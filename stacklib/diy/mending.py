@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from stacklib.cost.catalogue import Component, parts
@@ -21,6 +22,7 @@ from .rules import RULES, Case, Rule, counted
 
 HIGH = 240  # V
 STEP = 5  # W: power limits are tried in such steps
+REPLACED = {"gpus": "memory", "storage": "capacity"}  # only the part that breaks a rule
 Choice = tuple[str, dict[str, Any]]  # what is said of it, and what it changes
 Offers = list[tuple[Mend, Case]]  # with the build as it is after each
 
@@ -42,7 +44,7 @@ class Mender:
         self.case, self.broken = case, broken
         lost = {*undecided, *(rule.id for rule in broken)}
         self.kept = [RULES[id] for id in RULES if id not in lost]
-        self.offers: dict[tuple[str, Component | None], Offers] = {}
+        self.offers = cache(self._offers)
 
     def mend(self, rule: Rule, culprit: Component) -> Mend | None:
         """The cheapest change by which the rule holds, and all still do that did.
@@ -54,7 +56,7 @@ class Mender:
         for field in sorted(rule.mends, key=lambda name: name not in CHOICES):
             if best is not None and field not in CHOICES and best.field in CHOICES:
                 break
-            offers = self._offers(field, culprit)
+            offers = self.offers(field, culprit if field in REPLACED else None)
             others = [r for r in self.broken if field in r.mends]
             found = self._first(offers, others) or self._first(offers, [rule])
             if found and (best is None or found.dollars < best.dollars):
@@ -76,18 +78,15 @@ class Mender:
                 continue
         return None
 
-    def _offers(self, field: str, culprit: Component) -> Offers:
-        key = (field, culprit if field in ("gpus", "storage") else None)
-        if key not in self.offers:
-            mains, share = self.case.mains, self.case.continuous
-            self.offers[key] = [
-                (offer, Case(offer.build, offer.mains or mains, share))
-                for offer in _offers(field, culprit, self.case.build)
-            ]
-        return self.offers[key]
+    def _offers(self, field: str, culprit: Component | None) -> Offers:
+        mains, share = self.case.mains, self.case.continuous
+        return [
+            (offer, Case(offer.build, offer.mains or mains, share))
+            for offer in _offers(field, culprit, self.case.build)
+        ]
 
 
-def _offers(field: str, culprit: Component, build: Build) -> Iterator[Mend]:
+def _offers(field: str, culprit: Component | None, build: Build) -> Iterator[Mend]:
     """Builds that differ in one field, the cheapest first."""
     if field in CHOICES:
         for says, changes in CHOICES[field](build):
@@ -115,13 +114,13 @@ def _cost(parts: Parts) -> float:
 
 
 def _instead(
-    field: str, part: Component, before: Parts, culprit: Component, build: Build
+    field: str, part: Component, before: Parts, culprit: Component | None, build: Build
 ) -> Parts:
     """What stands in a field once a part is in it; nothing where it is no use there."""
     if field == "memory":
         return _memory(part, before, build)
-    if field in ("gpus", "storage"):  # what holds less is no change but another machine
-        size = "memory" if field == "gpus" else "capacity"
+    if culprit is not None:  # what holds less is no change but another machine
+        size = REPLACED[field]
         if culprit not in before or part[size] < culprit[size]:
             return ()
         place = before.index(culprit)
