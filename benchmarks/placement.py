@@ -276,7 +276,7 @@ def main() -> None:
     """The kept netlist, or the comparison."""
     if sys.argv[1:] == ["netlist"]:
         text = circuit.write(shortened(synthesised()[0]))
-        path = circuit.DATA / "serial_mac.rows"
+        path = circuit.DATA / "serial_mac.netlist"
         path.write_text(HEAD.format(tools.version("YOSYS")) + text, "utf-8")
         print(f"wrote {path}: {len(text)} bytes")
         return

@@ -198,7 +198,14 @@ switch, torus = frontier.topology_fit("deepseek-v3")
 assert torus.exchanges > 2 * switch.exchanges
 assert frontier.factors({"a": (3, 5), "b": 2}).high.si == 10
 assert frontier.codesign({"format": ["bf16", "fp4"]}).gain > 2
-assert frontier.hardening() and frontier.watch().score.settled == 0""",
+assert frontier.hardening() and frontier.watch().score.settled == 0
+rows = [("i", "IN", "", "a"), ("g", "NOT", "a", "b"), ("o", "OUT", "b", "")]
+placed = frontier.place(rows)
+assert frontier.rules(frontier.route(placed)) == []
+assert frontier.timing(placed, {"NOT": 0.5}).least > 0.5
+assert frontier.ir_drop(placed, volts=1, ohm=1, amps=1e-3).worst > 0
+assert frontier.in_memory(8, 8).times and frontier.supply(2026).gpus
+assert frontier.campus().gpus and frontier.respin(9, 0.9).sets > 1""",
 }
 
 

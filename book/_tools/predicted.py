@@ -48,6 +48,7 @@ UNPREDICTED = {
     "pipelined_costs",
     "torus",
     "training_step",
+    "placement",
     "plan_search",
     "rig_temperature",
     "engine",

@@ -86,9 +86,9 @@ def shown_as(value: Any) -> str:
     return times + str(parts[0].name)
 
 
-def commands(runs: Sequence[Speed], context: int) -> tuple[str, ...]:
+def commands(vendor: str, runs: Sequence[Speed], context: int) -> tuple[str, ...]:
     """What to run on the machine, and what it should print."""
-    found = [LINKS]
+    found = [LINKS if vendor == "NVIDIA" else "sudo lspci -vv   # LnkSta as LnkCap"]
     for run in runs:
         model, kept = named(run.model)
         mode = "layer" if run.split == "layers" else "tensor"

@@ -238,25 +238,25 @@ def searched(
 def _ranked(search: Search, cards: Sequence[Component], most: int) -> list[Build]:
     """The cheapest machine of each kind and number of cards, the fastest first.
 
-    A choice waits under its bound, then under its seconds; what leaves the queue with
-    seconds is not slower than anything left.
+    A choice waits under its bound, then under its seconds, then with its machine; what
+    leaves the queue with a machine is not slower than anything left.
     """
-    queue: list[tuple[float, float, int, Choice, Build | None]] = []
+    queue: list[tuple[float, int, float, int, Choice, Build | None]] = []
     for at, choice in enumerate(_choices(search, cards, search.budget)):
         if (least := search.bound(choice)) < inf:
-            heappush(queue, (least, 0.0, at, choice, None))
+            heappush(queue, (least, 0, 0.0, at, choice, None))
     found: dict[tuple[str, int], tuple[float, float, int, Build]] = {}
     last = inf  # seconds of the slowest that is wanted
     while queue and queue[0][0] <= last:
-        seconds, dollars, at, choice, build = heappop(queue)
+        seconds, stage, dollars, at, choice, build = heappop(queue)
         kind = choice.card.device, choice.many  # one machine, whoever's board it is
-        best = found.get(kind, (inf, inf, at, build))
-        if build is None:
-            if seconds > best[0] or not (made := search.machine(choice, search.budget)):
-                continue
-            if (seconds := search.seconds(choice)) < inf:
-                heappush(queue, (seconds, made[0], at, choice, made[1]))
-        elif (seconds, dollars) < best[:2]:
+        if kind in found and seconds > found[kind][0]:
+            continue
+        if stage == 0 and (seconds := search.seconds(choice)) < inf:
+            heappush(queue, (seconds, 1, dollars, at, choice, None))
+        elif stage == 1 and (made := search.machine(choice, search.budget)):
+            heappush(queue, (seconds, 2, made[0], at, choice, made[1]))
+        elif build and (seconds, dollars) < found.get(kind, (inf,))[:2]:
             found[kind] = seconds, dollars, at, build
             last = seconds if len(found) >= most else inf
     return [row[3] for row in sorted(found.values(), key=lambda row: row[:3])[:most]]
@@ -373,7 +373,7 @@ def _planned(search: Search, build: Build, date: str | None) -> Planned:
         room=made.curve.room[-1],
         left=made.speed,
         excluded=_excluded(search, build),
-        commands=commands(runs, search.context),
+        commands=commands(cards.devices[0].vendor, runs, search.context),
     )
 
 

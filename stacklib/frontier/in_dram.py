@@ -91,8 +91,8 @@ def in_memory(
 
     Examples
     --------
-    >>> in_memory(8192, 8192).times > 1 > in_memory(8192, 8192, 16).times
-    True
+    >>> [in_memory(8192, 8192, batch).times.text(digits=2) for batch in (1, 16)]
+    ['3.2', '0.2']
     """
     whole(rows=rows, cols=cols, batch=batch)
     device = hardware.get(on) if isinstance(on, str) else on

@@ -90,7 +90,7 @@ def supply(
     Examples
     --------
     >>> supply(2026).packages.text(digits=2)
-    '5,500,000 to 9,600,000'
+    '5.5 to 10 million'
     """
     whole(stacks_each=stacks_each, height=height)
     wafers = span(fact("capacity", f"cowos_{resolve(str(year), YEARS, 'year')}"))

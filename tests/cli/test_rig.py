@@ -28,6 +28,21 @@ def test_a_rig_is_told_and_what_would_disprove_it(run, riser):
     assert told["findings"][0]["rule"] == "link-lanes"
 
 
+def test_a_table_as_powershell_writes_it_and_what_a_prompt_gains(run, tmp_path):
+    head = "name, pcie.link.gen.current, pcie.link.gen.max, pcie.link.width.current, "
+    head += "pcie.link.width.max, utilization.gpu [%], power.limit [W]\n"
+    cards = "".join(
+        f"NVIDIA GeForce RTX 3090, 4, 4, {n}, 16, 97 %, 350.00 W\n" for n in (16, 4)
+    )
+    path = tmp_path / "smi.csv"
+    path.write_text(head + cards, "utf-16")
+    told = ("rig", str(path), "--run", MODEL, "--split", "tensors")
+    status, out, _ = run(*told)
+    assert status == 1 and "a prompt 1." in out
+    finding = json.loads(run(*told, "--json")[1])["findings"][0]
+    assert finding["prompt_after"] > 1.2 * finding["prompt_now"]
+
+
 def test_a_rig_that_runs_as_it_should(run, tmp_path):
     text = smi_sample("rtx4090_riser").replace(": 8x", ": 16x")
     path = tmp_path / "smi.txt"

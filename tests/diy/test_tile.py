@@ -225,6 +225,8 @@ RIGHT = [
     (TOTAL, BITS + "assign uo_out[i] = total[i]; end endgenerate"),
     (OE, "assign uio_oe = ena ? 8'b1000_0000 : 8'b0;"),
     ("posedge clk)", "posedge clk or negedge rst_n)"),
+    ("posedge clk)", "posedge clk or posedge reset)"),
+    ("always @(posedge clk)", "wire beat = clk; always @(posedge beat)"),
     (CLEAR, "if (!rst_n) total <= 0;"),
     ("output wire [7:0] uo_out", "output reg [7:0] uo_out"),
 ]

@@ -10,8 +10,10 @@ from stacklib import cost
 from stacklib.cost.spans import span
 from stacklib.frontier import (
     campus,
+    deals,
     gigawatt,
     growth,
+    named_bets,
     projections,
     respin,
     respins,
@@ -183,3 +185,30 @@ def test_bad_respins_are_refused(bad):
     """Bugs below none, shares outside 0 to 1, no numbers."""
     with pytest.raises(ValueError):
         respin(*bad)
+
+
+def test_contracts_by_the_year_and_the_watt():
+    """Each is its dollars over its years or watts; two posts' shares differ by 5 %."""
+    told = {deal.seller + deal.buyer: deal for deal in deals.deals()}
+    assert told["TrainiumOpenAI"].each.si == pytest.approx(138e9 / 8)
+    assert told["CerebrasOpenAI"].each.si == pytest.approx(40 / 3)
+    assert deals.apart().si == pytest.approx(60 / 57)
+    assert [s.told.to("%").value for s in deals.shares()] == pytest.approx([60, 57, 50])
+    # A higher margin on fewer sales is the smaller profit.
+    assert deals.profits().si == pytest.approx(13 / (0.54 * 33.7))
+    assert deals.oil().si == pytest.approx(2.63e12, rel=1e-2)
+
+
+def test_what_each_named_bet_waits_for():
+    """Chips that hold a model, rows of a conversion, passes of a token, by hand."""
+    told = {(b.name, b.needs.split()[0]): b for b in named_bets.bets()}
+    assert told["Mythic", "all"].today.si == pytest.approx(70.55e9 / 80e6, rel=1e-3)
+    assert told["Loihi 2", "all"].today.si == pytest.approx(
+        70.55e9 / (128 * 192 * 1024), rel=1e-3
+    )
+    assert told["Lightmatter", "products"].wanted.si == pytest.approx(
+        4.4e-3 * 256 / 0.3
+    )
+    assert told["energy-based", "a"].wanted.si == 12
+    assert [b.holds for b in told.values()] == [False, True, True, False, False, False]
+    assert named_bets.joules_a_token().si == pytest.approx(672 / 28356)

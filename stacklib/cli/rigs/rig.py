@@ -85,6 +85,8 @@ def _plain(one: Any) -> dict[str, Any]:
         "after": one.after and one.after.decode,
         "low": one.after and one.after.low,
         "high": one.after and one.after.high,
+        "prompt_now": one.now and one.now.prompt,
+        "prompt_after": one.after and one.after.prompt,
     }
 
 
@@ -100,7 +102,9 @@ def _tell(rig: Any, found: list[Any], model: str) -> None:
             print(f"  {model} now: {one.now}")
             more = f"{one.gives:.3g} tokens/s more" if one.gives > 0.05 else "as fast"
             split = f", by {one.now.split}" if len(rig.hands) > 1 else ""
-            print(f"  mended: {more}{split}")
+            prompt = one.after.prompt / one.now.prompt
+            faster = f", a prompt {prompt:.2g} times as fast" if prompt > 1.05 else ""
+            print(f"  mended: {more}{split}{faster}")
         if one.todo:
             print(f"  {one.todo}")
         if one.command:

@@ -198,11 +198,13 @@ def _reset(handed: Submission) -> Iterator[str]:
 
 def _clock(handed: Submission) -> Iterator[str]:
     for module in handed.sources.values():
+        # Wires that are the clock, or the reset turned round.
+        also = re.findall(r"(\w+)\s*=\s*(?:clk|[~!]\s*rst_n)\s*;", module.body)
         for edge, name in module.edges():
             if re.search(rf"\b{re.escape(name)}\s*<=", module.body):
                 told = f"{module.name} waits for {edge} {name}, a register"
                 yield f"{told}: a clock of its own; use clk and an enable"
-            elif module is handed.top and name not in ("clk", "rst_n"):
+            elif module is handed.top and name not in ("clk", "rst_n", *also):
                 yield f"{module.name} waits for {edge} {name}; clk is the clock"
 
 

@@ -267,9 +267,9 @@ def read(text: str) -> Circuit:
 
 def stored(name: str = "serial_mac") -> Circuit:
     """A netlist that the book keeps."""
-    path = DATA / f"{name}.rows"
+    path = DATA / f"{name}.netlist"
     if not path.exists():
-        known = ", ".join(sorted(p.stem for p in DATA.glob("*.rows")))
+        known = ", ".join(sorted(p.stem for p in DATA.glob("*.netlist")))
         raise CircuitError(
             f"no netlist {name[:40]!r} is kept; there is {known}, and rows of cell, "
             "kind, inputs, output or Yosys' JSON as a dictionary are read"

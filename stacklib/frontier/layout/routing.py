@@ -73,6 +73,8 @@ def route(placement: Placement, *, rounds: int = 60) -> Wired:
     ------
     Infeasible
         When two nets still share a node after all rounds, with how many do.
+    ValueError
+        For less than one round, or anything but a placement.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from stacklib import hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.pages.diy import budget as page
-from stacklib.quantity import ceil, chosen
+from stacklib.quantity import chosen
 from stacklib.tinylm.low_precision.runs import qlora_memory
 
 ADAM = chosen(16, "B", label="weight, gradient, master copy and two moments")
@@ -19,13 +19,11 @@ def two_memories() -> Finding:
 @claim("build-70b-inference")
 def runs_seventy() -> Finding:
     """A model of that size in four bits, card by card."""
-    tens = chosen(10e9, label="from class to class")
-    held = models.get(page.MODEL).parameters
-    near = tens * ceil(held / tens - chosen(0.5, label="rounded"))
-    return Finding(
-        near.named("parameters, to ten billions"),
-        why=f"In four bits a card holds {page.need().text('GB')} of it, and both "
+    return Finding.depends(
+        "its weights are kept in about four bits",
+        f"There a card holds {page.need().text('GB')} of Llama-3-70B, and both "
         f"write {page.rate().text()}; in eight bits it does not fit.",
+        computed=page.need(),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stacklib.diy import hand
 from stacklib.pages.diy import hand as page
 from stacklib.plots import drawing as d
@@ -47,7 +49,7 @@ def _machine(mode: str) -> d.Node:
     memory = d.Box(f"memory, {words}", [title], bar, role="layer-1")
     rate = device.memory_bandwidth.named(f"bus, {words}")
     chip = f"chip, {words}"
-    way = {"down": (True, True), "both": True, "least": 64.0}
+    way: dict[str, Any] = {"down": (True, True), "both": True, "least": 64.0}
     shown = [(d.Shown(rate, "GB/s"),)]
     bus = d.Pipe(memory.name, chip, rate, page.bandwidth(), shown, **way)
     readers = [

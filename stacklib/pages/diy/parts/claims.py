@@ -40,10 +40,14 @@ def power() -> Finding:
 
 @claim("build-psu-1600")
 def supply() -> Finding:
-    """The same, which the supply has to give."""
+    """What the supply has to give, beside what it can."""
+    need = page.need("supply")
     have = page.need("circuit", have=True).text()
-    why = f"And a circuit of 120 V gives {have} for hours, whatever the supply says."
-    return Finding(page.need("supply"), why=why)
+    return Finding.false(
+        f"Cards, processor and the rest take {need.text()}, and cards more for an "
+        f"instant. A circuit of 120 V gives {have} for hours.",
+        computed=need,
+    )
 
 
 @claim("nvlink-bridge-unifies", right_if="the program splits its model over both")

@@ -17,7 +17,7 @@ from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 
 MODEL = "llama-3-70b:q4_k_m"
 CARD, UNSEEN = "rtx_3090", "rtx_5090"  # in the machine; one that no constant has seen
-CAP, STOCK = 0.7, 600  # of the board's power; watts without a limit in the rows
+CAP = 0.7  # of the board's power
 PAIR, ALL = 2, 6  # cards that hold the model, and all that stand there
 HOURS, OUTSIDE, ROOM = 3, 22, 12
 LIMITS, TRIED = (350, 310, 270, 250, 230, 210, 190, 170), 230  # W
@@ -51,9 +51,9 @@ def build(cards: int = PAIR, limit: float | None = None) -> Build:
 
 
 @cache
-def made(cards: int = PAIR, limit: float | None = None, room: float = ROOM) -> Chain:
+def made(cards: int = PAIR, limit: float | None = None) -> Chain:
     """What that machine does after three hours behind a closed door."""
-    return chain(build(cards, limit), hours=HOURS, ambient=OUTSIDE, room=room)
+    return chain(build(cards, limit), hours=HOURS, ambient=OUTSIDE, room=ROOM)
 
 
 def card(what: str, watts: float | None = None, on: str = UNSEEN) -> Quantity:
@@ -147,18 +147,14 @@ def usual(watts: float) -> float:
 def table_row(run: str) -> dict[str, Any]:
     """A published table beside the curve: points between rows and line."""
     apart = [abs(ours - read.value) for _, read, ours in published(run)]
-    return {
-        "run": run,
-        "rows": len(apart),
-        "median": median(apart),
-        "worst": max(apart),
-    }
+    names = "run", "rows", "median", "worst"
+    return dict(zip(names, (run, len(apart), median(apart), max(apart)), strict=True))
 
 
 # -- the machine -----------------------------------------------------------------------
 
 
-@counting("tokens a second of a pair of RTX 3090s", unit="token/s", family="E_decode")
+@counting("tokens a second of a pair of RTX 3090s", unit="token/s", family="J")
 def tokens() -> float:
     """Of the model by tensors, where nothing limits the cards."""
     return speed(build(), MODEL, split="tensors").decode
