@@ -38,7 +38,8 @@ NARROW = (
     ("PCIEX16_G4", 7, 4, 4, "chipset"),
 )
 QUARTER = (("PCIEX16_1", "PCIEX16_2", 4),)
-ALTERED: dict[str, dict[str, Any]] = {  # rule -> parts that its build has and the catalogue does not
+# rule -> parts that its build has and the catalogue does not
+ALTERED: dict[str, dict[str, Any]] = {
     "cooler-height": {"case": other("torrent", "case", height=150)},
     "display": {"gpus": [other("rtx_a6000", "gpu", display=False)] * 2},
     "narrow": {"board": other("proart_x870e", "board", slots=NARROW)},
