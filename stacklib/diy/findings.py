@@ -29,11 +29,6 @@ class Leaf(NamedTuple):
     make: Callable[[], Quantity]
     inverse: bool = False
 
-    @property
-    def factor(self) -> float:
-        """What it multiplies by."""
-        return 1 / self.value if self.inverse else self.value
-
 
 def of(part: Component, field: str) -> Leaf:
     """A number of a part; raises where it is unknown."""
@@ -72,7 +67,10 @@ class Amount:
     @property
     def value(self) -> float:
         """The sum as a number."""
-        return float(sum(n * prod(leaf.factor for leaf in ls) for n, *ls in self.terms))
+        total = 0.0
+        for count, *leaves in self.terms:
+            total += count * prod(1 / x.value if x.inverse else x.value for x in leaves)
+        return total
 
     def text(self) -> str:
         """The sum as it stands, and its result where that is more than one number."""

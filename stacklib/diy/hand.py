@@ -104,9 +104,9 @@ def held(
         for place, take in enumerate(("high", "low")):
             times = counted(error_band, band.cell, take=take, label=f"{take} end")
             ends[place] = minimum(rate / times, ceiling).named(f"rate, {take} end")
+    low, high = ends
     left, drawn = (fit.have - fit.need).named("left over"), device.fields.get("tdp")
     watts, ceiling = drawn and drawn.across(1), ceiling.named("ceiling")
-    low, high = ends
     return Held(fit.weights, fit.kv, left, read, ceiling, rate, low, high, watts)
 
 
