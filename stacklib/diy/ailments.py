@@ -128,10 +128,8 @@ def diagnose(
         numbers = ", ".join(map(str, which))
         says = f"card{'s' * (len(which) > 1)} {numbers}: {fault.says}"
         todo = fault.todo.replace("{cards}", numbers.replace(" ", ""))
-        one = Ailment(
-            fault.rule, "undecided", says, fault.sum, name, (), todo=todo,
-            command=fault.command,
-        )  # fmt: skip
+        one = Ailment(fault.rule, "undecided", says, fault.sum, name, (), todo=todo)
+        one = replace(one, command=fault.command)
         if fault.changes is not None:
             mended = rig.with_cards(which, **fault.changes)
             after = running(mended, workload, now.split, context)

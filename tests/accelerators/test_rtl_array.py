@@ -242,4 +242,4 @@ def test_a_missing_tool_is_named(monkeypatch) -> None:
         tools.program("YOSYS")
     assert {"iverilog", "vvp"} <= set(icarus.missing())
     with pytest.raises(tools.ToolError, match="Icarus: iverilog, vvp"):
-        icarus.by_icarus("", [])
+        icarus.by_icarus("", [([[1]], [[1]])])

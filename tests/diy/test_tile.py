@@ -1,7 +1,6 @@
 """A tile of a shared chip: pins, area, and the checklist with planted faults."""
 
 import importlib.util
-import json
 import random
 import re
 
@@ -20,11 +19,11 @@ from stacklib.diy.silicon.tapeout import TILES, core, die, growth
 from stacklib.diy.silicon.verilog import modules
 from stacklib.pages.diy.tapeout.handed import INFO
 from stacklib.pages.diy.tapeout.handed import TILE as VERILOG
+from stacklib.pages.figures_of import rows
 from stacklib.quantity import UnknownName, quoted
 from stacklib.roofline.work.fit import Infeasible
 
-RESULT = json.loads((tree.ROOT / "benchmarks/results/silicon.json").read_text("utf-8"))
-ROWS = {row["id"]: row for row in RESULT["rows"]}
+ROWS = {row["id"]: row for row in rows("silicon")}
 NETLIST = tree.ROOT / "stacklib/diy/silicon/data/tile_1x1.netlist"
 PUBLISHED = {  # sky130_fd_sc_hd, from a published report of counts and areas
     "and2_1": 6.256,
@@ -36,11 +35,12 @@ PUBLISHED = {  # sky130_fd_sc_hd, from a published report of counts and areas
 
 
 def matrices(pick, rows, depth, cols, bits=8):
-    low, high = -(1 << bits - 1), (1 << bits - 1) - 1
-    return [
-        [[pick.randint(low, high) for _ in range(c)] for _ in range(r)]
-        for r, c in ((rows, depth), (depth, cols))
-    ]
+    half = 1 << bits - 1
+
+    def drawn(rows, cols):
+        return [[pick.randrange(-half, half) for _ in range(cols)] for _ in range(rows)]
+
+    return drawn(rows, depth), drawn(depth, cols)
 
 
 @given(st.integers(1, 16), st.integers(0, 99))
@@ -50,18 +50,8 @@ def test_a_product_through_the_pins_of_the_kept_gates(depth, seed):
     script = pins.script(a, b)
     assert len(script.ui_in) == pins.cycles(1, depth, 1)
     told = pins.by_gates(read(NETLIST.read_text("utf-8")), script.ui_in)
-    want = sum(x * y for x, (y,) in zip(a[0], b, strict=True))
-    assert script.sums(told) == [[want]]
+    assert script.sums(told) == (np.array(a) @ b).tolist()
     assert all(value < 2 for value in told)  # the other pins stay low
-
-
-def test_the_stored_run_has_every_product_right_in_every_simulator():
-    for row in ("tile-1x1-8-20", "tile-2x2-8-20"):
-        told = ROWS[row]["equal"]
-        assert {told[by] for by in ("gates", "amaranth", "icarus")} == {
-            told["products"]
-        }
-    assert {"yosys", "icarus", "cocotb", "amaranth"} <= {*RESULT["versions"]}
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("amaranth"), reason="no amaranth")
@@ -72,7 +62,7 @@ def test_two_by_two_in_amaranth():
     script = pins.script(a, b, 4, 12)
     told = by_amaranth(Tile(2, 2, 4, 12), list(script.ui_in))
     assert len(told) == pins.cycles(2, 3, 2, 4, 12)
-    want = (np.array(a) @ np.array(b)).tolist()
+    want = (np.array(a) @ b).tolist()
     assert script.sums(told) == want
     broken = list(script.ui_in)
     broken[16] ^= 1  # the lowest bit of the first operand
@@ -84,36 +74,29 @@ def test_areas_are_the_published_ones():
         assert cells.area(cell).to("µm^2").value == pytest.approx(each, rel=2e-3)
     site = (quoted("sky130.site") * quoted("sky130.row")).si
     for cell in cells.CELLS:
-        assert cells.area(cell).si / site == pytest.approx(
-            round(cells.area(cell).si / site)
-        )
+        sites = cells.area(cell).si / site
+        assert sites == pytest.approx(round(sites))
     # Two tiles less their margins are the core that a published run prints.
     assert core("1x2").si == pytest.approx(quoted("tinytpu.core").si, rel=1e-9)
     assert die("8x2")[0].to("µm").value == pytest.approx(1378.16)
     assert 1 < growth().si < 1.1
 
 
-def test_does_two_by_two_fit_one_tile():
-    fits = {}
+def test_designs_take_the_stored_area_and_tiles():
     for name, row in ROWS.items():
         if name.startswith("tile-"):
             made = diy.tapeout(row["cells"])
-            assert made.tiles == row["tiles"]
             assert made.cells.to("µm^2").value == pytest.approx(row["area"])
-            fits[name] = made.fits_one
-    assert fits["tile-1x1-8-32"] and fits["tile-2x2-4-16"]
-    assert not fits["tile-2x2-8-20"] and not fits["tile-2x2-6-16"]
+            assert made.tiles == row["tiles"]
     # A published array of 2 x 2 with more control takes two tiles, and so says the sum.
     ours = cells.total(ROWS["tile-2x2-8-32"]["cells"])
     assert 1 < (quoted("tinytpu.area") / ours).si < 1.2
 
 
 def test_more_cells_never_take_fewer_tiles():
-    last = 0
-    for count in range(500, 42000, 1500):
-        tiles = [*TILES].index(diy.tapeout({"nand2_1": count}).tiles)
-        assert tiles >= last
-        last = tiles
+    counts = range(500, 42000, 1500)
+    sizes = [TILES.index(diy.tapeout({"nand2_1": n}).tiles) for n in counts]
+    assert sizes == sorted(sizes)
     with pytest.raises(Infeasible, match="8x2 tiles are"):
         diy.tapeout({"nand2_1": 10**6})
 
@@ -140,9 +123,8 @@ def test_a_right_submission_passes():
 
 
 def swapped(old: str, new: str) -> tuple[str, str]:
-    both = INFO, VERILOG
-    assert sum(text.count(old) for text in both), old
-    return tuple(text.replace(old, new, 1) for text in both)
+    assert old in INFO + VERILOG
+    return INFO.replace(old, new), VERILOG.replace(old, new)
 
 
 PLANTED = {
@@ -153,8 +135,11 @@ PLANTED = {
     "language": ('"Verilog"', '""'),
     "tiles": ('"1x1"', '"2x1"'),
     "clock_hz": ("10000000", '"10 MHz"'),
+    "top_module": ("tt_um_reader_mac", "reader_mac"),
     "source_files": ('    - "tile.v"\n    - "mac.v"\n', ""),
     "pinout": ('  uio[7]: ""\n', ""),
+    "pins_named": ('"pin"', '""'),
+    "module": ("module tt_um_reader_mac", "module reader_mac"),
     "ports": ("input  wire       ena,", ""),
     "driven": ("assign uo_out[7] = 0;", ""),
     "way": ("assign uio_out = 8'b0;", "assign uio_out = {1'b0, total};"),
@@ -168,25 +153,13 @@ PLANTED = {
 def test_each_rule_alone_catches_its_fault(rule):
     found = diy.checklist(*swapped(*PLANTED[rule]))
     assert [fault.rule for fault in found] == [rule], found
-
-
-def test_the_other_rules_have_their_faults():
-    unnamed = re.sub(r'"pin"', '""', INFO)
-    assert [f.rule for f in diy.checklist(unnamed, VERILOG)] == ["pins_named"]
-    other = INFO.replace("tt_um_reader_mac", "reader_mac")
-    right = VERILOG.replace("tt_um_reader_mac", "reader_mac")
-    assert [f.rule for f in diy.checklist(other, right)] == ["top_module"]
-    assert [f.rule for f in diy.checklist(INFO, right)] == ["module"]
-    assert {*PLANTED, "pins_named", "top_module", "module"} == {*RULES}
+    assert {*PLANTED} == {*RULES}
 
 
 TOTAL, TOP = "assign uo_out[6:0] = total;", "assign uo_out[7] = 0;"
 BOTH = f"{TOTAL}\n  {TOP}"
-WAYS, OE, CLEAR = (
-    "assign uio_out = 8'b0;",
-    "assign uio_oe  = 0;",
-    "if (reset) total <= 0;",
-)
+WAYS, OE = "assign uio_out = 8'b0;", "assign uio_oe  = 0;"
+CLEAR = "if (reset) total <= 0;"
 SLOW = "reg [6:0] total; reg slow; always @(posedge clk) slow <= !slow; "
 BITS = "genvar i; generate for (i = 0; i < 7; i = i + 1) begin : bit "
 POWER = "\n`ifdef USE_POWER_PINS\n inout VPWR,\n`endif\n input wire [7:0] ui_in,"

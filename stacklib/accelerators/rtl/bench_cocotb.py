@@ -1,8 +1,9 @@
-"""The test bench that runs inside Icarus: edges in, operands and sums out, by cycle."""
+"""The test bench that runs inside Icarus: inputs from a list, signals by cycle."""
 
 from __future__ import annotations
 
 import json
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -11,38 +12,20 @@ from cocotb.triggers import Timer
 
 
 @cocotb.test()
-async def products(dut: Any) -> None:
-    """Every product of ``job.json``, one after another."""
+async def cycles(dut: Any) -> None:
+    """Inputs of ``job.json``, and what stands before and after each edge of ``clk``."""
     job = json.loads(Path("job.json").read_text("utf-8"))
-    places = [(r, c) for r in range(job["rows"]) for c in range(job["cols"])]
-    inside = [getattr(dut, f"pe{r}_{c}") for r, c in places]
-    shown = [[getattr(pe, w) for pe in inside] for w in ("a_in", "b_in")]
-    sums = [getattr(dut, f"c{r}_{c}") for r, c in places]
-
-    def values(signals: list[Any]) -> list[int]:
-        return [signal.value.to_signed() for signal in signals]
-
-    async def cycle() -> list[list[int]]:
-        dut.clk.value = 0
-        await Timer(1, "ns")
-        operands = [values(signals) for signals in shown]
-        dut.clk.value = 1
-        await Timer(1, "ns")
-        return [*operands, values(sums)]
-
-    for name in job["products"][0][0]:
-        getattr(dut, name).value = 0
-    dut.rst.value = 1
-    await cycle()
-    dut.rst.value = 0
-    told: list[Any] = []
-    for edges in job["products"]:
-        dut.clear.value = 1
-        await cycle()
-        dut.clear.value = 0
+    before, after = (
+        [reduce(getattr, name.split("."), dut) for name in job[when]]
+        for when in ("before", "after")
+    )
+    told: list[list[int]] = []
+    for inputs in job["cycles"]:
+        for name, value in inputs.items():
+            getattr(dut, name).value = value
         told.append([])
-        for edge in edges:
-            for name, value in edge.items():
-                getattr(dut, name).value = value
-            told[-1].append(await cycle())
+        for clock, signals in enumerate((before, after)):
+            dut.clk.value = clock
+            await Timer(1, "ns")
+            told[-1] += [signal.value.to_signed() for signal in signals]
     Path("told.json").write_text(json.dumps(told), "utf-8")

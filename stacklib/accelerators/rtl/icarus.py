@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,31 +19,50 @@ def missing() -> list[str]:
     return programs + ([] if importlib.util.find_spec("cocotb") else ["cocotb"])
 
 
-def by_icarus(
-    verilog: str, products: Sequence[tuple[Matrix, Matrix]], bits: int = 8
-) -> list[list[Cycle]]:
-    """Products of one size on the Verilog of an array, cycle by cycle."""
+def simulated(
+    verilog: str,
+    cycles: Sequence[Mapping[str, int]],
+    before: Sequence[str],
+    after: Sequence[str] = (),
+) -> list[list[int]]:
+    """Signals of every cycle: ``before`` the edge of its clock, then those ``after``.
+
+    - ``verilog``: its top named ``top``, its clock ``clk``.
+    - ``cycles``: inputs by their names; one that is not named stays as it is.
+    """
     if absent := missing():
         raise ToolError(f"Icarus: {', '.join(absent)} missing; see `make hdl`")
     from . import runner_cocotb
 
-    rows, _, cols = shape(*products[0], bits)
-    job = {
-        "rows": rows,
-        "cols": cols,
-        "products": [list(feed(a, b, bits)) for a, b in products],
-    }
+    job = {"cycles": cycles, "before": before, "after": after}
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "top.v").write_text(verilog, "utf-8")
         (folder / "job.json").write_text(json.dumps(job), "utf-8")
         runner_cocotb.simulate(folder)
-        told = json.loads((folder / "told.json").read_text("utf-8"))
+        told: list[list[int]] = json.loads((folder / "told.json").read_text("utf-8"))
+    return told
 
-    def grid(flat: list[int]) -> tuple[tuple[int, ...], ...]:
-        return tuple(tuple(flat[r * cols : (r + 1) * cols]) for r in range(rows))
 
-    return [
-        [Cycle(t, *(grid(flat) for flat in cycle)) for t, cycle in enumerate(product)]
-        for product in told
-    ]
+def by_icarus(
+    verilog: str, products: Sequence[tuple[Matrix, Matrix]], bits: int = 8
+) -> list[list[Cycle]]:
+    """Products of one size on the Verilog of an array, cycle by cycle."""
+    rows, _, cols = shape(*products[0], bits)
+    places = [f"{r}_{c}" for r in range(rows) for c in range(cols)]
+    before = [f"pe{place}.{which}_in" for which in "ab" for place in places]
+    fed = [list(feed(a, b, bits)) for a, b in products]
+    cycles = [dict.fromkeys(fed[0][0], 0) | {"rst": 1}]
+    for edges in fed:
+        cycles += [{"rst": 0, "clear": 1}, *({"clear": 0} | edge for edge in edges)]
+    told = iter(simulated(verilog, cycles, before, [f"c{at}" for at in places])[1:])
+
+    def cycle(number: int) -> Cycle:
+        flat = iter(next(told))
+        grids = [
+            [[next(flat) for _ in range(cols)] for _ in range(rows)] for _ in "abc"
+        ]
+        return Cycle(number, *(tuple(map(tuple, grid)) for grid in grids))
+
+    # The first cycle of each product clears.
+    return [[cycle(t) for t in range(-1, len(edges))][1:] for edges in fed]

@@ -8,14 +8,9 @@ from cocotb_tools.runner import get_results, get_runner
 
 from .tools import ToolError
 
-BENCH = "stacklib.accelerators.rtl.bench_cocotb"
 
-
-def simulate(folder: Path, bench: str = BENCH) -> None:
-    """Run ``top.v`` of a folder on its ``job.json``; writes ``told.json``.
-
-    - ``bench``: the module that drives it.
-    """
+def simulate(folder: Path) -> None:
+    """Run ``top.v`` of a folder on its ``job.json``; writes ``told.json``."""
     runner = get_runner("icarus")
     runner.build(
         sources=[folder / "top.v"],
@@ -25,7 +20,7 @@ def simulate(folder: Path, bench: str = BENCH) -> None:
         timescale=("1ns", "1ps"),
     )
     results = runner.test(
-        test_module=bench,
+        test_module="stacklib.accelerators.rtl.bench_cocotb",
         hdl_toplevel="top",
         build_dir=folder / "build",
         test_dir=folder,

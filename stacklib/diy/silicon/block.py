@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from stacklib.quantity.bounds import is_whole, whole
 
-from .fixed import HIGH, LOW, rounded
+from .fixed import HIGH, LOW, cut, rounded, shifted
 
 Rows: TypeAlias = list[list[int]]
 FRACTION = 7  # bits of a residual's fraction
@@ -37,13 +37,10 @@ LOG2E = 1477
 
 
 class Block(NamedTuple):
-    """Weights of one block, eight bits each, rows by output.
-
-    - ``heads``: over which its width is split.
-    """
+    """Weights of one block, eight bits each, rows by output."""
 
     width: int
-    heads: int
+    heads: int  # over which the width is split
     query: Rows
     key: Rows
     value: Rows
@@ -65,26 +62,14 @@ def drawn_block(width: int = 32, heads: int = 4, seed: int = 0) -> Block:
         raise ValueError(f"{width} columns do not split over {heads} heads")
     pick = random.Random(seed)
 
-    def matrix(rows: int, cols: int, scale: float) -> Rows:
+    def row(cols: int, scale: float) -> list[int]:
         spread = scale * (1 << WEIGHT) / cols**0.5
-        return [
-            [cut(round(pick.gauss(0, spread))) for _ in range(cols)]
-            for _ in range(rows)
-        ]
+        return [cut(round(pick.gauss(0, spread))) for _ in range(cols)]
 
     w, wide = width, 4 * width
     sizes = (*3 * [(w, w, 1.0)], (w, w, 0.7), (wide, w, 1.0), (w, wide, 0.7))
-    return Block(width, heads, *(matrix(*size) for size in sizes))
-
-
-def cut(value: int) -> int:
-    """A number cut off at eight bits."""
-    return min(max(value, LOW), HIGH)
-
-
-def shifted(total: int, shift: int) -> int:
-    """Divided by a power of two, rounded half up."""
-    return total + (1 << shift >> 1) >> shift
+    made = ([row(cols, scale) for _ in range(rows)] for rows, cols, scale in sizes)
+    return Block(width, heads, *made)
 
 
 def norm(row: Sequence[int]) -> list[int]:
@@ -113,21 +98,17 @@ def shares(scores: Sequence[int]) -> list[int]:
 
 
 def run_block(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
-    """A block over tokens, each with what stands before it, as loops.
-
-    - ``tokens``: residuals of sixteen bits, ``FRACTION`` of them a fraction.
-    """
+    """A block over residuals, each with those before it, as loops."""
     size = block.width // block.heads
     # Scores are sums with 2 * PASSED bits of fraction over the root of the size.
     scale = round(LOG2E / size**0.5)
-    residuals = check(block, tokens)
-    normed = [norm(row) for row in residuals]
-    q, k, v = (
-        [[rounded(t, NARROW) for t in times(matrix, row)] for row in normed]
-        for matrix in (block.query, block.key, block.value)
-    )
-    out = []
-    for at, here in enumerate(residuals):
+    out: Rows = []
+    kept: list[Rows] = [[], [], []]
+    q, k, v = kept
+    for at, here in enumerate(check(block, tokens)):
+        normed = norm(here)
+        for rows, matrix in zip(kept, block[2:5], strict=True):
+            rows.append([rounded(t, NARROW) for t in times(matrix, normed)])
         mixed: list[int] = []
         for left in range(0, block.width, size):
             cols = range(left, left + size)
@@ -159,16 +140,13 @@ def run_arrays(block: Block, tokens: Any) -> Any:
     """``run_block`` in NumPy's whole numbers, all tokens at once."""
     import numpy as np
 
-    def half_up(a: Any, shift: int) -> Any:
-        return np.floor_divide(a + (1 << shift) // 2, 1 << shift)
-
     def normed(a: Any) -> Any:
         squares = (a * a).sum(1) * 2**16 // a.shape[1]
         roots = np.array([max(isqrt(int(n)), 1) for n in squares])[:, None]
         return np.floor_divide(a * 2 ** (9 + NORMED) + roots, 2 * roots).clip(LOW, HIGH)
 
     def softmax(dots: Any, seen: Any, size: int) -> Any:
-        scores = half_up(dots * round(LOG2E / size**0.5), SCALED)
+        scores = shifted(dots * round(LOG2E / size**0.5), SCALED)
         most = np.where(seen, scores, np.iinfo(np.int64).min).max(2, keepdims=True)
         steps, part = np.divmod(np.where(seen, scores - most, 0), 1 << SCORE)
         powers = np.array(TABLE)[part] * 2 // 2 ** np.minimum(-steps, 40)
@@ -177,10 +155,10 @@ def run_arrays(block: Block, tokens: Any) -> Any:
         return (powers * ONE + total // 2) // total
 
     def narrow(a: Any, shift: int, low: int = LOW) -> Any:
-        return half_up(a, shift).clip(low, HIGH)
+        return shifted(a, shift).clip(low, HIGH)
 
     x = np.array(check(block, tokens), np.int64)
-    return _through(block, x, np.int64(1), normed, softmax, narrow, half_up)
+    return _through(block, x, np.int64(1), normed, softmax, narrow, shifted)
 
 
 def float_block(block: Block, tokens: Any) -> Any:

@@ -1,9 +1,8 @@
 """Standard cells at 130 nm: what each does, and what it measures.
 
 Widths are the published ones of SkyWater's library of high density, in which every cell
-is as high as a row. Synthesis is asked for gates that have a cell each, so no process
-kit is needed. Cells of the smallest drive only; what makes them larger, buffers and a
-tree of clocks, comes with placement.
+is as high as a row. Cells of the smallest drive only; what makes them larger, buffers
+and a tree of clocks, comes with placement.
 """
 
 from __future__ import annotations
@@ -19,14 +18,9 @@ CELLS = (
     *("inv_1", "nand2_1", "nor2_1", "and2_1", "or2_1", "xor2_1", "xnor2_1"),
     *("a21oi_1", "o21ai_1", "mux2_1", "dfxtp_1"),
 )
-# Gates, as a netlist or a synthesis counts them, by the cell that does the same.
-GATES = dict(
-    zip("NOT NAND NOR AND OR XOR XNOR AOI3 OAI3 MUX DFF".split(), CELLS, strict=True)
-)
-SYNTHESIS = (
-    "synth -noalumacc -flatten -top top; dfflegalize -cell $_DFF_P_ 01; "
-    "abc -g AND,NAND,OR,NOR,XOR,XNOR,MUX,AOI3,OAI3; opt_clean -purge"
-)
+# What a netlist or a synthesis counts, by the cell that does the same.
+KINDS = "NOT NAND NOR AND OR XOR XNOR AOI3 OAI3 MUX DFF".split()
+GATES = dict(zip(KINDS, CELLS, strict=True))
 
 
 @cache
@@ -50,8 +44,3 @@ def total(cells: Mapping[str, int]) -> Quantity:
     whole(0, **cells)
     each = (area(cell_named(name)) * int(count) for name, count in cells.items())
     return reduce(add, each).named("area of the cells")
-
-
-def synthesised(found: Mapping[str, int]) -> dict[str, int]:
-    """Counts of a synthesis by the names of the library."""
-    return {cell_named(kind): n for kind, n in found.items() if kind[0] == "$"}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from stacklib.quantity.bounds import is_whole
@@ -21,7 +22,7 @@ from .verilog import Module, modules, zero
 
 VERSION = 6
 SIZES = (*TILES, "3x4", "4x4", "6x4", "8x4")
-GROUPS = ("ui", "uo", "uio")
+WORDS = ("title", "author", "description", "language")
 OUTPUTS = ("uo_out", "uio_out", "uio_oe")
 
 
@@ -38,16 +39,15 @@ class Submission(NamedTuple):
     info: Mapping[str, Any]
     sources: Mapping[str, Module]
 
-    @property
-    def project(self) -> Mapping[str, Any]:
-        """Its section, or nothing."""
-        found = self.info.get("project")
+    def section(self, name: str = "project") -> Mapping[str, Any]:
+        """What stands under a key, where it is a mapping."""
+        found = self.info.get(name)
         return found if isinstance(found, Mapping) else {}
 
     @property
     def top(self) -> Module | None:
         """The module that the project names."""
-        return self.sources.get(str(self.project.get("top_module")))
+        return self.sources.get(str(self.section().get("top_module")))
 
 
 def checklist(info: str | Mapping[str, Any], verilog: str) -> list[Fault]:
@@ -103,35 +103,30 @@ def _listed(found: Any) -> bool:
     return isinstance(found, list) and bool(found)
 
 
-# Of a plain field: which it is, whether what stands there will do, and what would.
-_FIELDS: dict[str, tuple[str, Callable[[Any], bool], str]] = {
-    "version": ("yaml_version", lambda it: it == VERSION, f"write {VERSION}"),
-    **{
-        key: (f"project.{key}", _named, "write what it is")
-        for key in ("title", "author", "description", "language")
-    },
-    "tiles": ("project.tiles", lambda it: it in SIZES, f"one of {', '.join(SIZES)}"),
-    "clock_hz": ("project.clock_hz", _hertz, "a whole number of hertz, 0 for none"),
-    "top_module": ("project.top_module", _own, "a name of its own, tt_um_ before it"),
-    "source_files": ("project.source_files", _listed, "a list of files is needed"),
+# Of a project's plain field: whether what stands there will do, and what would.
+_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    **dict.fromkeys(WORDS, (_named, "write what it is")),
+    "tiles": (lambda it: it in SIZES, f"one of {', '.join(SIZES)}"),
+    "clock_hz": (_hertz, "a whole number of hertz, 0 for none"),
+    "top_module": (_own, "a name of its own, tt_um_ before it"),
+    "source_files": (_listed, "a list of files is needed"),
 }
 
 
-def _field(name: str) -> Callable[[Submission], Iterator[str]]:
-    key, right, wanted = _FIELDS[name]
+def _version(handed: Submission) -> Iterator[str]:
+    if (found := handed.info.get("yaml_version")) != VERSION:
+        yield f"yaml_version is {found!r}; write {VERSION}"
 
-    def ask(handed: Submission) -> Iterator[str]:
-        held = handed.project if key.startswith("project.") else handed.info
-        if not right(found := held.get(key.removeprefix("project."))):
-            yield f"{key} is {found!r}; {wanted}"
 
-    return ask
+def _field(key: str, handed: Submission) -> Iterator[str]:
+    right, wanted = _FIELDS[key]
+    if not right(found := handed.section().get(key)):
+        yield f"project.{key} is {found!r}; {wanted}"
 
 
 def _pinout(handed: Submission) -> Iterator[str]:
-    found = handed.info.get("pinout")
-    pins = found if isinstance(found, Mapping) else {}
-    wanted = [f"{group}[{n}]" for group in GROUPS for n in range(8)]
+    pins = handed.section("pinout")
+    wanted = [f"{group}[{n}]" for group in ("ui", "uo", "uio") for n in range(8)]
     if missing := [pin for pin in wanted if pins.get(pin) is None]:
         yield f"pinout lacks {', '.join(missing)}; a text each, empty if unused"
     known = {*wanted, *(f"ua[{n}]" for n in range(6))}
@@ -146,7 +141,7 @@ def _pins_named(handed: Submission) -> Iterator[str]:
 
 
 def _module(handed: Submission) -> Iterator[str]:
-    name = handed.project.get("top_module")
+    name = handed.section().get("top_module")
     if name and handed.top is None:
         known = ", ".join(handed.sources) or "none"
         yield f"no module {name} in the sources; there are: {known}"
@@ -218,6 +213,7 @@ def _tristate(handed: Submission) -> Iterator[str]:
 ON_TOP = (_ports, _driven, _way)
 _ON_ALL = (_pinout, _pins_named, _module, *ON_TOP, _reset, _clock, _tristate)
 RULES: dict[str, Callable[[Any], Iterator[str]]] = {
-    **{name: _field(name) for name in _FIELDS},
+    "version": _version,
+    **{key: partial(_field, key) for key in _FIELDS},
     **{ask.__name__[1:]: ask for ask in _ON_ALL},
 }

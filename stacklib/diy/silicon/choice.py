@@ -24,20 +24,14 @@ WEEKS = (one_of("year") / (7 * one_of("day"))).to("").named("weeks of a year")
 
 
 class Side(NamedTuple):
-    """One of the two.
-
-    - ``rate``: operations on eight bits a second, at the most
-    - ``bytes``: from memory beside the chip, a second; none where it has none
-    - ``price``: of the thing
-    - ``effort``: of bringing one network to it
-    """
+    """One of the two."""
 
     name: str
-    rate: Quantity
-    bytes: Quantity | None
+    rate: Quantity  # operations on eight bits a second, at the most
+    bytes: Quantity | None  # a second, from memory beside the chip
     price: Quantity
     weeks: Quantity
-    effort: Quantity
+    effort: Quantity  # price of bringing one network to it
 
     @property
     def total(self) -> Quantity:

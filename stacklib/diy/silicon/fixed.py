@@ -24,19 +24,13 @@ ACCUMULATOR = 32  # bits of a sum
 
 @dataclass(frozen=True)
 class Convolution:
-    """A convolution in whole numbers.
+    """A convolution in whole numbers."""
 
-    - ``kernels``: by output channel, input channel, row and column; eight bits each.
-    - ``shift``: bits that a sum is shifted to the right, rounded half up.
-    - ``last``: sums are given out as they are.
-    - ``pool``: side of the squares of which the largest is kept.
-    """
-
-    kernels: tuple[Image, ...]
+    kernels: tuple[Image, ...]  # one for each output channel, of eight bits
     bias: tuple[int, ...]
-    shift: int = 0
-    pool: int = 1
-    last: bool = False
+    shift: int = 0  # bits that a sum is shifted to the right, rounded half up
+    pool: int = 1  # side of the squares of which the largest is kept
+    last: bool = False  # sums are given out as they are
 
     def __post_init__(self) -> None:
         whole(0, shift=self.shift)
@@ -102,9 +96,8 @@ class Network:
 
     def shapes(self) -> list[tuple[int, int, int]]:
         """Of the input, and of every layer's output."""
-        return [
-            *accumulate(self.layers, lambda s, of: of.output(s), initial=self.shape)
-        ]
+        made = accumulate(self.layers, lambda s, of: of.output(s), initial=self.shape)
+        return list(made)
 
     def sizes(self) -> list[tuple[int, int, int]]:
         """Of every layer: places of each kernel's sums, kernels, products of a sum."""
@@ -118,8 +111,7 @@ class Network:
     @property
     def bits(self) -> int:
         """Of all weights and biases on the chip."""
-        each = (8 * of.depth + ACCUMULATOR for of in self.layers for _ in of.kernels)
-        return sum(each)
+        return sum(len(of.bias) * (8 * of.depth + ACCUMULATOR) for of in self.layers)
 
 
 def shape_of(image: Image, what: str = "the input") -> tuple[int, int, int]:
@@ -147,10 +139,19 @@ def flat(image: Image) -> Iterator[int]:
     return (value for plane in image for row in plane for value in row)
 
 
+def shifted(total: Any, shift: int) -> Any:
+    """A sum, or an array of them, over a power of two, rounded half up."""
+    return total + (1 << shift >> 1) >> shift
+
+
+def cut(value: int) -> int:
+    """A number cut off at eight bits."""
+    return min(max(value, LOW), HIGH)
+
+
 def rounded(total: int, shift: int) -> int:
     """A sum after its shift, half up, cut off at eight bits."""
-    half = 1 << shift >> 1
-    return min(max(total + half >> shift, LOW), HIGH)
+    return cut(shifted(total, shift))
 
 
 def convolve(layer: Convolution, image: Image) -> list[list[list[int]]]:
@@ -169,21 +170,18 @@ def finish(layer: Convolution, sums: Image) -> list[list[list[int]]]:
     if layer.last:
         return [[list(row) for row in plane] for plane in sums]
     side = layer.pool
-    square = [*product(range(side), repeat=2)]
 
     def kept(plane: Plane, y: int, x: int) -> int:
-        largest = max(plane[y * side + i][x * side + j] for i, j in square)
-        return max(rounded(largest, layer.shift), 0)
+        square = (row[x : x + side] for row in plane[y : y + side])
+        return max(rounded(max(map(max, square)), layer.shift), 0)
 
-    rows, cols = (range(n // side) for n in shape_of(sums)[1:])
-    return [[[kept(plane, y, x) for x in cols] for y in rows] for plane in sums]
+    ends = (n - side + 1 for n in shape_of(sums)[1:])
+    ys, xs = (range(0, end, side) for end in ends)
+    return [[[kept(plane, y, x) for x in xs] for y in ys] for plane in sums]
 
 
 def run(network: Network, image: Image) -> list[list[list[list[int]]]]:
-    """What every layer gives for one input, as loops.
-
-    - ``image``: of the network's shape, whole numbers of eight bits.
-    """
+    """What every layer gives for one input, as loops."""
     told: list[Any] = [entered(network, image)]
     for layer in network.layers:
         told.append(finish(layer, convolve(layer, told[-1])))
@@ -198,10 +196,7 @@ def entered(network: Network, image: Image) -> Image:
 
 
 def run_many(network: Network, images: Any) -> list[Any]:
-    """What every layer gives for many inputs, on NumPy's arrays of whole numbers.
-
-    - ``images``: count x channels x rows x columns.
-    """
+    """What every layer gives for many inputs, on NumPy's arrays of whole numbers."""
     import numpy as np
     from numpy.lib.stride_tricks import sliding_window_view
 
@@ -214,16 +209,15 @@ def run_many(network: Network, images: Any) -> list[Any]:
         raise ValueError(f"{here.min()} to {here.max()}: from {LOW} to {HIGH}")
     here, told = here.astype(np.int64), []
     for layer in network.layers:
-        kernels = np.array(layer.kernels, np.int64)
         windows = sliding_window_view(here, layer.size, axis=(1, 2, 3))[:, 0]
+        kernels = np.array(layer.kernels, np.int64)
         here = np.einsum("nyxcij,ocij->noyx", windows, kernels)
         here += np.array(layer.bias, np.int64)[:, None, None]
         if not layer.last:
             # Exact: the sums have fewer bits than a float's fraction.
             here = np.floor(here / 2.0**layer.shift + 0.5).clip(0, HIGH)
-            here = here.astype(np.int64)
             side, (rows, cols) = layer.pool, [n // layer.pool for n in here.shape[2:]]
-            here = here[:, :, : rows * side, : cols * side]
+            here = here[:, :, : rows * side, : cols * side].astype(np.int64)
             here = here.reshape(len(here), -1, rows, side, cols, side).max((3, 5))
         told.append(here)
     return told

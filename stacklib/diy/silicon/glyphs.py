@@ -20,20 +20,10 @@ from .fixed import HIGH, Convolution, Network, run_many
 
 SIDE = 12
 NAME = "glyphs"
-WEIGHTS = Path(__file__).parent / "data" / "glyphs.json"
-# Rows from the top, five dots each, the left one highest.
-FONT = (
-    (14, 17, 19, 21, 25, 17, 14),
-    (4, 12, 4, 4, 4, 4, 14),
-    (14, 17, 1, 2, 4, 8, 31),
-    (31, 2, 4, 2, 1, 17, 14),
-    (2, 6, 10, 18, 31, 2, 2),
-    (31, 16, 30, 1, 1, 17, 14),
-    (6, 8, 16, 30, 17, 17, 14),
-    (31, 1, 2, 4, 8, 8, 8),
-    (14, 17, 17, 14, 17, 17, 14),
-    (14, 17, 17, 15, 1, 2, 12),
-)
+DATA = Path(__file__).parent / "data"
+# Of each digit seven rows of five dots.
+ROWS = (DATA / "font.txt").read_text("utf-8").splitlines()
+FONT = tuple(zip(*map(str.split, ROWS), strict=True))
 EDGES = (
     ((-1, -1, -1), (2, 2, 2), (-1, -1, -1)),
     ((-1, 2, -1), (-1, 2, -1), (-1, 2, -1)),
@@ -50,8 +40,8 @@ def glyph(digit: int, pick: random.Random) -> list[list[list[int]]]:
     ink = pick.randint(60, 110)
     dots = [abs(round(pick.gauss(0, 12))) for _ in range(SIDE * SIDE)]
     for y, row in enumerate(FONT[digit]):
-        for x in range(5):
-            dots[(down + y) * SIDE + right + x] += ink * (row >> 4 - x & 1)
+        for x, dot in enumerate(row):
+            dots[(down + y) * SIDE + right + x] += ink * (dot == "#")
     dots = [min(dot, HIGH) for dot in dots]
     return [[dots[n : n + SIDE] for n in range(0, SIDE * SIDE, SIDE)]]
 
@@ -69,27 +59,22 @@ def fit() -> Network:
     import numpy as np
 
     pick = random.Random(SEED)
-
-    def drawn(*sizes: int) -> Any:
-        if not sizes:
-            return pick.choice((-3, -1, 0, 1, 3))
-        return [drawn(*sizes[1:]) for _ in range(sizes[0])]
-
-    layers = [
+    strokes = [pick.choice((-3, -1, 0, 1, 3)) for _ in range(MAPS * len(EDGES) * 9)]
+    layers = (
         Convolution(tuple((edge,) for edge in EDGES), (0,) * 4, 2, 2),
-        Convolution(drawn(MAPS, len(EDGES), 3, 3), (0,) * MAPS, 4),
-    ]
+        Convolution(np.reshape(strokes, (MAPS, -1, 3, 3)).tolist(), (0,) * MAPS, 4),
+    )
     images, digits = glyphs(TRAINED, SEED)
-    features = run_many(Network(NAME, (1, SIDE, SIDE), tuple(layers)), images)[-1]
+    features = run_many(Network(NAME, (1, SIDE, SIDE), layers), images)[-1]
     flat = features.reshape(TRAINED, -1).astype(float)
     columns = np.hstack([flat, np.full((TRAINED, 1), 64.0)])
     wanted = 2.0 * np.eye(10)[digits] - 1
     square = columns.T @ columns + 1e3 * np.eye(columns.shape[1])
     found = np.linalg.solve(square, columns.T @ wanted)
-    scale = HIGH / np.abs(found[:-1]).max()
-    rounded = np.rint(found[:-1] * scale).astype(int).T
+    found *= HIGH / np.abs(found[:-1]).max()
+    rounded = np.rint(found[:-1]).astype(int).T
     kernels = rounded.reshape(10, *features.shape[1:]).tolist()
-    bias = np.rint(found[-1] * 64.0 * scale).astype(int).tolist()
+    bias = np.rint(found[-1] * 64.0).astype(int).tolist()
     last = Convolution(kernels, bias, last=True)
     return Network(NAME, (1, SIDE, SIDE), (*layers, last))
 
@@ -109,6 +94,6 @@ def small_cnn() -> Network:
     >>> small_cnn().products()
     [3600, 2592, 720]
     """
-    raw = json.loads(WEIGHTS.read_text("utf-8"))
+    raw = json.loads((DATA / "glyphs.json").read_text("utf-8"))
     layers = tuple(Convolution(**layer) for layer in raw["layers"])
     return Network(NAME, tuple(raw["shape"]), layers)

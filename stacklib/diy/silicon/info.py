@@ -8,31 +8,38 @@ with its line.
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections import deque
+from typing import Any, NamedTuple
 
 
 class InfoError(ValueError):
     """A file that cannot be read; names the line."""
 
 
-def read_info(text: str) -> dict[str, Any]:
-    """The mapping that a text holds.
+class Line(NamedTuple):
+    """One that says something."""
 
-    - ``text``: of ``info.yaml``.
-    """
-    lines = []
+    number: int
+    level: int  # spaces before its text
+    text: str
+
+
+def read_info(text: str) -> dict[str, Any]:
+    """The mapping that the text of an ``info.yaml`` holds."""
+    lines: deque[Line] = deque()
     for number, line in enumerate(text.splitlines(), 1):
         bare = _bare(line)
         level = len(bare) - len(bare.lstrip())
         if bare.strip() not in ("", "---"):
             if "\t" in bare[:level]:
                 raise InfoError(f"line {number}: a tab; indent with spaces")
-            lines.append((number, level, bare.strip()))
+            lines.append(Line(number, level, bare.strip()))
     if not lines:
         raise InfoError("nothing in it; a project and its pinout are needed")
-    found, rest = _mapping(lines, lines[0][1])
-    if rest:
-        raise InfoError(f"line {rest[0][0]}: {rest[0][2]!r} stands on no level above")
+    found = _mapping(lines)
+    if lines:
+        number, _, said = lines[0]
+        raise InfoError(f"line {number}: {said!r} stands on no level above")
     return found
 
 
@@ -43,36 +50,31 @@ def _bare(line: str) -> str:
     return found[0].rstrip() if found else ""
 
 
-_Lines = list[tuple[int, int, str]]
-
-
-def _mapping(lines: _Lines, level: int) -> tuple[dict[str, Any], _Lines]:
+def _mapping(lines: deque[Line]) -> dict[str, Any]:
+    """Takes from the lines what stands on the level of the first."""
     found: dict[str, Any] = {}
-    while lines and lines[0][1] == level:
-        number, _, text = lines[0]
+    level = lines[0].level
+    while lines and lines[0].level == level:
+        number, _, text = lines.popleft()
         match = re.fullmatch(r"(\"[^\"]*\"|'[^']*'|[^:\s][^:]*):(?:\s+(.*))?", text)
         if not match:
             raise InfoError(f"line {number}: {text!r}: a key and a colon are needed")
-        key, value, lines = _scalar(match[1]), match[2], lines[1:]
+        key = _scalar(match[1])
         if str(key) in found:
             raise InfoError(f"line {number}: {key!r} stands there twice")
-        if value:
-            found[str(key)] = _scalar(value)
-        elif lines and lines[0][2].startswith("- ") and lines[0][1] >= level:
-            found[str(key)], lines = _list(lines)
-        elif lines and lines[0][1] > level:
-            found[str(key)], lines = _mapping(lines, lines[0][1])
-        else:
-            found[str(key)] = None
-    return found, lines
+        found[str(key)] = _scalar(match[2]) if match[2] else _below(lines, level)
+    return found
 
 
-def _list(lines: _Lines) -> tuple[list[Any], _Lines]:
-    level, found = lines[0][1], []
-    while lines and lines[0][1] == level and lines[0][2].startswith("- "):
-        found.append(_scalar(lines[0][2][2:]))
-        lines = lines[1:]
-    return found, lines
+def _below(lines: deque[Line], level: int) -> Any:
+    """Of a key without a value: the list or the mapping in the next lines, if any."""
+    inner = lines[0].level if lines else -1
+    if inner > level and not lines[0].text.startswith("- "):
+        return _mapping(lines)
+    items = []
+    while lines and lines[0].level == inner >= level and lines[0].text[:2] == "- ":
+        items.append(_scalar(lines.popleft().text[2:]))
+    return items or None
 
 
 def _scalar(text: str) -> Any:

@@ -11,6 +11,7 @@ Amaranth's simulator and a test bench in another one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from stacklib.accelerators.rtl.feed import Matrix, feed, shape
@@ -27,30 +28,23 @@ PORTS = (
 
 
 class Script(NamedTuple):
-    """Eight input pins, cycle by cycle, and what is read of the first output pin.
-
-    - ``reads``: from which cycle on a bit of the sums is shown in every cycle.
-    """
+    """Eight input pins, cycle by cycle, and what is read of the first output pin."""
 
     ui_in: tuple[int, ...]
-    reads: int
     rows: int
     cols: int
     accumulator: int
 
     def sums(self, uo_out: list[int]) -> list[list[int]]:
         """The product, from what the output pins showed in every cycle."""
-        bits = [value & 1 for value in uo_out[self.reads :]]
         width = self.accumulator
+        bits = [value & 1 for value in uo_out[-self.rows * self.cols * width :]]
         values = [number(bits[n : n + width]) for n in range(0, len(bits), width)]
         return [values[r * self.cols : (r + 1) * self.cols] for r in range(self.rows)]
 
 
 def script(a: Matrix, b: Matrix, bits: int = 8, accumulator: int = 20) -> Script:
-    """The product of two matrices as pins see it.
-
-    - ``a``, ``b``: as large as the array wants them, numbers of ``bits`` bits.
-    """
+    """The product of two matrices, as large as the array, as pins see it."""
     whole(2 * bits, accumulator=accumulator)
     rows, _, cols = shape(a, b, bits)
     pin = {name: 1 << n for n, name in enumerate(PINS)}
@@ -59,9 +53,8 @@ def script(a: Matrix, b: Matrix, bits: int = 8, accumulator: int = 20) -> Script
         stood = [bit for value in edges.values() for bit in bits_of(value, bits)]
         lines += [pin["shift"] | bit * pin["data"] for bit in reversed(stood)]
         lines.append(pin["step"])
-    reads = len(lines)
     lines += [pin["next"]] * (rows * cols * accumulator)
-    return Script(tuple(lines), reads, rows, cols, accumulator)
+    return Script(tuple(lines), rows, cols, accumulator)
 
 
 def cycles(
@@ -73,13 +66,9 @@ def cycles(
     return 1 + steps * ((rows + cols) * bits + 1) + rows * cols * accumulator
 
 
-def by_gates(tile: Netlist, ui_in: tuple[int, ...]) -> list[int]:
+def by_gates(tile: Netlist, ui_in: Sequence[int]) -> list[int]:
     """What ``uo_out`` shows in every cycle, from a netlist of the tile."""
-    low = {name: [0] * width for name, way, width in PORTS if way == "input"}
-    low.pop("clk")
+    low = {name: [0] * width for name, width in tile.inputs.items()}
     feeds = [low, *(low | {"ui_in": bits_of(v, 8), "rst_n": [1]} for v in ui_in)]
-    shown = tile.outputs["uo_out"]
-    told = [
-        sum(now[bit] << n for n, bit in enumerate(shown)) for now in run(tile, feeds)
-    ]
-    return told[1:]
+    told = [[now[bit] for bit in tile.outputs["uo_out"]] for now in run(tile, feeds)]
+    return [sum(bit << n for n, bit in enumerate(bits)) for bits in told[1:]]

@@ -16,7 +16,6 @@ arrays is faster. Left out: how frames come in, and the time of control.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import product
@@ -25,24 +24,24 @@ from operator import add
 from typing import NamedTuple
 
 from stacklib.quantity import Quantity, chosen, maximum, quoted
-from stacklib.quantity.bounds import above_zero, whole
+from stacklib.quantity.bounds import above_zero
 from stacklib.quantity.counting import counted
 from stacklib.roofline.work.fit import Infeasible
 
 from .devices import FAMILIES, Fpga, device, per_place
-from .fixed import Convolution, Image, Network, shape_of
+from .fixed import Network
 
 FILL = quoted("fpga.fill").si  # of the look-up tables
 CLEAR = 1  # cycle between two tiles
 
 
 class Engine(NamedTuple):
-    """One layer on its array: sums that a kernel gives, kernels, products of a sum."""
+    """One layer on its array."""
 
-    places: int
+    places: int  # sums that each kernel gives
     kernels: int
-    depth: int
-    rows: int
+    depth: int  # products of a sum
+    rows: int  # of the array
     cols: int
 
     @property
@@ -58,21 +57,13 @@ class Engine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A network on an FPGA.
+    """A network on an FPGA, with the array of each layer."""
 
-    - ``engines``: the array of each layer
-    - ``blocks``, ``tables``: multiplier blocks and look-up tables that places take
-    - ``memory``: bits for weights and for what passes between layers, twice
-    - ``clock``: of all arrays
-    """
-
-    network: str
     device: Fpga
     engines: tuple[Engine, ...]
-    blocks: int
-    tables: int
-    memory: int
-    clock: Quantity
+    blocks: int  # of multipliers, that places take
+    tables: int  # look-up tables, likewise
+    clock: Quantity  # of all arrays
 
     @property
     def interval(self) -> int:
@@ -117,12 +108,7 @@ def tile_cycles(depth: int, rows: int, cols: int) -> int:
 
 
 def layer_cycles(places: int, kernels: int, depth: int, rows: int, cols: int) -> int:
-    """Cycles of a layer on its array, tile by tile.
-
-    - ``places``, ``kernels``: sums that each kernel gives, and kernels
-    - ``depth``: products of a sum
-    - ``rows``, ``cols``: of the array
-    """
+    """Cycles of a layer on its array, tile by tile; see ``Engine``."""
     tiles = -(-places // rows) * -(-kernels // cols)
     return tiles * tile_cycles(depth, rows, cols)
 
@@ -130,10 +116,9 @@ def layer_cycles(places: int, kernels: int, depth: int, rows: int, cols: int) ->
 @cache
 def choices(places: int, kernels: int, depth: int) -> tuple[Engine, ...]:
     """Arrays for a layer, each faster than all smaller ones, slowest first."""
-    made = [
-        Engine(places, kernels, depth, rows, cols)
-        for rows, cols in product(_useful(places), _useful(kernels))
-    ]
+    # Sizes at which fewer tiles are needed than with one less.
+    useful = [{-(-n // tiles) for tiles in range(1, n + 1)} for n in (places, kernels)]
+    made = [Engine(places, kernels, depth, *sides) for sides in product(*useful)]
     made.sort(key=lambda engine: (engine.macs, engine.cycles, engine.rows))
     kept = made[:1]
     for engine in made:
@@ -142,20 +127,10 @@ def choices(places: int, kernels: int, depth: int) -> tuple[Engine, ...]:
     return tuple(kept)
 
 
-def _useful(count: int) -> set[int]:
-    """Sizes at which fewer tiles are needed than with one less."""
-    return {-(-count // tiles) for tiles in range(1, count + 1)}
-
-
 def smallest(layers: list[tuple[int, int, int]], interval: int) -> list[Engine]:
     """For every layer the smallest array that is done in so many cycles, if all are."""
     fast = [[e for e in choices(*each) if e.cycles <= interval] for each in layers]
     return [each[0] for each in fast] if all(fast) else []
-
-
-def memory_bits(network: Network) -> int:
-    """Weights, and what passes between layers: one frame written while one is read."""
-    return network.bits + 2 * 8 * sum(map(prod, network.shapes()[:-1]))
 
 
 def room(of: Fpga) -> int:
@@ -212,7 +187,9 @@ def fpga(network: Network, on: str | Fpga, *, clock: float | None = None) -> Des
     if clock is not None:
         above_zero(clock=clock)
         beat = chosen(clock / 1e6, "MHz", "clock")
-    needed, there = memory_bits(network), of.memory.to("bit").value
+    # What passes between layers is there twice: written while it is read.
+    needed = network.bits + 2 * 8 * sum(map(prod, network.shapes()[:-1]))
+    there = of.memory.to("bit").value
     if needed > there:
         wanted = f"{network.name}: {needed:,} bits of weights and frames"
         raise Infeasible(f"{wanted}; {of.name} has {there:,.0f} bits of block memory")
@@ -225,8 +202,7 @@ def fpga(network: Network, on: str | Fpga, *, clock: float | None = None) -> Des
     in_blocks = min(macs, int(of.dsps.si) * each)
     tables = in_blocks * per_place(of.family).si
     tables += (macs - in_blocks) * per_place(of.family, block=False).si
-    taken = (-(-in_blocks // each), round(tables), needed)
-    return Design(network.name, of, tuple(found), *taken, beat)
+    return Design(of, tuple(found), -(-in_blocks // each), round(tables), beat)
 
 
 def fastest(layers: list[tuple[int, int, int]], most: int) -> list[Engine]:
@@ -239,31 +215,3 @@ def fastest(layers: list[tuple[int, int, int]], most: int) -> list[Engine]:
 
     # The longest time is what one place a layer takes.
     return smallest(layers, times[bisect_left(times, True, key=holds)])
-
-
-def products_of(
-    layer: Convolution, image: Image
-) -> tuple[list[list[int]], list[list[int]]]:
-    """A convolution as two matrices: windows by rows, kernels by columns."""
-    rows, cols = layer.sums(shape_of(image))
-    within = [*product(*map(range, layer.size))]
-    windows = [
-        [image[c][y + dy][x + dx] for c, dy, dx in within]
-        for y, x in product(range(rows), range(cols))
-    ]
-    return windows, [[k[c][dy][dx] for k in layer.kernels] for c, dy, dx in within]
-
-
-def tiles(
-    engine: Engine, windows: list[list[int]], kernels: list[list[int]]
-) -> Iterator[tuple[int, int, list[list[int]], list[list[int]]]]:
-    """What an array is fed, tile by tile: where, and both operands, zeros beyond."""
-    whole(rows=engine.rows, cols=engine.cols)
-    depth = engine.depth
-    for top in range(0, engine.places, engine.rows):
-        a = windows[top : top + engine.rows]
-        a = a + [[0] * depth] * (engine.rows - len(a))
-        for left in range(0, engine.kernels, engine.cols):
-            b = [row[left : left + engine.cols] for row in kernels]
-            b = [row + [0] * (engine.cols - len(row)) for row in b]
-            yield top, left, a, b

@@ -14,7 +14,7 @@ from itertools import product
 from operator import add
 
 from stacklib.cost.catalogue import part
-from stacklib.cost.data import Quote, prices
+from stacklib.cost.data import prices
 from stacklib.cost.spans import Span, span
 from stacklib.quantity import maximum, minimum, quoted, resolve
 
@@ -28,20 +28,14 @@ PARTS = (
 
 @dataclass(frozen=True)
 class Project:
-    """One kind of project.
-
-    - ``money``: dollars, least and most
-    - ``weeks``: of one person, least and most
-    - ``teaches``: what is known afterwards and was not before
-    - ``needs``: what must be there first
-    """
+    """One kind of project."""
 
     key: str
     name: str
-    money: Span
-    weeks: Span
-    teaches: str
-    needs: str
+    money: Span  # dollars
+    weeks: Span  # of one person
+    teaches: str  # what is known afterwards and was not before
+    needs: str  # what must be there first
 
     @property
     def stars(self) -> int:
@@ -57,20 +51,9 @@ def two_cards() -> Span:
     return reduce(add, map(span, prices)).named("parts of a machine with two cards")
 
 
-def rented(card: str) -> Span:
-    """A card in the cloud, for the hours that a first kernel takes."""
-    hours = quoted_span("realism_kernels.hours")
-    return (_between(prices(card, "cloud")) * hours).to("USD")
-
-
-def bought(*names: str) -> Span:
-    """What several devices are sold for, from the cheapest to the dearest."""
-    kinds = product(names, ("launch", "purchase"))
-    return _between([quote for name, what in kinds for quote in prices(name, what)])
-
-
-def _between(quotes: Iterable[Quote]) -> Span:
-    values = [quote.value for quote in quotes]
+def market(*names: str, by: Iterable[str] = ("launch", "purchase")) -> Span:
+    """What devices are sold for, by kinds of prices: cheapest quote to dearest."""
+    values = [q.value for name, what in product(names, by) for q in prices(name, what)]
     return span(minimum(*values), maximum(*values))
 
 
@@ -79,18 +62,17 @@ def quoted_span(key: str) -> Span:
     return span(quoted(f"{key}_low"), quoted(f"{key}_high"))
 
 
-def boards() -> Span:
-    """From the smallest board that runs the network to one with a thousand blocks."""
-    return span(device("up5k").price.low, device("k26").price.high)
-
-
 _MONEY: dict[str, Callable[[], Span]] = {
     "workstation": two_cards,
     "power": lambda: quoted_span("realism_power.meter"),
-    "kernels": lambda: rented("h100_sxm"),
-    "fpga": boards,
-    "tenstorrent": lambda: bought("tt_blackhole_p150", "tt_wormhole_n150"),
-    "edge": lambda: bought("jetson_orin_nano_super"),
+    # A card in the cloud, for the hours that a first kernel takes.
+    "kernels": lambda: (
+        market("h100_sxm", by=["cloud"]) * quoted_span("realism_kernels.hours")
+    ).to("USD"),
+    # From the smallest board that runs the network to one with a thousand blocks.
+    "fpga": lambda: span(device("up5k").price.low, device("k26").price.high),
+    "tenstorrent": lambda: market("tt_blackhole_p150", "tt_wormhole_n150"),
+    "edge": lambda: market("jetson_orin_nano_super"),
     "tile": lambda: quoted_span("tinytapeout.price"),
 }
 
@@ -121,13 +103,9 @@ def realism(kind: str | None = None) -> list[Project]:
     """
     keys = _MONEY if kind is None else [resolve(kind, _MONEY, "project")]
     words = table("projects")
-    made = [
-        Project(
-            key,
-            money=_MONEY[key]().named(words[key]["name"]),
-            weeks=quoted_span(f"realism_{key}.weeks"),
-            **words[key],
-        )
-        for key in keys
-    ]
+    made = []
+    for key in keys:
+        money = _MONEY[key]().named(words[key]["name"])
+        weeks = quoted_span(f"realism_{key}.weeks")
+        made.append(Project(key, money=money, weeks=weeks, **words[key]))
     return sorted(made, key=lambda one: (one.weeks.high.si, one.weeks.low.si))

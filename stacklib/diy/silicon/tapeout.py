@@ -18,29 +18,18 @@ from stacklib.roofline.work.fit import Infeasible
 
 from .cells import total
 
-PROCESSES = ("sky130",)
-# Columns and rows of tiles that can be had, smallest first.
-TILES = {
-    f"{columns}x{rows}": (columns, rows)
-    for columns, rows in ((1, 1), (1, 2), (2, 2), (3, 2), (4, 2), (6, 2), (8, 2))
-}
+# Columns x rows of tiles that can be had, smallest first.
+TILES = ("1x1", "1x2", "2x2", "3x2", "4x2", "6x2", "8x2")
 
 
 class Tapeout(NamedTuple):
-    """A design on tiles.
+    """A design on tiles."""
 
-    - ``cells``: area that synthesis counts
-    - ``placed``: with the buffers that placement adds
-    - ``tiles``: columns x rows that hold it, such as ``1x2``
-    - ``core``: their area for cells
-    - ``one``: that of one tile
-    """
-
-    cells: Quantity
-    placed: Quantity
-    tiles: str
-    core: Quantity
-    one: Quantity
+    cells: Quantity  # area that synthesis counts
+    placed: Quantity  # with the buffers that placement adds
+    tiles: str  # columns x rows that hold it, such as 1x2
+    core: Quantity  # their area for cells
+    one: Quantity  # that of one tile
 
     @property
     def used(self) -> Quantity:
@@ -55,7 +44,7 @@ class Tapeout(NamedTuple):
 
 def die(tiles: str) -> tuple[Quantity, Quantity]:
     """Width and height of so many tiles, with the gap between two of them."""
-    columns, rows = TILES[resolve(tiles, TILES, "number of tiles")]
+    columns, rows = map(int, resolve(tiles, TILES, "number of tiles").split("x"))
     width = quoted("tinytapeout.width") + quoted("tinytapeout.step_x") * (columns - 1)
     height = quoted("tinytapeout.height") + quoted("tinytapeout.step_y") * (rows - 1)
     return width.named(f"width of {tiles}"), height.named(f"height of {tiles}")
@@ -111,7 +100,7 @@ def tapeout(cells: Mapping[str, Any], process: str = "sky130") -> Tapeout:
     >>> made.tiles, made.used.text()
     ('1x1', '35.8 %')
     """
-    resolve(process, PROCESSES, "process")
+    resolve(process, ("sky130",), "process")
     area = total(cells)
     placed = (area * growth()).named("area of the cells, placed")
     limit = quoted("tinytapeout.fill")

@@ -9,9 +9,12 @@ would turn them round are low. Reset comes in low.
 
 from __future__ import annotations
 
-from amaranth.back import rtlil as to_rtlil
+from collections.abc import Sequence
+from typing import Any
+
 from amaranth.hdl import ClockDomain, Module
 from amaranth.lib.wiring import Component, In, Out
+from amaranth.sim import Simulator
 
 from stacklib.accelerators.rtl.serial_amaranth import SerialArray
 
@@ -34,36 +37,24 @@ class Tile(Component):
         m.domains.sync = sync = ClockDomain(local=True)
         m.submodules.inside = inside = self.inside
         m.d.comb += [sync.clk.eq(self.clk), sync.rst.eq(~self.rst_n)]
-        m.d.comb += [
-            getattr(inside, pin).eq(self.ui_in[n]) for n, pin in enumerate(PINS)
-        ]
-        m.d.comb += [self.uo_out.eq(inside.show), self.uio_out.eq(0)]
-        m.d.comb += self.uio_oe.eq(0)
+        m.d.comb += [getattr(inside, p).eq(self.ui_in[n]) for n, p in enumerate(PINS)]
+        m.d.comb += [self.uo_out.eq(inside.show), self.uio_out.eq(0), self.uio_oe.eq(0)]
         return m
 
 
-def rtlil(tile: Tile, name: str = "top") -> str:
-    """What Yosys reads."""
-    return to_rtlil.convert(tile, name=name, emit_src=False)
-
-
-def by_amaranth(tile: Tile, ui_in: list[int]) -> list[int]:
+def by_amaranth(tile: Tile, ui_in: Sequence[int]) -> list[int]:
     """What ``uo_out`` shows in every cycle, in Amaranth's simulator."""
-    from amaranth.sim import Simulator
-
     told: list[int] = []
 
-    async def drive(ctx: object) -> None:
-        set_, get = ctx.set, ctx.get  # type: ignore[attr-defined]
-        set_(tile.rst_n, 0)
-        for value in [0, *ui_in]:
-            set_(tile.ui_in, value)
-            await ctx.delay(5e-7)  # type: ignore[attr-defined]
-            told.append(get(tile.uo_out))
-            set_(tile.clk, 1)
-            await ctx.delay(5e-7)  # type: ignore[attr-defined]
-            set_(tile.clk, 0)
-            set_(tile.rst_n, 1)
+    async def drive(ctx: Any) -> None:
+        for n, value in enumerate([0, *ui_in]):
+            ctx.set(tile.rst_n, n > 0)
+            ctx.set(tile.ui_in, value)
+            await ctx.delay(5e-7)
+            told.append(ctx.get(tile.uo_out))
+            ctx.set(tile.clk, 1)
+            await ctx.delay(5e-7)
+            ctx.set(tile.clk, 0)
 
     simulator = Simulator(tile)
     simulator.add_testbench(drive)

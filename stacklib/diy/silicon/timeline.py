@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stacklib.cost.data import wafer_price
 from stacklib.cost.making import fact
 from stacklib.cost.spans import Span, span
-from stacklib.quantity import Quantity, one_of, quoted
+from stacklib.quantity import one_of, quoted
 from stacklib.quantity.bounds import whole
 
 from .devices import table
@@ -24,7 +24,6 @@ WEEKS_A_MONTH = (one_of("year") / (84 * one_of("day"))).to("").named("weeks of a
 class Phase(NamedTuple):
     """One phase: its own weeks, and the week in which it ends, least and most."""
 
-    key: str
     name: str
     weeks: Span
     ends: Span
@@ -34,22 +33,9 @@ class Timeline(NamedTuple):
     """All phases one after another, and the chip."""
 
     phases: tuple[Phase, ...]
-
-    @property
-    def weeks(self) -> Span:
-        """Of the whole path, as the guide has them; what its phases add up to."""
-        return span(*(quoted(f"timeline_guide.{end}") for end in ("low", "high")))
-
-    @property
-    def months(self) -> Span:
-        """The same in months."""
-        return self.weeks / WEEKS_A_MONTH
-
-    @property
-    def chip(self) -> Span:
-        """Weeks until the chip is there: the path, and what its making takes."""
-        wait = quoted_span("tinytapeout.wait") * WEEKS_A_MONTH
-        return (self.weeks + wait).named("weeks until the chip is there")
+    weeks: Span  # of all, as the guide has them: what its phases add up to
+    months: Span
+    chip: Span  # weeks until it is there: the path, and what its making takes
 
 
 def timeline() -> Timeline:
@@ -71,15 +57,17 @@ def timeline() -> Timeline:
     for key, row in table("phases").items():
         weeks = quoted_span(f"timeline_{key}.weeks")
         end = made[-1].ends + weeks if made else weeks
-        made.append(Phase(key, row["name"], weeks, end.named(f"end of {key}")))
-    return Timeline(tuple(made))
+        made.append(Phase(row["name"], weeks, end.named(f"end of {key}")))
+    weeks = span(quoted("timeline_guide.low"), quoted("timeline_guide.high"))
+    chip = weeks + quoted_span("tinytapeout.wait") * WEEKS_A_MONTH
+    chip = chip.named("weeks until the chip is there")
+    return Timeline(tuple(made), weeks, weeks / WEEKS_A_MONTH, chip)
 
 
 def own_chip(node: str = "n3", lot: int = 25) -> dict[str, Span]:
     """What a leading chip of one's own costs before the first one is sold.
 
-    - ``node``: a key of wafer prices.
-    - ``lot``: wafers of a first lot.
+    - ``node``: a key of wafer prices; ``lot``: wafers of a first lot.
     """
     whole(lot=lot)
     wafer = span(wafer_price(node))
@@ -91,12 +79,3 @@ def own_chip(node: str = "n3", lot: int = 25) -> dict[str, Span]:
     }
     total = parts["design"] + parts["masks"] + parts["wafers"]
     return {**parts, "total": total.named("before the first is sold")}
-
-
-def nearest(amount: Quantity, parts: dict[str, Span]) -> str:
-    """Which of several spans an amount is nearest to, by its factor outside of it."""
-
-    def apart(each: Span) -> float:
-        return max(each.low.si / amount.si, amount.si / each.high.si, 1.0)
-
-    return min(parts, key=lambda name: (apart(parts[name]), parts[name].width.si))

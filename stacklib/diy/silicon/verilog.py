@@ -13,7 +13,7 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\(\*(?!\)).*?\*\)", re.S)
 # Pins of power, which the layout adds.
 POWER = re.compile(r"`ifdef\s+USE_POWER_PINS\b.*?`endif", re.S)
 MODULE = re.compile(
-    r"\bmodule\s+(\\?\S+?)\s*(#\s*\(.*?\))?\s*\((.*?)\)\s*;(.*?)\bendmodule\b", re.S
+    r"\bmodule\s+\\?(\S+?)\s*(?:#\s*\(.*?\))?\s*\((.*?)\)\s*;(.*?)\bendmodule\b", re.S
 )
 DECLARED = re.compile(
     r"\b(input|output|inout)\b((?:\s+(?:wire|reg|logic|signed|var))*)\s*"
@@ -68,19 +68,17 @@ class Module(NamedTuple):
 def modules(text: str) -> dict[str, Module]:
     """Every module of a text by its name."""
     found = MODULE.findall(POWER.sub(" ", COMMENT.sub(" ", text)))
-    made = [
-        Module(name.lstrip("\\"), _ports(header) | _ports(body), body)
-        for name, _, header, body in found
-    ]
-    return {module.name: module for module in made}
+    return {
+        name: Module(name, _ports(head) | _ports(body), body)
+        for name, head, body in found
+    }
 
 
 def zero(value: str) -> bool:
     """Whether what is assigned is zero in every bit, repeated or joined ones too."""
-    parts = re.sub(r"\d+\s*(?=\{)", " ", value).replace("{", " ").replace("}", " ")
+    parts = re.sub(r"\d+\s*(?=\{)|[{}]", " ", value).split(",")
     number = r"(?:\d*\s*'s?[hHbBdDoO])?[0_]+|'0"
-    found = [part.strip() for part in parts.split(",")]
-    return all(re.fullmatch(number, part) for part in found)
+    return all(re.fullmatch(number, part.strip()) for part in parts)
 
 
 def targets(statement: str) -> list[str]:

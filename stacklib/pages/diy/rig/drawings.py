@@ -20,7 +20,7 @@ def lanes_of_a_machine() -> d.Drawing:
             f"card {at}",
             [
                 d.line("card ", chosen(at, label="card"), bold=True),
-                (chosen(few, label="lanes"), " lanes"),
+                (chosen(few, label=f"lanes of card {at}"), " lanes"),
                 (d.Shown(page.lane_rate(few), "GB/s"),),
             ],
             role=gpu.CHIP,

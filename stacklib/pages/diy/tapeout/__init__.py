@@ -40,7 +40,7 @@ def made(name: str = ASKED) -> Tapeout:
 def share(name: str = ASKED) -> Quantity:
     """Of one tile, once placed."""
     found = made(name)
-    return (found.placed / found.one).to("%").named(f"share of one tile, {name}")
+    return (found.placed / found.one).to("%").named(f"placed over one tile, {name}")
 
 
 @counting("cells of {name}")
