@@ -23,12 +23,9 @@ from .rules_power import LOW
 from .thermal import heat
 from .voltage import Power, power
 
+KEYS = "host rise inner die sink case case_capacity room room_capacity room_size limit"
 HOST, RISE, INNER, DIE, SINK, CASE, CASE_AIR, ROOM, ROOM_AIR, SQUARE, LIMIT = (
-    quoted(f"heat.{name}").si
-    for name in (
-        *("host", "rise", "inner", "die", "sink", "case", "case_capacity"),
-        *("room", "room_capacity", "room_size", "limit"),
-    )
+    quoted(f"heat.{name}").si for name in KEYS.split()
 )
 _STEPS = 240
 _HALVINGS = 40
@@ -36,44 +33,29 @@ _HALVINGS = 40
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A machine that works for hours in a closed room.
+    """A machine that works for hours in a closed room; its cards are taken as one."""
 
-    - ``times``: seconds
-    - ``die``, ``sink``, ``case``, ``room``: degrees Celsius; cards are taken as one
-    - ``watts``: that all cards draw
-    - ``speed``: of the slowest, over its speed without any limit
-    - ``held``: seconds in which the dies were at their limit
-    """
-
-    times: tuple[float, ...]
-    die: tuple[float, ...]
+    times: tuple[float, ...]  # seconds
+    die: tuple[float, ...]  # degrees Celsius, as of the other parts
     sink: tuple[float, ...]
     case: tuple[float, ...]
     room: tuple[float, ...]
-    watts: tuple[float, ...]
-    speed: tuple[float, ...]
-    held: float
+    watts: tuple[float, ...]  # that all cards draw
+    speed: tuple[float, ...]  # of the slowest, over its speed without any limit
+    held: float  # seconds in which the dies were at their limit
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """What each link of the chain allows, and what the machine takes.
+    """What each link of the chain allows, and what the machine takes."""
 
-    - ``circuit``: watts that the outlet gives for hours, all circuits
-    - ``supply``: watts that the supplies deliver
-    - ``wall``, ``delivered``: watts drawn from the wall, and behind the supplies
-    - ``limit``: watts of each card after circuit and supplies
-    - ``binds``: ``circuit``, ``supply``, ``heat``, ``limit`` (set by hand) or ``work``
-    - ``speed``: over that without any limit, at the end of the hours
-    """
-
-    circuit: float
-    supply: float
-    wall: float
-    delivered: float
-    limit: float
-    binds: str
-    speed: float
+    circuit: float  # watts that the outlet gives for hours, all circuits
+    supply: float  # watts that the supplies deliver
+    wall: float  # watts drawn from the wall
+    delivered: float  # watts behind the supplies
+    limit: float  # watts of each card after circuit and supplies
+    binds: str  # ``circuit``, ``supply``, ``heat``, ``limit`` (by hand) or ``work``
+    speed: float  # over that without any limit, at the end of the hours
     curve: Curve
 
 
@@ -89,10 +71,9 @@ def wall(build: Build, delivered: float, *, mains: float = 120) -> float:
     - raises ``Infeasible`` for more than the supplies deliver, with the sum
     """
     above_zero(delivered=delivered, mains=mains)
-    have = drawn = 0.0
-    for psu in build.psu:
-        have += rating(psu, mains)
-        drawn += rating(psu, mains) / quoted(f"rig.{psu['level']}").si
+    have = sum(rating(psu, mains) for psu in build.psu)
+    shares = ((psu, quoted(f"rig.{psu['level']}").si) for psu in build.psu)
+    drawn = sum(rating(psu, mains) / share for psu, share in shares)
     if delivered > have:
         raise Infeasible(f"{delivered:,.0f} W > {have:,.0f} W that supplies deliver")
     return float(delivered / have * drawn)
@@ -142,20 +123,15 @@ def temperature(
     inner, outer = INNER * RISE / board, (1 - INNER) * RISE / board
     resistances = inner, outer, CASE, ROOM * SQUARE / room
     capacities = DIE * board, SINK * board, CASE_AIR, ROOM_AIR * room / SQUARE
-    given = drawn, 0.0, host, lost
-    made = heat(
-        resistances, capacities, given, hours, ambient, most=LIMIT, steps=_STEPS
-    )
-    die, sink, case, air = zip(*made.parts, strict=True)
-    sorts = {*cards}
-    speed = tuple(
-        min(_held(one, watts / drawn, work) for one in sorts) for watts in made.watts
-    )
+    parts = resistances, capacities, (drawn, 0.0, host, lost)
+    made = heat(*parts, hours, ambient, most=LIMIT, steps=_STEPS)
+    left = [watts / drawn for watts in made.watts]
+    speed = tuple(min(_held(one, share) for one in {*cards}) for share in left)
     if not min(speed):
-        raise Infeasible(
-            f"dies pass {LIMIT:.0f} C though their cards do no work: {room:g} m2, "
-            f"{ambient:g} C outside"
-        )
+        outside = f"{room:g} m2, {ambient:g} C outside"
+        says = f"dies pass {LIMIT:.0f} C though their cards do no work: {outside}"
+        raise Infeasible(says)
+    die, sink, case, air = zip(*made.parts, strict=True)
     return Curve(made.times, die, sink, case, air, made.watts, speed, made.held)
 
 
@@ -204,13 +180,14 @@ def chain(
     allowed = min(supply, circuit * supply / wall(build, supply, mains=mains))
     if sum(one.draw for one in cards) + host > allowed:
         binds = "supply" if allowed == supply else "circuit"
-        limit = _shared(build, allowed - host, work, circuit, supply)
+        if not (limit := _shared(build, allowed - host, work)):
+            each = f"{len(cards)} cards at {(allowed - host) / len(cards):.0f} W each"
+            gives = f"circuit gives {circuit:,.0f} W and the supplies {supply:,.0f} W"
+            raise Infeasible(f"{each}, below what they run at: the {gives}")
         cards = _running(build, limit, work)
-    curve = temperature(
-        build, hours, ambient, work=work, limit=limit, mains=mains, room=room
-    )
-    binds = "heat" if curve.held else binds
-    limit = limit or max(one.limit for one in cards)
+    told: dict[str, Any] = {"work": work, "limit": limit, "mains": mains, "room": room}
+    curve = temperature(build, hours, ambient, **told)
+    binds, limit = "heat" if curve.held else binds, max(one.limit for one in cards)
     delivered = curve.watts[-1] + host
     drawn, speed = wall(build, delivered, mains=mains), curve.speed[-1]
     return Chain(circuit, supply, drawn, delivered, limit, binds, speed, curve)
@@ -251,23 +228,20 @@ def _running(build: Build, limit: float | None, work: str) -> list[Power]:
     return [power(str(card.device), limit, work=work) for card in build.gpus]
 
 
-def _held(one: Power, left: float, work: str) -> float:
+def _held(one: Power, left: float) -> float:
     """Speed of a card that heat holds at a share of its draw; 0 where that is idle."""
     if left >= 1:
         return one.speed
     try:
-        return power(one.card, one.draw * left, work=work).speed
+        return power(one.card, one.draw * left, work=one.work).speed
     except ValueError:
         return 0.0
 
 
-def _shared(
-    build: Build, watts: float, work: str, circuit: float, supply: float
-) -> float:
-    """One limit for every card that makes them draw so many watts together."""
-    many, found = len(build.gpus), 0.0
+def _shared(build: Build, watts: float, work: str) -> float:
+    """One limit for all cards so that they draw so many watts; 0 where none does."""
     low = max(float(card.get("least", 0.0)) for card in build.gpus)
-    high = max(float(card["power"]) for card in build.gpus)
+    high, found = max(float(card["power"]) for card in build.gpus), 0.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         try:
@@ -276,9 +250,4 @@ def _shared(
         except ValueError:  # less than a card draws without work
             fits = True
         low, high = (middle, high) if fits else (low, middle)
-    if not found:
-        raise Infeasible(
-            f"{many} cards at {watts / many:.0f} W each, below what they run at: the "
-            f"circuit gives {circuit:,.0f} W and the supplies {supply:,.0f} W"
-        )
     return found

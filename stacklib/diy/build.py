@@ -35,7 +35,11 @@ KIND_OF = {
 }
 MANY = ("gpus", "memory", "psu", "storage", "risers", "cables", "bridges")
 OPTIONAL = ("storage", "risers", "cables", "bridges")
+NEEDED = [field for field in KIND_OF if field not in OPTIONAL]
+# field -> the fact that a part of use there has, and what is said of another
+USES = {"cables": ("watts", "carries no power"), "bridges": ("bridge", "is no bridge")}
 MOST = 64  # parts in one field
+Parts = tuple[Component, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ class Build:
     def __post_init__(self) -> None:
         for field, kind in KIND_OF.items():
             found = tuple(_parts(getattr(self, field), kind, field))
-            if not found and field not in OPTIONAL:
+            if not found and field in NEEDED:
                 raise ValueError(f"{field}: a build needs a {kind}")
             if field not in MANY and len(found) > 1:
                 names = ", ".join(one.name for one in found)
@@ -106,27 +110,22 @@ class Build:
             raise ValueError(f"slots = {slots!r}: write the names of slots, a list")
         object.__setattr__(self, "slots", tuple(slots))
         whole(circuits=self.circuits)
-        if self.circuits > len(self.psu):
-            raise ValueError(
-                f"circuits = {self.circuits}: {len(self.psu)} supplies hang on "
-                f"{len(self.psu)} at most"
-            )
+        cards, supplies = len(self.gpus), len(self.psu)
+        if self.circuits > supplies:
+            says = f"{supplies} supplies hang on {supplies} at most"
+            raise ValueError(f"circuits = {self.circuits}: {says}")
         if self.limit is not None:
             above_zero(limit=self.limit)
         if not isinstance(self.peer, bool):
             raise ValueError(f"peer = {self.peer!r}: true or false is needed")
         for field in ("risers", "cables", "slots"):
             many = len(getattr(self, field))
-            if many > len(self.gpus) or (
-                field == "slots" and 0 < many < len(self.gpus)
-            ):
-                raise ValueError(f"{field}: {many} for {len(self.gpus)} cards")
-        for cable in self.cables:
-            if "watts" not in cable.values:
-                raise ValueError(f"cables: {cable.name} carries no power")
-        for bridge in self.bridges:
-            if "bridge" not in bridge.values:
-                raise ValueError(f"bridges: {bridge.name} is no bridge")
+            if many > cards or (field == "slots" and 0 < many < cards):
+                raise ValueError(f"{field}: {many} for {cards} cards")
+        for field, (fact, says) in USES.items():
+            for cable in getattr(self, field):
+                if fact not in cable.values:
+                    raise ValueError(f"{field}: {cable.name} {says}")
 
     def with_(self, **changes: Any) -> Build:
         """The same build with ``changes``: other parts or choices, by field."""
@@ -139,13 +138,14 @@ class Build:
             object.__setattr__(other, field, changes.get(field, getattr(self, field)))
         return other
 
-    def parts(self) -> tuple[Component, ...]:
+    def held(self, field: str) -> Parts:
+        """The parts of a field."""
+        value = getattr(self, field)
+        return value if field in MANY else (value,)
+
+    def parts(self) -> Parts:
         """Every part, as often as it is there."""
-        found: list[Component] = []
-        for field in KIND_OF:
-            value = getattr(self, field)
-            found += value if field in MANY else [value]
-        return tuple(found)
+        return tuple(part for field in KIND_OF for part in self.held(field))
 
     @property
     def dollars(self) -> float:
@@ -164,14 +164,14 @@ def _parts(value: Any, kind: str, field: str) -> Iterable[Component]:
             if one.kind != kind:
                 raise ValueError(f"{field}: {one.name} is a {one.kind}, no {kind}")
             found.append(one)
-            continue
-        if not isinstance(one, str):
+        elif isinstance(one, str):
+            times = re.fullmatch(r"\s*(\d+)\s*[x×*]\s+(.+)", one)
+            many, name = (int(times[1]), times[2]) if times else (1, one)
+            if not 1 <= many <= MOST:
+                raise ValueError(f"{field} = {one!r}: 1 to {MOST} of one part")
+            found += [catalogue.part(name, kind)] * many
+        else:
             raise ValueError(f"{field} = {one!r}: a {kind} is named by text")
-        times = re.fullmatch(r"\s*(\d+)\s*[x×*]\s+(.+)", one)
-        many, name = (int(times[1]), times[2]) if times else (1, one)
-        if not 1 <= many <= MOST:
-            raise ValueError(f"{field} = {one!r}: 1 to {MOST} of one part")
-        found += [catalogue.part(name, kind)] * many
     if len(found) > MOST:
         raise ValueError(f"{field}: {len(found)} parts; at most {MOST}")
     return found
@@ -183,7 +183,7 @@ def read_build(text: str) -> Build:
     Parameters
     ----------
     text : str
-        The file's text, such as ``cpu = "7960x"``.
+        The file's text.
 
     Raises
     ------
@@ -204,8 +204,7 @@ def read_build(text: str) -> Build:
     except tomllib.TOMLDecodeError as wrong:
         raise ValueError(f"no build in TOML: {wrong}") from None
     known = [field.name for field in fields(Build)]
-    keys = {resolve(name, known, "field of a build", exact=True): name for name in raw}
-    needed = [f for f in KIND_OF if f not in OPTIONAL]
-    if missing := [field for field in needed if field not in keys]:
+    told = {resolve(f, known, "field of a build", exact=True): raw[f] for f in raw}
+    if missing := [field for field in NEEDED if field not in told]:
         raise ValueError(f"the build lacks {', '.join(missing)}: name each")
-    return Build(**{"storage": (), **{f: raw[name] for f, name in keys.items()}})
+    return Build(**{"storage": (), **told})

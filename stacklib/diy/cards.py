@@ -113,8 +113,8 @@ def of_build(build: Build) -> Cards:
       a card has no slot
     """
     placed = place(build)
-    if placed.cards_left:
-        raise ValueError(f"{placed.cards_left} of {len(build.gpus)} cards have no slot")
+    if left := len(build.gpus) - len(placed.seats):
+        raise ValueError(f"{left} of {len(build.gpus)} cards have no slot")
     links = tuple(link_of(seat, build.cpu) for seat in placed.seats)
     far = any(s.told("root") != "cpu" for s in placed.seats)
     joined = bool(build.bridges) and len(build.gpus) == 2

@@ -25,11 +25,10 @@ MAINS = (90, 277)  # V: what a supply of a household can hang on
 def outlet(**volts: float) -> None:
     """Raise ValueError for a voltage that no outlet has."""
     above_zero(**volts)
+    least, most = MAINS
     for name, value in volts.items():
-        if not MAINS[0] <= value <= MAINS[1]:
-            raise ValueError(
-                f"{name} = {value!r}: {MAINS[0]} to {MAINS[1]} V are outlets'"
-            )
+        if not least <= value <= most:
+            raise ValueError(f"{name} = {value!r}: {least} to {most} V are outlets'")
 
 
 def verify(

@@ -29,11 +29,6 @@ class Leaf(NamedTuple):
     make: Callable[[], Quantity]
     inverse: bool = False
 
-    @property
-    def factor(self) -> float:
-        """What it multiplies by."""
-        return 1 / self.value if self.inverse else self.value
-
 
 def of(part: Component, field: str) -> Leaf:
     """A number of a part; raises where it is unknown."""
@@ -58,22 +53,28 @@ def per(leaf: Leaf) -> Leaf:
     return leaf._replace(inverse=not leaf.inverse)
 
 
+Term = tuple[Any, ...]  # how often, then each ``Leaf`` that is a factor
+
+
 @dataclass(frozen=True, slots=True)
 class Amount:
     """A sum of products in one unit."""
 
-    terms: tuple[tuple[float, tuple[Leaf, ...]], ...]  # count, factors
+    terms: tuple[Term, ...]
     unit: str
     words: str
 
     @property
     def value(self) -> float:
         """The sum as a number."""
-        return float(sum(n * prod(leaf.factor for leaf in ls) for n, ls in self.terms))
+        total = 0.0
+        for count, *leaves in self.terms:
+            total += count * prod(1 / x.value if x.inverse else x.value for x in leaves)
+        return total
 
     def text(self) -> str:
         """The sum as it stands, and its result where that is more than one number."""
-        shown = " + ".join(_product(n, leaves) for n, leaves in self.terms if n)
+        shown = " + ".join(_product(n, leaves) for n, *leaves in self.terms if n)
         result = f"{number(self.value)} {self.unit}".strip()
         said = result if shown in ("", result) else f"{shown} = {result}"
         return said if self.unit else f"{self.words}: {said}"
@@ -81,7 +82,7 @@ class Amount:
     def quantity(self) -> Quantity:
         """The sum with its derivation."""
         sums: list[Any] = []
-        for count, leaves in self.terms:
+        for count, *leaves in self.terms:
             made = [1 / one.make() if one.inverse else one.make() for one in leaves]
             sums.append(reduce(mul, made if count == 1 else [*made, count]))
         total: Quantity = reduce(add, sums)
@@ -93,12 +94,12 @@ def number(value: float) -> str:
     return f"{float(f'{value:.4g}'):,.10g}"
 
 
-def _product(count: float, leaves: tuple[Leaf, ...]) -> str:
-    shown = "" if count == 1 else f"{number(count)} x "
-    for n, leaf in enumerate(leaves):
-        sign = "" if not n else " / " if leaf.inverse else " x "
-        shown += sign + f"{number(leaf.value)} {leaf.unit}".strip()
-    return shown
+def _product(count: float, leaves: list[Leaf]) -> str:
+    shown = "" if count == 1 else f" x {number(count)}"
+    for leaf in leaves:
+        shown += " / " if leaf.inverse else " x "
+        shown += f"{number(leaf.value)} {leaf.unit}".strip()
+    return shown.removeprefix(" x ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class Broken(NamedTuple):
         """Where the numbers are from, without repeats."""
         found: list[Source | None] = [p.sources.get(f) for p, f in self.facts]
         for amount in (self.need, self.have):
-            for _, leaves in amount.terms if amount else ():
+            for _, *leaves in amount.terms if amount else ():
                 found += [leaf.make().source for leaf in leaves]
         return tuple(dict.fromkeys(one for one in found if one is not None))
 

@@ -43,14 +43,10 @@ def in_mode(on: str, mode: str | None = None) -> Accelerator:
     if device.key != JETSON:
         raise ValueError(f"mode = {mode!r}: power modes of {device.key} are unknown")
     watts = resolve(mode, MODES, "power mode", exact=True).split()[0]
-    clocks = [
-        quoted(f"jetson.memory_{each}w") for each in (watts, MODES[-1].split()[0])
-    ]
-    rate = device.memory_bandwidth * (clocks[0] / clocks[1])
-    named = rate.named(f"bandwidth at {watts} W")
-    drawn = quoted(f"jetson.watts_{watts}")
-    fields = {**device.fields, "memory_bandwidth": named, "tdp": drawn}
-    return replace(device, fields=fields)
+    slower = quoted(f"jetson.memory_{watts}w") / quoted("jetson.memory_25w")
+    rate = (device.memory_bandwidth * slower).named(f"bandwidth at {watts} W")
+    told = {"memory_bandwidth": rate, "tdp": quoted(f"jetson.watts_{watts}")}
+    return replace(device, fields={**device.fields, **told})
 
 
 def kept() -> Quantity:
@@ -61,25 +57,17 @@ def kept() -> Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A model on such a machine.
-
-    - ``weights``, ``cache``, ``left``, ``read``: bytes held, of what nothing uses, and
-      that a token reads
-    - ``ceiling``: tokens a second if bytes over bandwidth were all
-    - ``rate``: with an engine's losses; ``low`` to ``high``: nine in ten published runs
-      of its kind, cut at the ceiling; None where there are none
-    - ``watts``: of the mode or the whole chip; ``joules`` a token; None where unknown
-    """
+    """A model on such a machine: bytes, tokens a second, watts."""
 
     weights: Quantity
     cache: Quantity
-    left: Quantity
-    read: Quantity
-    ceiling: Quantity
-    rate: Quantity
-    low: Quantity | None
-    high: Quantity | None
-    watts: Quantity | None
+    left: Quantity  # of the memory, that nothing uses
+    read: Quantity  # by a token
+    ceiling: Quantity  # tokens a second if bytes over bandwidth were all
+    rate: Quantity  # with an engine's losses
+    low: Quantity | None  # to ``high``: nine in ten published runs of its kind
+    high: Quantity | None  # cut at the ceiling
+    watts: Quantity | None  # of the mode or the whole chip
 
     @property
     def joules(self) -> Quantity | None:
@@ -116,18 +104,10 @@ def held(
         for place, take in enumerate(("high", "low")):
             times = counted(error_band, band.cell, take=take, label=f"{take} end")
             ends[place] = minimum(rate / times, ceiling).named(f"rate, {take} end")
-    drawn = device.fields.get("tdp")
-    return Held(
-        weights=fit.weights,
-        cache=fit.kv,
-        left=(fit.have - fit.need).named("left over"),
-        read=read,
-        ceiling=ceiling.named("ceiling"),
-        rate=rate,
-        low=ends[0],
-        high=ends[1],
-        watts=None if drawn is None else drawn.across(1),
-    )
+    low, high = ends
+    left, drawn = (fit.have - fit.need).named("left over"), device.fields.get("tdp")
+    watts, ceiling = drawn and drawn.across(1), ceiling.named("ceiling")
+    return Held(fit.weights, fit.kv, left, read, ceiling, rate, low, high, watts)
 
 
 def warmed(

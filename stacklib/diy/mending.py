@@ -10,19 +10,21 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from stacklib.cost.catalogue import Component, parts
 from stacklib.hardware.accelerator import UnknownSpec
 
-from .build import KIND_OF, MANY, Build
+from .build import KIND_OF, MANY, USES, Build, Parts
 from .findings import Mend, number
 from .rules import RULES, Case, Rule, counted
 
 HIGH = 240  # V
 STEP = 5  # W: power limits are tried in such steps
-PLACED = ("the cards as this checker places them", {"slots": ()}, None)
-UNPEERED = ("copies over host memory, split by layers", {"peer": False}, None)
+REPLACED = {"gpus": "memory", "storage": "capacity"}  # only the part that breaks a rule
+Choice = tuple[str, dict[str, Any]]  # what is said of it, and what it changes
+Offers = list[tuple[Mend, Case]]  # with the build as it is after each
 
 
 def holds(rule: Rule, case: Case) -> bool | None:
@@ -42,7 +44,7 @@ class Mender:
         self.case, self.broken = case, broken
         lost = {*undecided, *(rule.id for rule in broken)}
         self.kept = [RULES[id] for id in RULES if id not in lost]
-        self.offers: dict[tuple[str, Component | None], list[tuple[Mend, Case]]] = {}
+        self.offers = cache(self._offers)
 
     def mend(self, rule: Rule, culprit: Component) -> Mend | None:
         """The cheapest change by which the rule holds, and all still do that did.
@@ -54,20 +56,16 @@ class Mender:
         for field in sorted(rule.mends, key=lambda name: name not in CHOICES):
             if best is not None and field not in CHOICES and best.field in CHOICES:
                 break
-            offers = self._offers(field, culprit)
-            others = [r for r in self.broken if field in r.mends and r is not rule]
-            for rules in ([rule, *others], [rule]) if others else ([rule],):
-                if found := self._first(offers, rules, field):
-                    if best is None or found.dollars < best.dollars:
-                        best = found
-                    break
+            offers = self.offers(field, culprit if field in REPLACED else None)
+            others = [r for r in self.broken if field in r.mends]
+            found = self._first(offers, others) or self._first(offers, [rule])
+            if found and (best is None or found.dollars < best.dollars):
+                best = found
         return best
 
-    def _first(
-        self, offers: list[tuple[Mend, Case]], rules: list[Rule], field: str
-    ) -> Mend | None:
+    def _first(self, offers: Offers, rules: list[Rule]) -> Mend | None:
         """The first offer by which these rules hold, and all that did."""
-        if field == "limit":  # less power mends more: halve what is left to try
+        if offers and offers[0][0].field == "limit":  # less power mends more: halve
             first = bisect_left(
                 offers, True, key=lambda o: all(holds(rule, o[1]) for rule in rules)
             )
@@ -80,26 +78,22 @@ class Mender:
                 continue
         return None
 
-    def _offers(self, field: str, culprit: Component) -> list[tuple[Mend, Case]]:
-        key = (field, culprit if field in ("gpus", "storage") else None)
-        if key not in self.offers:
-            mains, share = self.case.mains, self.case.continuous
-            self.offers[key] = [
-                (offer, Case(offer.build, offer.mains or mains, share))
-                for offer in _offers(field, culprit, self.case.build)
-            ]
-        return self.offers[key]
+    def _offers(self, field: str, culprit: Component | None) -> Offers:
+        mains, share = self.case.mains, self.case.continuous
+        return [
+            (offer, Case(offer.build, offer.mains or mains, share))
+            for offer in _offers(field, culprit, self.case.build)
+        ]
 
 
-def _offers(field: str, culprit: Component, build: Build) -> Iterator[Mend]:
+def _offers(field: str, culprit: Component | None, build: Build) -> Iterator[Mend]:
     """Builds that differ in one field, the cheapest first."""
     if field in CHOICES:
-        for says, changes, mains in CHOICES[field](build):
-            yield Mend(field, f"{field}: {says}", 0.0, build.swapped(**changes), mains)
+        for says, changes in CHOICES[field](build):
+            built, mains = build.swapped(**changes), changes.get("mains")
+            yield Mend(field, f"{field}: {says}", 0.0, built, mains)
         return
-    old = getattr(build, field)
-    before = old if field in MANY else (old,)
-    offers = []
+    before, offers = build.held(field), []
     for part in parts(KIND_OF[field]):
         try:
             after = _instead(field, part, before, culprit, build)
@@ -107,46 +101,38 @@ def _offers(field: str, culprit: Component, build: Build) -> Iterator[Mend]:
                 offers.append((_cost(after) - _cost(before), part.key, after))
         except UnknownSpec:
             continue
-    for dollars, _, after in sorted(offers, key=lambda offer: offer[:2]):
+    for dollars, _, after in sorted(offers):  # no two have a key in common
         names = [f"{n} x {p.name}" if n > 1 else p.name for n, p in counted(after)]
-        changes = {field: after if field in MANY else after[0]}
-        if field == "board":
-            changes["slots"] = ()
-        built = build.swapped(**changes)
+        slots = () if field == "board" else build.slots
+        value = after if field in MANY else after[0]
+        built = build.swapped(**{"slots": slots, field: value})
         yield Mend(field, f"{field}: {', '.join(names)}", dollars, built)
 
 
-def _cost(parts: tuple[Component, ...]) -> float:
+def _cost(parts: Parts) -> float:
     return sum(part.dollars for part in parts)
 
 
 def _instead(
-    field: str,
-    part: Component,
-    before: tuple[Component, ...],
-    culprit: Component,
-    build: Build,
-) -> tuple[Component, ...]:
+    field: str, part: Component, before: Parts, culprit: Component | None, build: Build
+) -> Parts:
     """What stands in a field once a part is in it; nothing where it is no use there."""
     if field == "memory":
         return _memory(part, before, build)
-    if field in ("gpus", "storage"):  # what holds less is no change but another machine
-        size = "memory" if field == "gpus" else "capacity"
+    if culprit is not None:  # what holds less is no change but another machine
+        size = REPLACED[field]
         if culprit not in before or part[size] < culprit[size]:
             return ()
         place = before.index(culprit)
         if field == "storage":  # one drive of several
             return (*before[:place], part, *before[place + 1 :])
         return tuple(part if old is culprit else old for old in before)
-    if field in ("cables", "bridges"):
-        use = "watts" if field == "cables" else "bridge"
-        return (part,) * max(1, len(before)) if use in part.values else ()
+    if field in USES and USES[field][0] not in part.values:
+        return ()
     return (part,) * max(1, len(before))
 
 
-def _memory(
-    part: Component, before: tuple[Component, ...], build: Build
-) -> tuple[Component, ...]:
+def _memory(part: Component, before: Parts, build: Build) -> Parts:
     """As many kits as fill the channels and hold what was there, so far as it fits."""
     held = sum(kit["modules"] * kit["capacity"] for kit in before)
     most = min(build.board["max_memory"], build.cpu["max_memory"])
@@ -168,18 +154,19 @@ def _limits(build: Build) -> Iterator[Choice]:
     start = max(min(top, build.limit or top), least + STEP)
     for step in range(1, math.ceil((start - least) / STEP) + 1):
         limit = max(least, STEP * math.ceil(start / STEP - step))
-        yield f"each card to {number(limit)} W", {"limit": limit}, None
+        yield f"each card to {number(limit)} W", {"limit": limit}
 
 
-# what costs nothing -> what is said of it, what it changes, the outlet after it
-Choice = tuple[str, dict[str, Any], float | None]
-CHOICES: dict[str, Callable[[Build], Iterable[Choice]]] = {
-    "mains": lambda _: [(f"an outlet of {HIGH} V, if the supply takes it", {}, HIGH)],
+OUTLET = f"an outlet of {HIGH} V, if the supply takes it", {"mains": HIGH}
+PLACED = "the cards as this checker places them", {"slots": ()}
+UNPEERED = "copies over host memory, split by layers", {"peer": False}
+CHOICES: dict[str, Callable[[Build], Iterable[Choice]]] = {  # what costs nothing
+    "mains": lambda _: [OUTLET],
     "limit": _limits,
     "circuits": lambda build: [
-        (f"the supplies on {many} circuits", {"circuits": many}, None)
+        (f"the supplies on {many} circuits", {"circuits": many})
         for many in range(build.circuits + 1, len(build.psu) + 1)
     ],
     "slots": lambda build: build.slots and [PLACED],
-    "peer": lambda build: [UNPEERED],  # asked only where peers are wanted
+    "peer": lambda _: [UNPEERED],  # asked only where peers are wanted
 }

@@ -16,7 +16,10 @@ from stacklib.cost.catalogue import UNKNOWN, Component
 from stacklib.hardware.accelerator import UnknownSpec
 from stacklib.quantity import resolve
 
-from .build import Build
+from .build import Build, Parts
+
+Risers = tuple[Component | None, ...]  # one a card
+Taken = dict[tuple[str, str], int]  # slot and slot or socket -> lanes left to the first
 
 
 class Slot(NamedTuple):
@@ -51,39 +54,30 @@ class Seat(NamedTuple):
 class Placed(NamedTuple):
     """A build's cards and drives on its board."""
 
-    seats: tuple[Seat, ...]
-    cards_left: int  # without a slot
+    seats: tuple[Seat, ...]  # of the cards that have a slot
     sockets: tuple[tuple[Component, Slot], ...]  # drives in M.2 sockets
-    drives_left: int  # without a socket
 
 
 def place(build: Build) -> Placed:
     """Where the build's cards and drives stand."""
     drives = tuple(d for d in build.storage if d.get("plug") == "M.2")
-    risers = spread(build.risers, len(build.gpus))
+    cards, risers = build.gpus, spread(build.risers, len(build.gpus))
     back = build.case.get("slots")
-    return _place(build.board, build.gpus, risers, drives, build.slots, back)
+    return _place(build.board, cards, risers, drives, build.slots, back)
 
 
-def spread(parts: tuple[Component, ...], many: int) -> tuple[Component | None, ...]:
+def spread(parts: Parts, many: int) -> Risers:
     """One a card: one alone is for all, the cards behind the last have none."""
-    if len(parts) == 1:
-        return parts * many
-    return (*parts, *[None] * (many - len(parts)))
+    return parts * many if len(parts) == 1 else (*parts, *[None] * (many - len(parts)))
 
 
 @lru_cache(maxsize=4096)
 def _place(
-    board: Component,
-    cards: tuple[Component, ...],
-    risers: tuple[Component | None, ...],
-    drives: tuple[Component, ...],
-    named: tuple[str, ...],
-    back: float | None,
+    board: Component, cards: Parts, risers: Risers, drives: Parts, named: Any, back: Any
 ) -> Placed:
-    every = [_slot(row) for row in board["slots"]]
+    every = [_slot(*row) for row in board["slots"]]
     wide = [slot for slot in every if slot.name not in board["short"]]
-    sockets = [_slot((row[0], None, *row[1:])) for row in board.get("m2", ())]
+    sockets = [_slot(name, None, *row) for name, *row in board.get("m2", ())]
     taken = {(s, other): lanes for s, other, lanes in board["shares"]}
     if named:
         known = {slot.name: slot for slot in every}
@@ -93,29 +87,26 @@ def _place(
         ways: Sequence[Sequence[Slot]] = [[known[name] for name in names]]
     else:
         ways = list(combinations(wide, min(len(cards), len(wide))))
-    best = min(ways, key=lambda way: _score(way, cards, risers, taken, back))
-    used = {slot.name for slot in best}
-    order = sorted(
-        sockets,
-        key=lambda s: (sum((u, s.name) in taken for u in used), s.root != "cpu"),
-    )
-    filled = tuple(zip(drives, order, strict=False))
+    best = min(ways, key=lambda way: _lacks(way, cards, risers, taken, back))
+    used = [slot.name for slot in best]
+
+    def takes(socket: Slot) -> tuple[int, bool]:
+        return sum((u, socket.name) in taken for u in used), socket.root != "cpu"
+
+    filled = tuple(zip(drives, sorted(sockets, key=takes), strict=False))
     busy = [*used, *(socket.name for _, socket in filled)]
     seats = tuple(
         Seat(card, slot, *_left(slot, busy, taken), riser)
         for card, slot, riser in zip(cards, best, risers, strict=False)
     )
-    return Placed(seats, len(cards) - len(seats), filled, len(drives) - len(filled))
+    return Placed(seats, filled)
 
 
-def _slot(row: Any) -> Slot:
-    told: list[Any] = [None if value == UNKNOWN else value for value in row]
-    return Slot(*told)
+def _slot(name: str, *facts: Any) -> Slot:
+    return Slot(name, *(None if told == UNKNOWN else told for told in facts))
 
 
-def _left(
-    slot: Slot, busy: Sequence[str], taken: dict[tuple[str, str], int]
-) -> tuple[int | None, str]:
+def _left(slot: Slot, busy: Sequence[str], taken: Taken) -> tuple[int | None, str]:
     """Lanes left to a slot, and who took the others."""
     lanes, taker = slot.lanes, ""
     for other in busy:
@@ -125,14 +116,10 @@ def _left(
     return lanes, taker
 
 
-def _score(
-    way: Sequence[Slot],
-    cards: tuple[Component, ...],
-    risers: tuple[Component | None, ...],
-    taken: dict[tuple[str, str], int],
-    back: float | None,
+def _lacks(
+    way: Sequence[Slot], cards: Parts, risers: Risers, taken: Taken, back: float | None
 ) -> tuple[float, ...]:
-    """What a choice of slots lacks, the worst first; less is better."""
+    """What a choice of slots lacks, the worst first."""
     names = [slot.name for slot in way]
     unknown = over = chipset = lacking = 0.0
     floor = 0.0  # the first place that no card covers

@@ -15,10 +15,11 @@ from functools import cached_property
 from stacklib.cost.catalogue import Component
 
 from .build import Build
-from .findings import Amount, Broken, Leaf, given, of
+from .findings import Amount, Broken, Term, given, of
 from .placing import Placed, place
 
-Found = Iterator[Broken | None]
+Asked = Broken | None
+Found = Iterator[Asked]
 Fact = tuple[Component, str]  # a part's field
 
 
@@ -40,6 +41,9 @@ class Case:
         return place(self.build)
 
 
+Check = Callable[[Case], Found]
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule: its id, what it holds, which fields may mend it, and its check."""
@@ -47,7 +51,7 @@ class Rule:
     id: str
     title: str
     mends: tuple[str, ...]
-    all: Callable[[Case], Found]
+    all: Check
 
     def check(self, case: Case) -> Broken | None:
         """The first thing that is broken."""
@@ -55,23 +59,22 @@ class Rule:
 
 
 RULES: dict[str, Rule] = {}
-Check = Callable[[Case], Found]
 
 
 def rule(id: str, *mends: str) -> Callable[[Check], Check]:
-    """Enter a check in the table; the first line of its docstring is its title."""
+    """Enter a check in the table; its docstring is the rule's title."""
 
     def enter(check: Check) -> Check:
-        title = (check.__doc__ or "").strip().splitlines()[0]
-        RULES[id] = Rule(id, title, mends, check)
+        RULES[id] = Rule(id, check.__doc__ or "", mends, check)
         return check
 
     return enter
 
 
-def total(words: str, *terms: tuple[float, Leaf]) -> Amount:
-    """A sum of counts of one number each, in the unit of the first."""
-    return Amount(tuple((n, (leaf,)) for n, leaf in terms), terms[0][1].unit, words)
+def total(words: str, *terms: Term, unit: str = "") -> Amount:
+    """A sum of products, in the first unit that a factor of the first one has."""
+    units = (leaf.unit for leaf in terms[0][1:])
+    return Amount(terms, unit or next(filter(None, units), ""), words)
 
 
 def one(part: Component, field: str, words: str) -> Amount:
@@ -79,9 +82,9 @@ def one(part: Component, field: str, words: str) -> Amount:
     return total(words, (1, of(part, field)))
 
 
-def every(parts: Sequence[Component], field: str, words: str) -> Amount:
-    """The sum of a number over parts."""
-    return total(words, *((n, of(part, field)) for n, part in counted(parts)))
+def every(parts: Sequence[Component], words: str, *fields: str) -> Amount:
+    """The sum over parts of a number, or of a product of several."""
+    return total(words, *((n, *(of(p, f) for f in fields)) for n, p in counted(parts)))
 
 
 def count(value: float, words: str) -> Amount:
@@ -94,7 +97,7 @@ def counted(parts: Sequence[Component]) -> list[tuple[int, Component]]:
     return [(parts.count(part), part) for part in dict.fromkeys(parts)]
 
 
-def over(part: Component, says: str, need: Amount, have: Amount) -> Broken | None:
+def over(part: Component, says: str, need: Amount, have: Amount) -> Asked:
     """What is broken where the need is more than what there is."""
     return Broken(part, says, need, have) if need.value > have.value else None
 
@@ -105,9 +108,7 @@ def clash(a: Fact, b: Fact, says: str, culprit: Component | None = None) -> Brok
     return Broken(culprit or a[0], told, facts=(a, b))
 
 
-def unlike(
-    a: Fact, b: Fact, says: str, culprit: Component | None = None
-) -> Broken | None:
+def unlike(a: Fact, b: Fact, says: str, culprit: Component | None = None) -> Asked:
     """What is broken where a fact is not another's, or not in its list."""
     fact, known = a[0][a[1]], b[0][b[1]]
     fine = fact in known if isinstance(known, tuple) else fact == known

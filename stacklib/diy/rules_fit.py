@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
-from stacklib.cost.catalogue import Component
+from .findings import Broken, given, of
+from .rules import Case, Found, clash, count, every, one, over, rule, total, unlike
 
-from .findings import Amount, Broken, given, of
-from .rules import (
-    Case,
-    Found,
-    clash,
-    count,
-    counted,
-    every,
-    one,
-    over,
-    rule,
-    total,
-    unlike,
-)
+OUTSIDE = "{0} does not go into {1}"
 
 
 @rule("socket", "cpu", "board")
 def socket(case: Case) -> Found:
     """The processor goes into the board's socket."""
-    yield unlike(
-        (case.cpu, "socket"), (case.board, "socket"), "{0} does not go into {1}"
-    )
+    yield unlike((case.cpu, "socket"), (case.board, "socket"), OUTSIDE)
 
 
 @rule("series", "board", "cpu")
@@ -44,7 +31,7 @@ def memory_type(case: Case) -> Found:
     """Memory is of the type that board and processor take."""
     cpu, board = case.cpu, case.board
     for kit in case.build.memory:
-        yield unlike((kit, "type"), (board, "memory"), "{0} does not go into {1}")
+        yield unlike((kit, "type"), (board, "memory"), OUTSIDE)
     if cpu["socket"] == board["socket"]:
         says = "{1} has no controller for the memory of {0}"
         yield unlike((board, "memory"), (cpu, "memory"), says)
@@ -63,68 +50,57 @@ def memory_module(case: Case) -> Found:
 def memory_mixed(case: Case) -> Found:
     """All modules are alike: registered and plain ones do not mix."""
     first, *others = dict.fromkeys(case.build.memory)
-    for kit in others:
-        for field in ("module", "capacity"):
-            says = "{0} beside {1}: channels of unequal modules"
-            yield unlike((kit, field), (first, field), says)
+    says = "{0} beside {1}: channels of unequal modules"
+    for kit, field in product(others, ("module", "capacity")):
+        yield unlike((kit, field), (first, field), says)
 
 
 @rule("memory-slots", "memory", "board")
 def memory_slots(case: Case) -> Found:
     """There is a slot for every module."""
-    kits = case.build.memory
-    have = one(case.board, "dimms", "slots of the board")
-    yield over(kits[0], "more modules than slots", every(kits, *MODULES), have)
-
-
-MODULES = ("modules", "modules")
+    kits, have = case.build.memory, one(case.board, "dimms", "slots of the board")
+    need = every(kits, "modules", "modules")
+    yield over(kits[0], "more modules than slots", need, have)
 
 
 @rule("channels", "memory")
 def channels(case: Case) -> Found:
     """No memory channel is empty, or has less than others: that costs bandwidth."""
     kits = case.build.memory
-    least, have = min(case.cpu, case.board, key=_channels), every(kits, *MODULES)
+    least = min(case.cpu, case.board, key=lambda part: part["channels"])
+    have = every(kits, "modules", "modules")
     if have.value <= case.board["dimms"]:  # more of them are another rule's
         rounds = math.ceil(have.value / least["channels"])
         need = total("modules for all channels", (rounds, of(least, "channels")))
         yield over(kits[0], "channels are empty or unlike", need, have)
 
 
-def _channels(part: Component) -> float:
-    return float(part["channels"])
-
-
 @rule("memory-most", "memory", "board")
 def memory_most(case: Case) -> Found:
     """Board and processor address all of the memory."""
     least = min(case.cpu, case.board, key=lambda part: part["max_memory"])
-    kits = counted(case.build.memory)
-    terms = tuple((n, (of(kit, "modules"), of(kit, "capacity"))) for n, kit in kits)
+    need = every(case.build.memory, "memory", "modules", "capacity")
     have = one(least, "max_memory", "most memory")
-    yield over(
-        least, f"{least.name} addresses less", Amount(terms, "GB", "memory"), have
-    )
+    yield over(least, f"{least.name} addresses less", need, have)
 
 
 @rule("form", "case", "board")
 def form(case: Case) -> Found:
     """The case holds a board of this size."""
-    yield unlike((case.board, "form"), (case.box, "boards"), "{0} does not go into {1}")
+    yield unlike((case.board, "form"), (case.box, "boards"), OUTSIDE)
 
 
 @rule("supply-form", "psu", "case")
 def supply_form(case: Case) -> Found:
     """The case holds supplies of this shape and length, and so many."""
-    box = case.box
-    for psu in dict.fromkeys(case.build.psu):
-        yield unlike((psu, "form"), (box, "psus"), "{0} does not go into {1}")
+    box, supplies = case.box, case.build.psu
+    for psu in dict.fromkeys(supplies):
+        yield unlike((psu, "form"), (box, "psus"), OUTSIDE)
         need = one(psu, "length", "length of the supply")
         have = one(box, "psu_length", "room for it")
         yield over(psu, f"{psu.name} is too long", need, have)
-    need = count(len(case.build.psu), "supplies")
-    have = one(box, "bays", "places for them")
-    yield over(case.build.psu[0], f"{box.name} holds fewer supplies", need, have)
+    need, have = count(len(supplies), "supplies"), one(box, "bays", "places for them")
+    yield over(supplies[0], f"{box.name} holds fewer supplies", need, have)
 
 
 @rule("card-length", "case")
@@ -204,11 +180,9 @@ def rebar(case: Case) -> Found:
 @rule("nvlink", "gpus", "bridges")
 def nvlink(case: Case) -> Found:
     """A bridge has cards that take it: no RTX 40 or 50 does."""
-    for bridge in dict.fromkeys(case.build.bridges):
-        for card in case.cards:
-            yield unlike(
-                (card, "bridge"), (bridge, "bridge"), "{0} takes no such bridge"
-            )
+    says = "{0} takes no such bridge"
+    for bridge, card in product(dict.fromkeys(case.build.bridges), case.cards):
+        yield unlike((card, "bridge"), (bridge, "bridge"), says)
 
 
 @rule("bridge-pairs", "bridges")
@@ -229,9 +203,8 @@ def bridge_span(case: Case) -> Found:
     bridges = case.build.bridges
     if bridges and not any(nvlink(case)):
         places = sorted(seat.told("at") for seat in case.placed.seats)
-        for bridge, upper, lower in zip(
-            bridges, places[::2], places[1::2], strict=False
-        ):
+        pairs = zip(bridges, places[::2], places[1::2], strict=False)
+        for bridge, upper, lower in pairs:
             way = count(lower - upper, "slots between the cards")
             have = one(bridge, "span", "slots that the bridge spans")
             if way.value != have.value:

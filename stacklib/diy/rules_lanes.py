@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 
 from stacklib.hardware.accelerator import UnknownSpec
 
-from .findings import Amount, Leaf, given, of, told
+from .findings import Amount, Leaf, Term, given, of, told
 from .placing import Seat
 from .rules import Case, Found, count, one, over, rule, total
 
@@ -15,55 +14,52 @@ from .rules import Case, Found, count, one, over, rule, total
 @rule("slots", "slots", "board")
 def slots(case: Case) -> Found:
     """Every card has a slot of its length."""
-    short = [s for s in case.placed.seats if s.slot.name in case.board["short"]]
-    cards = len(case.build.gpus)
+    held = sum(s.slot.name not in case.board["short"] for s in case.placed.seats)
+    need, have = count(len(case.build.gpus), "cards"), count(held, "slots for them")
     says = f"{case.board.name} has no slot of its length for each card"
-    held = cards - case.placed.cards_left - len(short)
-    yield over(case.board, says, count(cards, "cards"), count(held, "slots for them"))
+    yield over(case.board, says, need, have)
 
 
 def _least(seat: Seat) -> Leaf:
     """Lanes that a card should have, or all of its own where those are fewer."""
-    leaves = (told("rig.least_lanes"), of(seat.card, "lanes"))
-    return min(leaves, key=lambda leaf: leaf.value)
+    both = told("rig.least_lanes"), of(seat.card, "lanes")
+    return min(both, key=lambda leaf: leaf.value)
 
 
-def _short(case: Case, taken: str) -> Iterator[tuple[Seat, Amount, Amount]]:
-    """Cards that nobody, a card or a drive took lanes from: need, and what is left."""
+def _short(case: Case, by: str, says: str) -> Found:
+    """Cards with too few lanes, that are lost to nobody, a card or a drive."""
     names = {seat.slot.name for seat in case.placed.seats}
+    drives = {socket.name: drive for drive, socket in case.placed.sockets}
     for seat in case.placed.seats:
-        cause = seat.taker and ("card" if seat.taker in names else "drive")
-        if seat.told("root") == "cpu" and cause == taken:
+        slot, taker = seat.slot.name, seat.taker
+        lost = taker and ("card" if taker in names else "drive")
+        if seat.told("root") == "cpu" and lost == by:
             need = total("lanes that a card needs", (1, _least(seat)))
-            yield seat, need, count(seat.told("lanes"), f"left to {seat.slot.name}")
+            have = count(seat.told("lanes"), f"left to {slot}")
+            culprit = drives.get(taker, case.board)
+            yield over(culprit, says.format(slot=slot, taker=taker), need, have)
 
 
 @rule("narrow", "slots", "board")
 def narrow(case: Case) -> Found:
     """A slot that is long enough has the lanes, too, not four of them."""
-    for seat, need, have in _short(case, ""):
-        says = f"slot {seat.slot.name} of {case.board.name} is long and wired narrow"
-        yield over(case.board, says, need, have)
+    says = f"slot {{slot}} of {case.board.name} is long and wired narrow"
+    return _short(case, "", says)
 
 
 @rule("split", "board", "slots")
 def split(case: Case) -> Found:
     """No card takes so many lanes from another that too few are left."""
-    for seat, need, have in _short(case, "card"):
-        says = f"the card in {seat.taker} takes lanes from {seat.slot.name}"
-        yield over(case.board, says, need, have)
+    return _short(case, "card", "the card in {taker} takes lanes from {slot}")
 
 
 @rule("shared", "storage", "board", "slots")
 def shared(case: Case) -> Found:
     """No drive takes so many lanes from a card that too few are left."""
-    for seat, need, have in _short(case, "drive"):
-        drive = next(d for d, s in case.placed.sockets if s.name == seat.taker)
-        says = f"the drive in {seat.taker} takes lanes from {seat.slot.name}"
-        yield over(drive, says, need, have)
+    return _short(case, "drive", "the drive in {taker} takes lanes from {slot}")
 
 
-def _drives(case: Case, root: str | None) -> list[tuple[float, Leaf]]:
+def _drives(case: Case, root: str | None) -> list[Term]:
     """Lanes of the sockets in use at one root."""
     sockets = [s for _, s in case.placed.sockets if s.root == root]
     return [(1, given(s.lanes or 4, "", f"lanes of {s.name}")) for s in sockets]
@@ -87,12 +83,12 @@ def chipset(case: Case) -> Found:
 @rule("lanes", "cpu", "board")
 def lanes(case: Case) -> Found:
     """The processor has the lanes that slots and sockets in use are wired to."""
-    used: list[tuple[float, Leaf]] = [
+    used: list[Term] = [
         (1, given(min(s.told("lanes"), s.card["lanes"]), "", f"lanes of {s.slot.name}"))
         for s in case.placed.seats
         if s.told("root") == "cpu"
-    ] + _drives(case, "cpu")
-    if used:
+    ]
+    if used := used + _drives(case, "cpu"):
         have = one(case.cpu, "lanes", "lanes of the processor")
         says = f"{case.cpu.name} cannot feed the slots in use: some stay dark"
         yield over(case.cpu, says, total("lanes in use", *used), have)
@@ -108,18 +104,19 @@ def generation(case: Case) -> Found:
     for seat in case.placed.seats:
         if seat.told("root") != "cpu" or seat.told("lanes") < _least(seat).value:
             continue  # another rule's
-        card = seat.card
-        gen = min(card["generation"], seat.told("generation"), case.cpu["generation"])
-        many = min(card["lanes"], seat.told("lanes"))
-        need = _rate(card["lanes"], card["generation"], "half its own link", share)
-        says = f"slot {seat.slot.name} gives {card.name} less than half of its link"
-        yield over(case.board, says, need, _rate(many, gen, "the link that it gets"))
+        many, gen = seat.card["lanes"], seat.card["generation"]
+        need = _rate(many, gen, "half its own link", share)
+        gen = min(gen, seat.told("generation"), case.cpu["generation"])
+        have = _rate(min(many, seat.told("lanes")), gen, "the link that it gets")
+        name, card = seat.slot.name, seat.card.name
+        says = f"slot {name} gives {card} less than half of its link"
+        yield over(case.board, says, need, have)
 
 
 def _rate(many: int, gen: int, words: str, *factors: Leaf) -> Amount:
     """Lanes times what a lane carries: 250 MB/s in the first generation, doubled."""
     lane = given(0.25 * 2 ** (gen - 1), "GB/s", f"a lane of PCIe {gen}.0, about")
-    return Amount(((float(many), (lane, *factors)),), "GB/s", words)
+    return total(words, (many, lane, *factors))
 
 
 @rule("spacing", "slots", "board")
@@ -153,14 +150,13 @@ def case_slots(case: Case) -> Found:
 def riser_link(case: Case) -> Found:
     """A riser carries the generation and the lanes of card and slot."""
     words = {"generation": "PCIe generation", "lanes": "lanes"}
-    for seat in case.placed.seats:
+    for seat, (field, word) in product(case.placed.seats, words.items()):
         if riser := seat.riser:
-            for field, word in words.items():
-                own = min(seat.card[field], seat.told(field))
-                own = min(own, case.cpu[field]) if field == "generation" else own
-                need = count(own, f"{word} of card and slot")
-                says = f"{riser.name} trains the card's {word} down, or gives errors"
-                yield over(riser, says, need, one(riser, field, f"{word} of the riser"))
+            own = min(seat.card[field], seat.told(field))
+            own = min(own, case.cpu[field]) if field == "generation" else own
+            need = count(own, f"{word} of card and slot")
+            says = f"{riser.name} trains the card's {word} down, or gives errors"
+            yield over(riser, says, need, one(riser, field, f"{word} of the riser"))
 
 
 @rule("riser-length", "risers", "case")
@@ -179,7 +175,6 @@ def m2(case: Case) -> Found:
         drives = [drive for drive in case.build.storage if drive["plug"] == plug]
         if drives:
             there = case.board[field]
-            there = len(there) if field == "m2" else there
+            ports = count(len(there) if field == "m2" else there, f"{plug} ports")
             says = f"{case.board.name} has no {plug} port for each drive"
-            need = count(len(drives), f"{plug} drives")
-            yield over(drives[0], says, need, count(there, f"{plug} ports"))
+            yield over(drives[0], says, count(len(drives), f"{plug} drives"), ports)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from operator import add, mul
 
 from stacklib.quantity.bounds import above_zero, at_least, whole
@@ -29,18 +30,12 @@ Matrix = list[list[float]]
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """Temperatures over time, in degrees Celsius.
+    """Temperatures over time."""
 
-    - ``times``: seconds, from 0
-    - ``parts``: for each time the temperature of each part, the first one first
-    - ``watts``: into the first part, over each step that ends at that time
-    - ``held``: seconds in which the first part was held at its limit
-    """
-
-    times: tuple[float, ...]
-    parts: tuple[tuple[float, ...], ...]
-    watts: tuple[float, ...]
-    held: float
+    times: tuple[float, ...]  # seconds, from 0
+    parts: tuple[tuple[float, ...], ...]  # degrees Celsius of each part at each time
+    watts: tuple[float, ...]  # into the first part, over the step that ends there
+    held: float  # seconds in which the first part was held at its limit
 
 
 def heat(
@@ -57,16 +52,12 @@ def heat(
 
     Parameters
     ----------
-    resistances : sequence of float
-        K/W from each part to the next, from the last to what is outside.
-    capacities : sequence of float
-        J/K of each part.
+    resistances, capacities : sequence of float
+        K/W from each part to the next, from the last to what is outside; J/K of each.
     power : float or sequence of float
         Watts into the first part, or into each.
-    hours : float
-        How long.
-    ambient : float
-        Degrees Celsius outside, and of all parts at the start.
+    hours, ambient : float
+        How long, and degrees Celsius outside and of all parts at the start.
     most : float, optional
         Degrees at which the first part's watts are cut, as firmware does.
     steps : int
@@ -85,11 +76,10 @@ def heat(
     >>> round(alone.parts[-1][0], 2)
     60.0
     """
-    many = len(resistances)
-    if not many or len(capacities) != many:
-        raise ValueError(
-            f"{many} resistances and {len(capacities)} capacities: one each a part"
-        )
+    many, others = len(resistances), len(capacities)
+    if not many or others != many:
+        says = f"{many} resistances and {others} capacities"
+        raise ValueError(f"{says}: one each a part")
     for i, (each, stored) in enumerate(zip(resistances, capacities, strict=True)):
         above_zero(**{f"resistances[{i}]": each, f"capacities[{i}]": stored})
         above_zero(**{f"resistances[{i}] x capacities[{i}]": each * stored})
@@ -108,15 +98,14 @@ def heat(
             sum(map(mul, keeps, now)) + sum(map(mul, gains, watts))
             for keeps, gains in zip(kept, gained, strict=True)
         ]
-        cut = 0.0
-        if most is not None and now[0] > most - ambient:
-            cut = (now[0] - (most - ambient)) / gained[0][0]
-            if cut > watts[0]:
-                raise Infeasible(f"most = {most:g} C: the other parts alone pass it")
+        cut = 0.0 if most is None else (now[0] - (most - ambient)) / gained[0][0]
+        if cut > watts[0]:
+            raise Infeasible(f"most = {most:g} C: the other parts alone pass it")
+        if cut > 0:
             now = [t - gains[0] * cut for t, gains in zip(now, gained, strict=True)]
             held += step
         parts.append(tuple(ambient + t for t in now))
-        spent.append(watts[0] - cut)
+        spent.append(watts[0] - max(cut, 0.0))
     times = tuple(i * step for i in range(steps + 1))
     return Heat(times, tuple(parts), tuple(spent), held)
 
@@ -129,24 +118,20 @@ def settled(
     >>> settled([0.1, 0.05], [300, 200], 20)
     (75.0, 45.0)
     """
-    watts = _watts(power, len(resistances))
-    found, at = [], float(ambient)
-    for place in reversed(range(len(resistances))):
-        at += sum(watts[: place + 1]) * resistances[place]
-        found.append(at)
-    return tuple(reversed(found))
+    passing = accumulate(_watts(power, len(resistances)))
+    rises = [*map(mul, passing, resistances)]
+    return tuple(accumulate(reversed(rises), initial=float(ambient)))[:0:-1]
 
 
 def _watts(power: float | Sequence[float], many: int) -> list[float]:
     """Watts into each part."""
     if not isinstance(power, Sequence) or isinstance(power, str):
         power = [power] + [0.0] * (many - 1)
-    given = list(power)
-    for value in given:
+    for value in power:
         at_least(0, power=value)
-    if len(given) != many:
-        raise ValueError(f"power of {len(given)} parts: there are {many}")
-    return given
+    if len(power) != many:
+        raise ValueError(f"power of {len(power)} parts: there are {many}")
+    return [*power]
 
 
 def _propagate(

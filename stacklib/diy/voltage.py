@@ -38,16 +38,11 @@ _STEPS = 25  # halvings of the clock: to seven digits
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a kind of work asks of a card at the top of its clock.
+    """What a kind of work asks of a card at the top of its clock."""
 
-    - ``core``: share of a step's time that goes with the clock
-    - ``wants``: what it would draw there, over the board's power
-    - ``top``: that clock, over the boost clock
-    """
-
-    core: float
-    wants: float
-    top: float
+    core: float  # share of a step's time that goes with the clock
+    wants: float  # what it would draw there, over the board's power
+    top: float  # that clock, over the boost clock
 
 
 def _work(name: str, end: str = "") -> Work:
@@ -63,21 +58,15 @@ ENDS = {name: (_work(name, "_most"), _work(name, "_least")) for name in WORK}
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """A card under a limit.
-
-    - ``limit``, ``draw``: watts that it may draw, and that it does
-    - ``clock``: over its boost clock
-    - ``speed``: steps a second, over those without a limit
-    - ``floor``: watts below which voltage falls no further, and speed faster than power
-    """
+    """A card under a limit."""
 
     card: str
     work: str
-    limit: float
-    draw: float
-    clock: float
-    speed: float
-    floor: float
+    limit: float  # watts that it may draw
+    draw: float  # watts that it draws
+    clock: float  # over its boost clock
+    speed: float  # steps a second, over those without a limit
+    floor: float  # watts below which voltage falls no further, and speed faster
 
 
 def voltage(clock: float) -> float:
@@ -119,14 +108,12 @@ def power(
     Returns
     -------
     Power
-        Its ``speed`` is relative: what the card does without a limit is
-        ``serving.estimate``'s.
+        Its ``speed`` is relative: without a limit it is ``serving.estimate``'s.
 
     Raises
     ------
     ValueError
-        For a limit at or below what the card draws without work, and for numbers that
-        are none.
+        For a limit at or below what the card draws without work.
 
     Notes
     -----
@@ -143,7 +130,29 @@ def power(
         above_zero(core=core)
         share(core=core)
         made = replace(made, core=core)
-    return _limited(card, limit, work, made, wants)
+    device = hardware.get(card) if isinstance(card, str) else card
+    board = float(device.tdp.si)
+    static = board * STATIC.get(device.process, STATIC[""])
+    given = limit.to("W").si if isinstance(limit, Quantity) else limit
+    given = board if given is None else given
+    wanted = made.wants * board if wants is None else wants
+    for asked, value in (("wants", wanted), ("limit", given)):
+        above_zero(**{asked: value})
+        if value <= static:
+            says = f"{device.short} draws {static:.0f} W without work"
+            raise ValueError(f"{asked} = {value:g} W: {says}")
+    scale = (wanted - static) / voltage(made.top) ** 2
+
+    def draw(clock: float) -> float:
+        return static + scale * rate(clock, made) * voltage(clock) ** 2
+
+    low, high = made.top * 2.0**-30, made.top
+    for _ in range(_STEPS if given < wanted else 0):
+        middle = (low + high) / 2
+        low, high = (middle, high) if draw(middle) < given else (low, middle)
+    at = made.top if given >= wanted else low
+    speed, floor = rate(at, made), draw(FLOOR)
+    return Power(device.key, work, float(given), draw(at), at, speed, floor)
 
 
 def spread(
@@ -157,40 +166,9 @@ def spread(
     >>> f"{low:.2f} to {high:.2f}"
     '0.64 to 0.98'
     """
-    ends = ENDS[resolve(work, ENDS, "work")]
-    low, high = (_limited(card, limit, work, end).speed for end in ends)
+    board = power(card, work=work).limit
+    low, high = (
+        power(card, limit, work=work, core=end.core, wants=end.wants * board).speed
+        for end in ENDS[resolve(work, ENDS, "work")]
+    )
     return low, high
-
-
-def _limited(
-    card: str | Accelerator,
-    limit: float | Quantity | None,
-    name: str,
-    work: Work,
-    wants: float | None = None,
-) -> Power:
-    """A card whose work is known, under a limit."""
-    device = hardware.get(card) if isinstance(card, str) else card
-    board, static = float(device.tdp.si), STATIC.get(device.process, STATIC[""])
-    given = board if limit is None else limit
-    given = given.to("W").si if isinstance(given, Quantity) else given
-    wanted = work.wants * board if wants is None else wants
-    for asked, value in (("wants", wanted), ("limit", given)):
-        above_zero(**{asked: value})
-        if value <= static * board:
-            raise ValueError(
-                f"{asked} = {value:g} W: {device.short} draws {static * board:.0f} W "
-                "without work"
-            )
-    scale = (wanted - static * board) / voltage(work.top) ** 2
-
-    def draw(clock: float) -> float:
-        return static * board + scale * rate(clock, work) * voltage(clock) ** 2
-
-    low, high = work.top * 2.0**-30, work.top
-    for _ in range(_STEPS if given < wanted else 0):
-        middle = (low + high) / 2
-        low, high = (middle, high) if draw(middle) < given else (low, middle)
-    at = work.top if given >= wanted else low
-    speed, floor = rate(at, work), draw(FLOOR)
-    return Power(device.key, name, float(given), draw(at), at, speed, floor)

@@ -3,24 +3,15 @@
 import math
 import re
 from collections import defaultdict
+from contextlib import suppress
 from statistics import median
 
 import numpy
 import pytest
 
 from stacklib import hardware
-from stacklib.diy.voltage import (
-    ENDS,
-    FLOOR,
-    RISE,
-    STATIC,
-    WORK,
-    Work,
-    power,
-    rate,
-    spread,
-    voltage,
-)
+from stacklib.diy import voltage
+from stacklib.diy.voltage import ENDS, FLOOR, RISE, STATIC, WORK, power, spread
 from stacklib.evidence.measurements import found
 from stacklib.evidence.systems import DeviceRefusal, device_of
 
@@ -31,29 +22,27 @@ CARDS = ("rtx_3090", "rtx_4090")
 def rows():
     """Rows of speed by limit: the row, its watts, those of the whole, the share."""
     for row in found():
-        said = re.fullmatch(
-            r"([\d.]+) vs ([\d.]+)", str(row.config.get("power_limit_W"))
-        )
+        limits = str(row.config.get("power_limit_W"))
+        said = re.fullmatch(r"([\d.]+) vs ([\d.]+)", limits)
         if row.family == "J" and said:
             yield row, float(said[1]), float(said[2]), row.value / 100
 
 
-def misses():
-    """Points between predicted and published, by source and system."""
-    apart = defaultdict(list)
+def predicted():
+    """Of cards that the database has: the row, the share, the usual, both ends."""
     for row, limit, whole, share in rows():
-        try:
-            key, _ = device_of(row.system)
-        except DeviceRefusal:  # a product that the database does not have
-            continue
-        work = str(row.config["work"])
-        told = power(key, limit, work=work).speed / power(key, whole, work=work).speed
-        apart[row.source, row.system].append(100 * abs(told - share))
-    return apart
+        with suppress(DeviceRefusal):
+            key, work = device_of(row.system)[0], str(row.config["work"])
+            usual, all_ = (power(key, w, work=work).speed for w in (limit, whole))
+            ends = zip(spread(key, limit, work), spread(key, whole, work), strict=True)
+            yield row, share, usual / all_, [less / more for less, more in ends]
 
 
 def test_cards_it_was_not_fitted_to():
-    apart = {k: v for k, v in misses().items() if FITTED not in k[0]}
+    apart = defaultdict(list)
+    for row, share, usual, _ in predicted():
+        if FITTED not in row.source:
+            apart[row.source, row.system].append(100 * abs(usual - share))
     points = [miss for all_ in apart.values() for miss in all_]
     assert len(points) >= 45
     assert median(points) <= 5
@@ -104,21 +93,9 @@ def test_constants_are_the_least_squares_of_their_rows():
 def test_published_speeds_lie_between_the_ends():
     """Nine in ten, within two points; the worst curve is a dense model's on a 3090."""
     inside, worst = [], {}
-    for row, limit, whole, share in rows():
-        try:
-            key, _ = device_of(row.system)
-        except DeviceRefusal:
-            continue
-        work = str(row.config["work"])
-        low, high = (
-            less / more
-            for less, more in zip(
-                spread(key, limit, work), spread(key, whole, work), strict=True
-            )
-        )
-        usual = power(key, limit, work=work).speed / power(key, whole, work=work).speed
+    for row, share, usual, (low, high) in predicted():
         inside.append(min(low, high, usual) - 0.02 <= share <= max(high, usual) + 0.02)
-        at = row.subject, row.system, work
+        at = row.subject, row.system, str(row.config["work"])
         worst[at] = max(worst.get(at, 0), abs(usual - share))
     assert len(inside) >= 89
     assert sum(inside) >= 0.9 * len(inside)
@@ -146,8 +123,8 @@ def test_more_watts_are_never_slower_and_the_draw_is_within():
 
 
 def test_below_its_floor_voltage_stays():
-    assert voltage(FLOOR) == voltage(FLOOR / 2) == 1
-    assert voltage(1) > 1
+    assert voltage.voltage(FLOOR) == voltage.voltage(FLOOR / 2) == 1
+    assert voltage.voltage(1) > 1
     made = power("rtx-4090", 400)
     less, more = (power("rtx-4090", made.floor + d) for d in (-20, 20))
     here = power("rtx-4090", made.floor)
@@ -160,7 +137,7 @@ def test_measured_shares_replace_the_usual():
     waiting, working = (power("rtx-4090", 300, core=c) for c in (0.1, 0.9))
     assert waiting.speed > working.speed
     assert power("rtx-4090", 300, wants=290).speed == 1
-    assert rate(1.08, Work(1.0, 1.0, 1.08)) == 1
+    assert voltage.rate(1.08, voltage.Work(1.0, 1.0, 1.08)) == 1
 
 
 @pytest.mark.parametrize(
