@@ -1,7 +1,10 @@
 """What is public is documented and shown; what is not says it in a sentence."""
 
+import importlib
+import re
+
 import pytest
-from _tools import chapter_code, docs
+from _tools import chapter_code, docs, tree
 
 from stacklib import roofline
 
@@ -132,3 +135,17 @@ def test_the_line_of_a_chapter_names_sections_of_its_rooms(monkeypatch):
     named = "stacklib/memory/shelf.py:5: Shelf.place is not public and has a section"
     monkeypatch.setattr(docs, "wordy", lambda root, folders: [named])
     assert named in chapter_code.documented(3, docs.tree.ROOT).missing
+
+
+def unknown(text: str) -> list[str]:
+    """Members that a page of the package names and the module does not have."""
+    named = re.findall(r"automodule:: (\S+)\n\s+:members: (.+)", text)
+    rows = [(m, name.strip()) for m, names in named for name in names.split(",")]
+    return [f"{m}.{n}" for m, n in rows if not hasattr(importlib.import_module(m), n)]
+
+
+def test_pages_of_the_package_name_what_there_is():
+    pages = tree.find(tree.ROOT, "book/api", "*.md")
+    assert [name for page in pages for name in unknown(page.read_text("utf-8"))] == []
+    planted = ".. automodule:: stacklib.roofline\n   :members: ridge, rigde\n"
+    assert unknown(planted) == ["stacklib.roofline.rigde"]
