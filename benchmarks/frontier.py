@@ -56,11 +56,11 @@ def predict() -> None:
     plain = 1.315029
     rows: list[dict[str, Any]] = []
     for adc in BITS:
-        cost = analog.foretold(adc, MEASURED[1], error)
+        cost = analog.loss_foretold(adc, MEASURED[1], error)
         rows.append(
             {"id": f"adc-{adc}", "share_lost": analog.lost(adc), "bits_a_byte": cost}
         )
-    costs = {adc: analog.foretold(adc, MEASURED[1], error) for adc in BITS}
+    costs = {adc: analog.loss_foretold(adc, MEASURED[1], error) for adc in BITS}
     broken = max(adc for adc, cost in costs.items() if cost > BREAKS * plain)
     rows.append({"id": "analog-breaks", "adc": broken, "format_error": error})
     rows.append({"id": "in-memory", "loses_from": in_dram.napkin()})

@@ -165,7 +165,7 @@ def lost(adc: float, reach: float = REACH) -> float:
     return reach / (math.sqrt(3) * 2**adc)
 
 
-def foretold(adc: int, loss: float, error: float) -> float:
+def loss_foretold(adc: int, loss: float, error: float) -> float:
     """Bits a byte that a converter should cost, from a format that was measured.
 
     What a small error costs grows with its square: ``loss`` at a share ``error``.

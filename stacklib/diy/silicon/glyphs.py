@@ -22,7 +22,7 @@ SIDE = 12
 NAME = "glyphs"
 DATA = Path(__file__).parent / "data"
 # Of each digit seven rows of five dots.
-ROWS = (DATA / "font.txt").read_text("utf-8").splitlines()
+ROWS = (DATA / "font.csv").read_text("utf-8").splitlines()
 FONT = tuple(zip(*map(str.split, ROWS), strict=True))
 EDGES = (
     ((-1, -1, -1), (2, 2, 2), (-1, -1, -1)),

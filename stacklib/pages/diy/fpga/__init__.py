@@ -153,6 +153,11 @@ def row(on: str) -> dict[str, Any]:
     }
 
 
+def more_digits() -> Quantity:
+    """Digits a second of the large board over those of the small one."""
+    return (digits(LARGE) / digits()).named("digits of a second, large over small")
+
+
 def over(what: str, on: str = LARGE, base: str = FIRST) -> Quantity:
     """A device over another: ``dsps`` or ``ceiling``."""
     ratio = getattr(device(on), what) / getattr(device(base), what)

@@ -19,7 +19,8 @@ def an_hour_at_home() -> d.Drawing:
     rows = [
         _row("owned, all day", page.hour("capital"), page.hour("power"), longest),
         _row(f"owned, {USE} hours a day", capital, page.hour("power"), longest),
-        _row("rented", page.rent().high, None, longest),
+        _row("rented, at most", page.rent().high, None, longest),
+        _row("rented, at least", page.rent().low, None, longest),
     ]
     title = (
         "An hour of work: a machine that rests is paid for by the hours that it works."

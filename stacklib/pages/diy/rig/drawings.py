@@ -45,14 +45,13 @@ def lanes_of_a_machine() -> d.Drawing:
 
     told = [
         d.line("root complex", bold=True),
-        ("two cards: ", d.Shown(page.way(), "GB/s")),
+        ("two cards (PHB): ", d.Shown(page.way(), "GB/s")),
+        "through host memory",
     ]
-    words = [*told, "through host memory, on every way between two cards (PHB)"]
-    root = d.Box("root complex", words, role=machine.NODE)
-    small = d.Box("root complex", told, role=machine.NODE)
+    root = d.Box("root complex", told, role=machine.NODE)
     edges = [slot(root.name, card.name) for card in cards]
     wide_ = d.below(root, d.right_of(*cards, even=True), gap=76)
-    phone = d.right_of(small, d.below(*cards, gap=8), gap=60)
+    phone = d.right_of(root, d.below(*cards, gap=8), gap=60)
     scene = d.Either(d.joined(wide_, *edges), d.joined(phone, *edges))
     name = hardware.get(page.CARD).short
     title = f"Four {name} in four long slots: one of them has four lanes."
