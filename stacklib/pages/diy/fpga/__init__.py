@@ -6,14 +6,13 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from stacklib import diy, hardware, models
-from stacklib.diy.silicon import block, glyphs
+from stacklib import diy, models
+from stacklib.diy.silicon import block, glyphs, tiles
 from stacklib.diy.silicon.choice import Choice, weigh
 from stacklib.diy.silicon.devices import FAMILIES, device
 from stacklib.diy.silicon.fixed import flat, run, run_many
 from stacklib.diy.silicon.frame import on_arrays
 from stacklib.diy.silicon.pipeline import Design, room, tile_cycles
-from stacklib.kernels.schedule.pipeline import Stage, pipeline
 from stacklib.pages.chain.posts import MODEL
 from stacklib.pages.figures_of import rows
 from stacklib.quantity import Quantity, ceil, chosen, counting
@@ -23,7 +22,7 @@ SHOWN = (FIRST, "hx8k", "ecp5_85f", "artix_100t", MIDDLE, "cyclone_v", LARGE, CA
 UNSEEN, SEED = 2000, 7  # digits that no weight was fitted to
 TOKENS = 12  # of the block
 ON_CARD = 1  # week to bring a network to a card
-TILES_CARD, SIDE, WIDE = "tt_blackhole_p150", 32, 2  # numbers of a tile's side, bytes
+TILES_CARD = "tt_blackhole_p150"
 ACROSS, DOWN = 12, 10  # cores of a row and of a column that share what is read
 ASKED = ("operations", "memory", "price", "weeks", "effort")
 PRODUCTS = 64  # of tiles, in the kernel that is run
@@ -216,41 +215,25 @@ def sides_of_fight() -> list[dict[str, Any]]:
 
 
 def computing() -> Quantity:
-    """Cycles in which a core multiplies two tiles of 32 x 32."""
-    rate = hardware.get(TILES_CARD).peaks["bf16"].per_unit_per_cycle
-    work = chosen(2 * SIDE**3, "FLOP dense", label="operations of a product of tiles")
-    return (work / rate).to("cycle").named("cycles of a product of tiles")
+    """Cycles in which a core multiplies two tiles."""
+    return tiles.computing(TILES_CARD)
 
 
 def reading(shared: bool = True, kept: int = 1) -> Quantity:
-    """Cycles in which a core gets two tiles; ``shared``: read once a row and column.
-
-    - ``kept``: side of the square of sums that a core keeps, in tiles: each tile that
-      it reads serves as many products.
-    """
-    card = hardware.get(TILES_CARD)
-    tile = chosen(SIDE * SIDE * WIDE, "B", label="bytes of a tile")
-    ways = chosen(1 / ACROSS + 1 / DOWN if shared else 2, label="tiles read a product")
-    each = card.memory_bandwidth / card.compute_units / card.clock
-    kept_side = chosen(kept, label="products of each tile read")
-    return (tile * ways / each / kept_side).to("cycle").named("cycles of reading")
+    """Cycles in which a core gets two tiles; ``shared``: read once a row and column."""
+    return tiles.reading(TILES_CARD, (ACROSS, DOWN) if shared else (1, 1), kept)
 
 
 @counting("cycles of the kernel, {slots} places in each buffer", unit="cycle")
 def kernel(slots: int, shared: bool = True, kept: int = 1) -> float:
-    """Reader, compute and writer over circular buffers, stepped."""
-    read, work = reading(shared, kept).si, computing().si
-    stages = [Stage("reader", read, "reader"), Stage("compute", work, "compute")]
-    return pipeline(stages, PRODUCTS, buffers=slots).time
+    """Reader and arithmetic over circular buffers, stepped."""
+    return tiles.stepped(reading(shared, kept).si, computing().si, PRODUCTS, slots)
 
 
 @counting("the same in closed form", unit="cycle")
 def by_hand(slots: int, shared: bool = True, kept: int = 1) -> float:
-    """One place: in turn. Two: the slower of both, and the other once."""
-    read, work = reading(shared, kept).si, computing().si
-    if slots == 1:
-        return PRODUCTS * (read + work)
-    return PRODUCTS * max(read, work) + min(read, work)
+    """By the slower of both."""
+    return tiles.by_hand(reading(shared, kept).si, computing().si, PRODUCTS, slots)
 
 
 def enough() -> Quantity:
