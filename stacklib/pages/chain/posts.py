@@ -311,4 +311,12 @@ POSTS: dict[str, Post] = {
     "09-diy/fpga": Post((PRODUCTS,)),
     "09-diy/tapeout": Post((PRODUCTS,)),
     "09-diy/home": Post(READ),
+    "10-frontier/binding": Post(READ),
+    "10-frontier/next": Post(READ),
+    "10-frontier/multiply": Post((PRODUCTS, EXCHANGES)),
+    "10-frontier/layout": Post((PRODUCTS,)),
+    "10-frontier/supply": Post(READ),
+    "10-frontier/bitline": Post(WEIGHTS),
+    "10-frontier/bets": Post(READ),
+    "10-frontier/journey": Post(READ),
 }

@@ -1,0 +1,1 @@
+"""What the pages of chapter 10 choose and draw."""
