@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from stacklib.cost.dies import Die
 from stacklib.cost.making import fact
 from stacklib.cost.memory import hbm_die
 from stacklib.cost.spans import Given, Span, least, span
 from stacklib.cost.wafers import grid_dies
 from stacklib.quantity import Quantity, assumed, chosen, counted, quoted, resolve
-from stacklib.quantity.bounds import whole
+from stacklib.quantity.bounds import at_least, whole
 
 YEARS = ("2024", "2025", "2026")
 MONTHS = 12
@@ -97,16 +96,17 @@ def supply(
     part = span(fact("capacity", "nvidia_share") if share is None else share)
     told = span(0.9, 0.98) if works is None else span(works)
     for name, value in (("share", part), ("works", told)):
-        if value.high.si > 1:
+        if value.to("").high.si > 1:
             raise ValueError(f"{name} {value.text()}: no more than all")
     if a_wafer is None and str(year) != YEARS[-1]:
         raise ValueError(f"a_wafer of {year}: packages were smaller; say how many fit")
     each = span(fact("capacity", "rubin_a_wafer") if a_wafer is None else a_wafer)
+    each.to("")  # a count, or refused
     months = chosen(MONTHS, label="months")
     packages = wafers * months * part * each * told
     stacks = None
     if hbm_wafers is not None:
-        stacks = _stacks(span(hbm_wafers), height) / chosen(
+        stacks = _stacks(span(hbm_wafers).to(""), height) / chosen(
             stacks_each, label="stacks of a GPU"
         )
         stacks = stacks.named("GPUs of a year by memory")
@@ -116,19 +116,16 @@ def supply(
 def _stacks(wafers: Span, height: int) -> Span:
     """Stacks of a year from wafers a month."""
     small, large = hbm_die()
-    dies = Span(_good(large).low, _good(small).high)
+    dies = Span(large.good.low, small.good.high)
     stacking = span(fact("works", "stacking"))
     months = chosen(MONTHS, label="months")
-    per_stack = chosen(height + 1, label="dies of a stack, with its base")
+    per_stack = chosen(int(height) + 1, label="dies of a stack, with its base")
     return wafers * months * dies * stacking / per_stack
-
-
-def _good(die: Die) -> Span:
-    return die.good
 
 
 def a_wafer(area: float) -> Quantity:
     """Square packages of an area in mm2 that fit on a wafer of 300 mm."""
+    at_least(1, area=area)
     side = math.sqrt(assumed(area, "mm2", "interposer", why="given").to("mm2").value)
     label = "interposers on a wafer"
     return counted(grid_dies, side / 1e3, side / 1e3, label=label)
