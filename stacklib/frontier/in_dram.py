@@ -113,17 +113,14 @@ def in_memory(
     vectors = moved / bandwidth
     outside = maximum(read, flop / device.peak("bf16")) + vectors
     inside = read * batch / gain() + vectors
-    path = [stage.per_bit for stage in circuit_path(device)]
-    whole_way = sum(path[1:], path[0])
+    first, *path = (stage.per_bit for stage in circuit_path(device))
     bits = size.to("bit")
     return InMemory(
         batch,
         outside.named("time outside"),
         inside.named("time inside"),
-        (bits * whole_way).named("energy of reading it out"),
-        (bits * constant("hbm_activation") * batch).named(
-            "energy of reading it inside"
-        ),
+        (bits * sum(path, first)).named("energy of reading it out"),
+        (bits * constant("hbm_activation") * batch).named("energy of reading inside"),
         gain(),
     )
 

@@ -13,7 +13,7 @@ from stacklib.frontier import analog, in_dram, named_bets
 from stacklib.frontier.in_dram import InMemory
 from stacklib.pages import chain
 from stacklib.pages.chain.posts import DEVICE, MODEL, WEIGHTS
-from stacklib.quantity import Quantity, chosen, counted, counting, log2
+from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantity.records import recorded, stored
 
 SECTION = "10-frontier/bitline"
@@ -70,11 +70,6 @@ def plain() -> Quantity:
     return recorded(FILE, "plain", "bits_a_byte/0", unit="bit/B", label="in digital")
 
 
-def dearer(adc: int, reach: int = NARROW) -> Quantity:
-    """That cost, over what the model needs in digital."""
-    return (cost(adc, reach) / plain()).named("more bits a byte")
-
-
 def breaks(reach: int = NARROW) -> Quantity:
     """The most bits with which it still breaks."""
     row = "analog-breaks" + (f"-reach-{reach}" if reach != NARROW else "")
@@ -84,22 +79,6 @@ def breaks(reach: int = NARROW) -> Quantity:
 def deviations() -> Quantity:
     """Of a sum whose inputs all look like its column: no sum is larger."""
     return (given(ROWS, "cells on a bitline") ** 0.5).named("largest sum")
-
-
-def price() -> Quantity:
-    """Bits that a range without cuts costs, beside a narrow one."""
-    ratio = deviations() / given(NARROW, "narrow range")
-    return log2(ratio).named("bits that safety costs")
-
-
-def read_of_all() -> Quantity:
-    """What a wide range reads of the largest sum."""
-    return (given(WIDE, "wide range") / deviations()).named("read of the largest sum")
-
-
-def over_told() -> Quantity:
-    """Cost where the model breaks, over that of a bit less at the foretold range."""
-    return (cost(4, WIDE) / told_cost(3)).named("cost over what was foretold")
 
 
 def told_break() -> Quantity:
@@ -190,18 +169,6 @@ def inside(batch: int) -> InMemory:
     return frontier.in_memory(*MATRIX, batch, on=DEVICE)
 
 
-@counting("batch from which the memory loses")
-def loses() -> int:
-    """By the closed form with rows, found batch by batch."""
-    return in_dram.loses_from(*MATRIX)
-
-
-@counting("gain by walking rows and columns")
-def walked() -> float:
-    """Of a matrix of that size."""
-    return in_dram.counted_gain(2 * math.prod(MATRIX))
-
-
 def row(batch: int) -> dict[str, Any]:
     """That product in both places."""
     found = inside(batch)
@@ -213,12 +180,6 @@ def row(batch: int) -> dict[str, Any]:
         "energy, read out": found.outside_energy.to("mJ"),
         "energy, in the banks": found.inside_energy.to("mJ"),
     }
-
-
-def dearer_inside(batch: int) -> Quantity:
-    """Joules in the banks over joules read out."""
-    found = inside(batch)
-    return (found.inside_energy / found.outside_energy).named("times the joules")
 
 
 def token_read(where: str) -> Quantity:
@@ -274,10 +235,11 @@ def outcome(what: str, told: Quantity, *found: Quantity) -> dict[str, Any]:
 
 def outcomes() -> list[dict[str, Any]]:
     """All four experiments: what was committed first, and what came."""
+    loses = counted(in_dram.loses_from, *MATRIX, label="batch that loses")
     batch = foretold("in-memory", "loses_from", "batch foretold")
     rows = [
         outcome("analog: most ADC bits that break it", told_break(), breaks()),
-        outcome("in the banks: batch that loses", batch, loses()),
+        outcome("in the banks: batch that loses", batch, loses),
     ]
     for field, what in SPIKES.items():
         ends = (spikes(field, at) for at in (0, SEEDS // 2, SEEDS - 1))
