@@ -27,18 +27,20 @@ class Campus:
     - ``gpus``, ``processors``: how many of each
     - ``each``: watts of a GPU with its share of everything, PUE included
     - ``water``: of cooling, volume a second
+    - ``on``: the GPU
     """
 
     gpus: Span
     processors: Span
     each: Span
     water: Span
+    on: str
 
     def tokens(self, model: str, dtype: str, tp: int, batch: int) -> Span:
         """Tokens a second of a model that all of them run."""
-        told = estimate(model, on=SERVER, dtype=dtype, tp=tp, batch=batch)
+        told = estimate(model, on=self.on, dtype=dtype, tp=tp, batch=batch)
         if not told.fits:
-            raise ValueError(f"{model} in {dtype} on {tp} x {SERVER}: {told.why}")
+            raise ValueError(f"{model} in {dtype} on {tp} x {self.on}: {told.why}")
         rate = told.tokens_per_s / chosen(tp, label="GPUs of a copy")
         return (self.gpus * rate).named("tokens a second of the campus")
 
@@ -97,7 +99,8 @@ def campus(
     if over.low.si < 1:
         raise ValueError(f"PUE {over.text()}: no less than one")
     eight = chosen(PER_SERVER, label="GPUs of a server")
-    server = quoted(POWER[resolve(on, POWER, "server")])
+    on = resolve(on, POWER, "server")
+    server = quoted(POWER[on])
     host = quoted("campus_power.host")
     share = (server - host) / eight + host * (processors / a_watt) / eight
     each = (over * share).named("watts at the meter for each GPU")
@@ -105,7 +108,7 @@ def campus(
     two = chosen(2 * processors / PER_SERVER, label="processors for each GPU")
     volume = span(quoted("campus_water.low"), quoted("campus_water.high"))
     water = volume * (span(meter) / over)
-    return Campus(gpus, gpus * two, each, water.named("water of the campus"))
+    return Campus(gpus, gpus * two, each, water.named("water of the campus"), on)
 
 
 def deal_a_watt(dollars: Quantity, watts: Quantity) -> Quantity:
