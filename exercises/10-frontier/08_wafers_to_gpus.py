@@ -1,4 +1,4 @@
-"""How many GPUs does a year make, and how many does a gigawatt feed?
+"""How many GPUs does a year make, and how many does a power line feed?
 
 level: estimate
 
@@ -18,7 +18,7 @@ Then ask `stacklib.frontier.supply(2026)` and `stacklib.frontier.campus()`, and 
 which of your inputs somebody has published.
 
 hint: Twelve months at the mean rate. Of each pair the smaller decides, at both ends. A
-GPU is charged an eighth of its server, and the cooling with it.
+GPU is charged its part of the server, cooling included.
 """
 
 from stacklib.grading import expect

@@ -2,8 +2,8 @@
 
 level: derive
 
-A market is projected to reach `value` after `years`, growing by `rate` a year (`0.15`
-is 15 %). Derive where it began; then, from two values, the growth between them.
+A market is projected to reach `value` after `years`, growing by the
+part `rate` a year. Derive where it began; then, from two values, the growth between them.
 
 - `start(value, rate, years)`: the value at the beginning.
 - `growth(first, last, years)`: the growth a year between two values, as a part.

@@ -17,8 +17,8 @@ from stacklib.cost.making import fact
 from stacklib.cost.memory import hbm_die
 from stacklib.cost.spans import Given, Span, least, span
 from stacklib.cost.wafers import grid_dies
-from stacklib.quantity import Quantity, assumed, chosen, counted, quoted, resolve
-from stacklib.quantity.bounds import whole
+from stacklib.quantity import Quantity, chosen, counted, quoted, resolve
+from stacklib.quantity.bounds import above_zero, whole
 
 YEARS = ("2024", "2025", "2026")
 MONTHS = 12
@@ -135,9 +135,9 @@ def _stacks(wafers: Span, height: int) -> Span:
 
 def a_wafer(area: float) -> Quantity:
     """Square packages of an area in mm2 that fit on a wafer of 300 mm."""
-    side = math.sqrt(assumed(area, "mm2", "interposer", why="given").to("mm2").value)
-    label = "interposers on a wafer"
-    return counted(grid_dies, side / 1e3, side / 1e3, label=label)
+    above_zero(area=area)
+    side = math.sqrt(area) / 1e3
+    return counted(grid_dies, side, side, label="interposers on a wafer")
 
 
 def told() -> Quantity:

@@ -78,7 +78,7 @@ def test_what_is_told_adds_up():
     ("id", "verdict"),
     [
         ("eda-tam-2035", "conflict"),
-        ("cadence-revenue-growth", "reproduced"),
+        ("cadence-revenue-growth", "agrees with its source"),
         ("table-rental-h100", "close"),
         ("openai-cerebras-deal", "cited"),
         ("feynman-optical-nvlink-year", "cited"),

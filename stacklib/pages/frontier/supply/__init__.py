@@ -7,6 +7,7 @@ from typing import Any
 
 from stacklib import cost
 from stacklib.cost.making import fact
+from stacklib.cost.packages import reticle
 from stacklib.cost.spans import Span, span
 from stacklib.frontier import campus, deals, gigawatt, projections, supplies, supply
 from stacklib.frontier.gigawatt import Campus
@@ -73,9 +74,16 @@ def planned() -> Quantity:
     return (each * chosen(1, "GW", label="the campus")).to("").named("told of Abilene")
 
 
-def fitting(square_mm: float = 2831.0) -> Quantity:
-    """Interposers of that area on a wafer."""
-    return supplies.a_wafer(square_mm)
+def reticles(year: str) -> Quantity:
+    """Scanner fields of the roadmap's interposer, of 2026 or 2027."""
+    quotes = fact("carries", "cowos_l").quotes
+    return next(quote.value for quote in quotes if quote.date == year)
+
+
+def fitting(year: str) -> Quantity:
+    """Square interposers of so many fields on a wafer."""
+    area = (reticles(year) * reticle()).to("mm2").value
+    return counted(supplies.a_wafer, area, label=f"interposers on a wafer, {year}")
 
 
 def saved() -> Quantity:
@@ -115,6 +123,11 @@ def shared() -> Span:
 def billions(dollars: Quantity) -> Quantity:
     """Dollars in billions."""
     return (dollars / chosen(1e9, "USD", label="a billion")).to("")
+
+
+def dollars(paid: Quantity) -> Quantity:
+    """As a count, which is read in millions and billions."""
+    return (paid / chosen(1, "USD", label="a dollar")).to("")
 
 
 def system() -> Quantity:
