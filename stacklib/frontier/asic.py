@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 from stacklib.cost.making import fact
 from stacklib.cost.spans import Given, Span, span
-from stacklib.quantity import Quantity, one_of
+from stacklib.quantity import Quantity, bounds, one_of
 from stacklib.quantity.bounds import above_zero, whole
-from stacklib.quantity.bounds import share as in_range
 from stacklib.roofline.work.fit import Infeasible
 
 
@@ -119,9 +118,9 @@ def drawn(
 
 def of_share(volumes: list[float], share: float) -> Quantity:
     """The volume that so large a share of the draws stays below."""
-    in_range(share=share)
+    bounds.share(share=share)
     whole(volumes=len(volumes))
-    found = volumes[min(len(volumes) - 1, int(share * len(volumes)))]
+    found = volumes[min(len(volumes) - 1, int(float(share) * len(volumes)))]
     if found == float("inf"):
         raise Infeasible(f"share = {share}: so many of the draws never pay")
     return found * one_of("", "chips")

@@ -106,7 +106,7 @@ def explore(*, adc: int, reach: int, bits: int, noise: int, like: int) -> Spec:
         mark |= {"role": "ratio"}
     return chart(
         f"{adc} bits over {reach} deviations lose {chosen:.2g} % of a product.",
-        x=axis("Bits of the converter", limits=[1.5, 12.5]),
+        x=axis("Bits of the converter", limits=[1.5, 12.5], ticks=WIDTHS),
         y=axis("Lost, root mean square (%)", log=True, limits=[0.02, 200]),
         marks=marks,
         readouts=[
