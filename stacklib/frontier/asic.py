@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 from stacklib.cost.making import fact
 from stacklib.cost.spans import Given, Span, span
-from stacklib.quantity import Quantity, bounds, one_of
+from stacklib.quantity import Quantity, one_of
 from stacklib.quantity.bounds import above_zero, whole
+from stacklib.quantity.bounds import share as in_range
 from stacklib.roofline.work.fit import Infeasible
 
 
@@ -118,7 +119,7 @@ def drawn(
 
 def of_share(volumes: list[float], share: float) -> Quantity:
     """The volume that so large a share of the draws stays below."""
-    bounds.share(share=share)
+    in_range(share=share)
     whole(volumes=len(volumes))
     found = volumes[min(len(volumes) - 1, int(float(share) * len(volumes)))]
     if found == float("inf"):
