@@ -83,6 +83,7 @@ _UNITS = {
     "USD/1M tokens": "USD/Mtoken",
     "failures/day": "", "magnitude": "", "switches": "", "GPUs per rack": "",
     "instructions": "", "ISAs": "", "products": "", "layers": "", "months": "",
+    "foundries": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from stacklib.cost.making import fact
 from stacklib.cost.spans import Given, Span, span
-from stacklib.quantity import Quantity, one_of
+from stacklib.quantity import Quantity, bounds, one_of
 from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.work.fit import Infeasible
 
@@ -117,5 +117,6 @@ def drawn(
 
 def of_share(volumes: list[float], share: float) -> Quantity:
     """The volume that so large a share of the draws stays below."""
-    at = min(len(volumes) - 1, int(share * len(volumes)))
+    bounds.share(share=share)
+    at = min(len(volumes) - 1, int(float(share) * len(volumes)))
     return volumes[at] * one_of("", "chips")

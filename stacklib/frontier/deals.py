@@ -41,7 +41,7 @@ class Share(NamedTuple):
 SHARES = {
     "hbm_share.first": ("a post of 002", "HBM, no quarter named"),
     "hbm_share.second": ("another post of 002", "HBM, no quarter named"),
-    "hbm_share.oldest": ("000", "HBM beside two makers with the rest, 2023's split"),
+    "hbm_share.oldest": ("000", "HBM beside two makers with the rest, 2022's split"),
 }
 # Who makes what at three nanometres and below, as two posts of one author tell it.
 FOUNDRIES = (

@@ -87,6 +87,7 @@ def campus(
     '500,000 to 710,000'
     """
     above_zero(processors=processors, a_watt=a_watt)
+    on, many = resolve(on, POWER, "server"), chosen(processors).si
     if watts is None:
         watts = chosen(1, "GW", label="the campus")
     meter = watts.to("W") if isinstance(watts, Quantity) else chosen(watts, "W")
@@ -96,16 +97,15 @@ def campus(
         if pue is None
         else span(pue)
     )
-    if over.low.si < 1:
+    if over.to("").low.si < 1:
         raise ValueError(f"PUE {over.text()}: no less than one")
     eight = chosen(PER_SERVER, label="GPUs of a server")
-    on = resolve(on, POWER, "server")
     server = quoted(POWER[on])
     host = quoted("campus_power.host")
-    share = (server - host) / eight + host * (processors / a_watt) / eight
+    share = (server - host) / eight + host * (many / chosen(a_watt).si) / eight
     each = (over * share).named("watts at the meter for each GPU")
     gpus = (span(meter) / each).named("GPUs of the campus")
-    two = chosen(2 * processors / PER_SERVER, label="processors for each GPU")
+    two = chosen(2 * many / PER_SERVER, label="processors for each GPU")
     volume = span(quoted("campus_water.low"), quoted("campus_water.high"))
     water = volume * (span(meter) / over)
     return Campus(gpus, gpus * two, each, water.named("water of the campus"), on)

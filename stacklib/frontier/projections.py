@@ -8,6 +8,7 @@ two firms alone sell more than that, not all of it can be true.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from stacklib.cost.spans import Given, Span, span
@@ -71,28 +72,30 @@ def growth(
     """
     if not isinstance(rates, tuple) or len(rates) != 2:
         raise ValueError(f"rates {rates!r}: the lowest and the highest are needed")
-    low, high = rates
+    low, high = (chosen(rate).si for rate in rates)
     at_least(-0.99, lowest=low, highest=high)
     at_least(1e-9, years=years)
+    many = chosen(years).si
+    if many * math.log1p(high) > 700:
+        raise ValueError(f"{years} years at {high:g} each: no number holds it")
     if low > high:
         raise ValueError(f"rates {rates}: the lower one first")
     start = Span(
-        value / chosen((1 + high) ** years, label="growth, highest"),
-        value / chosen((1 + low) ** years, label="growth, lowest"),
+        value / chosen((1 + high) ** many, label="growth, highest"),
+        value / chosen((1 + low) ** many, label="growth, lowest"),
     ).named("start of the projection")
     if sold is None:
         return Projected(start, None, None)
     known = span(sold)
-    needed = (value / known.low).si ** (1 / years) - 1
+    needed = rate(known.low, value, years)
     return Projected(start, needed, bool(known.low <= start.high * ROUNDED))
 
 
 def rate(first: Quantity, last: Quantity, years: float) -> float:
     """Projected a year between two values."""
     at_least(1e-9, years=years)
-    if first.si <= 0 or last.si <= 0:
-        raise ValueError(f"{first.text()} to {last.text()}: both above zero")
-    return float((last / first).si ** (1 / years) - 1)
+    grown = span(last) / span(first)  # both above zero, or refused
+    return float(grown.to("").low.si ** (1 / chosen(years).si) - 1)
 
 
 def backed_out() -> dict[str, Projected]:

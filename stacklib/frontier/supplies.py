@@ -18,7 +18,7 @@ from stacklib.cost.memory import hbm_die
 from stacklib.cost.spans import Given, Span, least, span
 from stacklib.cost.wafers import grid_dies
 from stacklib.quantity import Quantity, chosen, counted, quoted, resolve
-from stacklib.quantity.bounds import above_zero, whole
+from stacklib.quantity.bounds import at_least, whole
 
 YEARS = ("2024", "2025", "2026")
 MONTHS = 12
@@ -100,16 +100,17 @@ def supply(
         works = span(quoted("cowos.works_low"), quoted("cowos.works_high"))
     told = span(works)
     for name, value in (("share", part), ("works", told)):
-        if value.high.si > 1:
+        if value.to("").high.si > 1:
             raise ValueError(f"{name} {value.text()}: no more than all")
     if a_wafer is None and str(year) != YEARS[-1]:
         raise ValueError(f"a_wafer of {year}: packages were smaller; say how many fit")
     each = span(fact("capacity", "rubin_a_wafer") if a_wafer is None else a_wafer)
+    each.to("")  # a count, or refused
     months = chosen(MONTHS, label="months")
     packages = wafers * months * part * each * told
     stacks = None
     if hbm_wafers is not None:
-        stacks = _stacks(span(hbm_wafers), height) / chosen(
+        stacks = _stacks(span(hbm_wafers).to(""), height) / chosen(
             stacks_each, label="stacks of a GPU"
         )
         stacks = stacks.named("GPUs of a year by memory")
@@ -129,13 +130,13 @@ def _stacks(wafers: Span, height: int) -> Span:
     dies = Span(large.good.low, small.good.high)
     stacking = span(fact("works", "stacking"))
     months = chosen(MONTHS, label="months")
-    per_stack = chosen(height + 1, label="dies of a stack, with its base")
+    per_stack = chosen(int(height) + 1, label="dies of a stack, with its base")
     return wafers * months * dies * stacking / per_stack
 
 
 def a_wafer(area: float) -> Quantity:
     """Square packages of an area in mm2 that fit on a wafer of 300 mm."""
-    above_zero(area=area)
+    at_least(1, area=area)
     side = math.sqrt(area) / 1e3
     return counted(grid_dies, side, side, label="interposers on a wafer")
 

@@ -1,7 +1,9 @@
 """Wafers to GPUs, projections, a gigawatt, and what a mistake costs."""
 
 import math
+import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from stacklib import cost
 from stacklib.cost.spans import span
 from stacklib.frontier import (
+    asic,
     campus,
     deals,
     gigawatt,
@@ -63,6 +66,12 @@ def test_memory_may_be_what_is_scarce():
         (2026, {"works": 0.0}, ValueError, "above zero"),
         (2026, {"a_wafer": -1.0}, ValueError, "above zero"),
         (2026, {"stacks_each": 0}, ValueError, "stacks_each"),
+        (2019, {"a_wafer": 9.0}, UnknownName, "2019"),
+        (2026, {"share": "half"}, ValueError, "half"),
+        (2026, {"works": [0.9, 0.98]}, ValueError, "0.9, 0.98"),
+        (2026, {"share": Quantity(0.5, "USD")}, ValueError, "USD"),
+        (2026, {"a_wafer": Quantity(9, "GW")}, ValueError, "GW"),
+        (2026, {"hbm_wafers": Quantity(1e5, "USD")}, ValueError, "USD"),
     ],
 )
 def test_bad_supplies_are_refused(year, more, error, said):
@@ -93,12 +102,41 @@ def test_which_projections_cannot_be_true():
 
 @pytest.mark.parametrize(
     ("rates", "years"),
-    [((0.2, 0.1), 5), ((-1.5, 0.1), 5), ((0.1, 0.2), 0), ((math.nan, 1), 5)],
+    [
+        ((0.2, 0.1), 5),
+        ((-1.5, 0.1), 5),
+        ((0.1, 0.2), 0),
+        ((math.nan, 1), 5),
+        ((0.1, 0.2), 1e4),
+        ((0.1, 1e300), 5),
+        ((0.1, 0.2), Quantity(5, "USD")),
+        ((0.1, np.array([0.1, 0.2])), 5),
+    ],
 )
 def test_bad_projections_are_refused(rates, years):
-    """Ends the wrong way round, all lost, no time, no number."""
+    """Ends the wrong way round, all lost, no time, no number, more than any number."""
     with pytest.raises(ValueError):
         growth(Quantity(1e9, "USD"), rates, years)
+
+
+def test_narrow_whole_numbers_do_not_run_over():
+    """Eight bits hold neither 2 to the tenth, nor 200 processors, nor 128 dies."""
+    small, usd = np.int8, Quantity(1e9, "USD")
+    told = growth(usd, (small(1), small(1)), small(10)).base.low
+    assert told.si == pytest.approx(1e9 / 1024)
+    many = campus(processors=small(100)).processors.low
+    assert many.si == campus(processors=100).processors.low.si
+    tall = supply(hbm_wafers=1e3, height=small(127)).stacks
+    assert tall.low.si == supply(hbm_wafers=1e3, height=127).stacks.low.si
+
+
+@pytest.mark.parametrize("ends", [(0, 1), (-1, 1), (math.nan, 1), (1, 0)])
+def test_a_rate_between_bad_ends_is_refused(ends):
+    """Nothing grows from nothing, nor to it."""
+    with pytest.raises(ValueError):
+        projections.rate(*ends, 5)
+    with pytest.raises(ValueError, match="USD"):
+        projections.rate(Quantity(1, "USD"), 2.0, 5)
 
 
 def test_a_gigawatt_by_hand():
@@ -133,6 +171,10 @@ def test_tokens_of_a_campus_are_those_of_its_copies():
     assert older.low.si == pytest.approx(many * slow.tokens_per_s.si / 2)
     with pytest.raises(ValueError, match="deepseek-v3"):
         campus().tokens("deepseek-v3", "bf16", 1, 1)
+    # Another GPU's campus has another GPU's tokens.
+    slower = campus(on="h100-sxm").tokens("llama-3-70b", "fp8", 2, 64)
+    each = told.low.si / campus().gpus.low.si
+    assert slower.low.si < campus(on="h100-sxm").gpus.low.si * each
 
 
 def test_a_deal_a_watt_and_a_system():
@@ -151,12 +193,22 @@ def test_a_deal_a_watt_and_a_system():
         ({"processors": 0}, ValueError),
         ({"a_watt": float("nan")}, ValueError),
         ({"watts": Quantity(-1, "GW")}, ValueError),
+        ({"pue": Quantity(5, "USD")}, ValueError),
+        ({"pue": "1.1"}, ValueError),
+        ({"on": "gb200"}, UnknownName),
     ],
 )
 def test_bad_campuses_are_refused(more, error):
     """Each by its value."""
     with pytest.raises(error):
         campus(**more)
+
+
+def test_many_mistakes_are_drawn_as_many():
+    """A mean whose exponential is nothing: drawn in halves, not cut short."""
+    pick = random.Random(3)
+    found = [respins._poisson(2000, pick) for _ in range(200)]
+    assert sum(found) / 200 == pytest.approx(2000, abs=4 * (2000 / 200) ** 0.5)
 
 
 @pytest.mark.parametrize(("bugs", "caught"), [(1000, 0.999), (200, 0.98), (10, 0.99)])
@@ -195,6 +247,19 @@ def test_bad_respins_are_refused(bad):
     """Bugs below none, shares outside 0 to 1, no numbers."""
     with pytest.raises(ValueError):
         respin(*bad)
+
+
+def test_bad_delays_shares_and_areas_are_refused():
+    """Units in the place of a count, shares of a whole, areas of nothing."""
+    for bad in (Quantity(5, "USD"), np.array([3.0, 6.0]), "six"):
+        with pytest.raises(ValueError):
+            respin(10, 0.99, months=bad)
+    for bad in (-0.1, 1.5, math.nan, True):
+        with pytest.raises(ValueError, match="share"):
+            asic.of_share([1.0, 2.0], bad)
+    for bad in (0, -1, math.nan, 1e-12):
+        with pytest.raises(ValueError, match="area"):
+            supplies.a_wafer(bad)
 
 
 def test_contracts_by_the_year_and_the_watt():
