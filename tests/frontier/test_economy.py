@@ -279,13 +279,11 @@ def test_contracts_by_the_year_and_the_watt():
 def test_what_each_named_bet_waits_for():
     """Chips that hold a model, rows of a conversion, passes of a token, by hand."""
     told = {(b.name, b.needs.split()[0]): b for b in named_bets.bets()}
-    assert told["Mythic", "all"].today.si == pytest.approx(70.55e9 / 80e6, rel=1e-3)
-    assert told["Loihi 2", "all"].today.si == pytest.approx(
+    assert told["Mythic", "so"].today.si == pytest.approx(70.55e9 / 80e6, rel=1e-3)
+    assert told["Loihi 2", "so"].today.si == pytest.approx(
         70.55e9 / (128 * 192 * 1024), rel=1e-3
     )
-    assert told["Lightmatter", "products"].wanted.si == pytest.approx(
-        4.4e-3 * 256 / 0.3
-    )
+    assert told["Lightmatter", "so"].wanted.si == pytest.approx(4.4e-3 * 256 / 0.3)
     assert told["energy-based", "a"].wanted.si == 12
     assert [b.holds for b in told.values()] == [False, True, True, False, False, False]
     assert named_bets.joules_a_token().si == pytest.approx(672 / 28356)
