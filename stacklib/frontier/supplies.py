@@ -17,7 +17,7 @@ from stacklib.cost.making import fact
 from stacklib.cost.memory import hbm_die
 from stacklib.cost.spans import Given, Span, least, span
 from stacklib.cost.wafers import grid_dies
-from stacklib.quantity import Quantity, assumed, chosen, counted, quoted, resolve
+from stacklib.quantity import Quantity, chosen, counted, quoted, resolve
 from stacklib.quantity.bounds import at_least, whole
 
 YEARS = ("2024", "2025", "2026")
@@ -137,9 +137,8 @@ def _stacks(wafers: Span, height: int) -> Span:
 def a_wafer(area: float) -> Quantity:
     """Square packages of an area in mm2 that fit on a wafer of 300 mm."""
     at_least(1, area=area)
-    side = math.sqrt(assumed(area, "mm2", "interposer", why="given").to("mm2").value)
-    label = "interposers on a wafer"
-    return counted(grid_dies, side / 1e3, side / 1e3, label=label)
+    side = math.sqrt(area) / 1e3
+    return counted(grid_dies, side, side, label="interposers on a wafer")
 
 
 def told() -> Quantity:

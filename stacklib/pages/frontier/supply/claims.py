@@ -43,7 +43,7 @@ def rents() -> Finding:
 def co_packaged() -> Finding:
     """A projection, and where it begins."""
     return Finding.cited(
-        "Source: IDTechEx, Co-Packaged Optics 2026 to 2036, as told by ico-optics.org. "
+        "Source: IDTechEx, as told by ico-optics.org (read 2026-11-29, secondary). "
         f"Backed out, it begins at {page.market('cpo-market-2036').low.text(digits=3)}."
     )
 
@@ -52,8 +52,9 @@ def co_packaged() -> Finding:
 def a_contract() -> Finding:
     """What it would pay for a system."""
     return Finding.cited(
-        "Source: OpenAI and Cerebras, 2026-01-14; the dollars from The Wall Street "
-        f"Journal. If it buys systems and no cooling, one costs {page.system().text()}."
+        "Source: OpenAI and Cerebras, 2026-01-14, the dollars from The Wall Street "
+        "Journal (coinalertnews.com, read 2026-11-29, secondary). If it buys systems "
+        f"and no cooling, one costs {page.system().text()}."
     )
 
 
@@ -61,8 +62,9 @@ def a_contract() -> Finding:
 def two_readings() -> Finding:
     """38 and 100, or 100 with the 38 in them."""
     return Finding.cited(
-        "Source: OpenAI and Amazon, 2025-11-03 and 2026-02-27. Some reports add the "
-        "100 to the first contract's 38, others have it grow to 100."
+        "Source: OpenAI and Amazon, 2025-11-03 and 2026-02-27 (getaibook.com, read "
+        "2026-11-29, secondary). Some reports add the 100 to the first contract's 38, "
+        "others have it grow to 100."
     )
 
 
@@ -70,7 +72,8 @@ def two_readings() -> Finding:
 def cooled() -> Finding:
     """Of the least that large facilities report."""
     return Finding.cited(
-        "Source: Uptime Institute, hyperscale facilities at 1.1 to 1.2, 2026. Over "
+        "Source: Uptime Institute, hyperscale facilities at 1.1 to 1.2 (lowdown.today, "
+        "2026-04-26, secondary); none was found that compares cooling alone. Over "
         f"1.35 the meter shows {page.saved().text(digits=3)} less."
     )
 
