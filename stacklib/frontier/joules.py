@@ -20,6 +20,7 @@ from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, chosen, counted, minimum
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.keys import Same
+from stacklib.quantity.names import UnknownName
 from stacklib.serving.token.lines import Line
 from stacklib.serving.token.work import ACTIVATION, EXCHANGES, all_reduces
 
@@ -72,13 +73,20 @@ def _ends(device: Accelerator, ask: Any) -> Span | None:
 
 def _bit(device: Accelerator, account: str) -> Quantity:
     """Joules of a bit on its whole way; its memory's own figure where one is known."""
-    found = []
-    for stage in energy.PATHS[account](device):
-        own = None
-        if account == "circuit" and stage.kind == "memory":
-            own = hardware.memory(device.memory_type).fields["energy"]
-        found.append(stage.per_bit if own is None else own)
+    if "SRAM" in device.memory_type:  # no bit comes from DRAM, which the figures are of
+        raise hardware.UnknownSpec(f"{device.key}: energy of a bit of its SRAM")
+    found = [stage.per_bit for stage in energy.PATHS[account](device)]
+    if account == "circuit" and (own := _stack(device)) is not None:
+        found[0] = own
     return sum(found[1:], found[0]).named("energy of a bit")
+
+
+def _stack(device: Accelerator) -> Quantity | None:
+    """Joules of a bit out of its memory; None for a kind that has no figure or row."""
+    try:
+        return hardware.memory(device.memory_type).fields["energy"]
+    except UnknownName:
+        return None
 
 
 def _standing(device: Accelerator, account: str) -> Quantity:

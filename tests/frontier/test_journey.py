@@ -218,6 +218,14 @@ def test_no_board_is_explained_beyond_what_it_draws(device):
     assert found.token.gap[0].si >= 0
 
 
+@pytest.mark.parametrize("device", ["mtia-v2", "m2-ultra", "tesla-p40", "ipu-bow"])
+def test_a_memory_without_a_row_of_its_own_stops_no_journey(device):
+    """LPDDR and GDDR are told by the stack's figure; of SRAM no figure is known."""
+    dtype = "bf16" if device == "mtia-v2" else "fp16"
+    parts = frontier.journey("gpt-2", device, dtype, context=64).token.by_part()
+    assert ("bytes" in parts) == (device != "ipu-bow")
+
+
 def test_narrow_integers_do_not_run_over():
     wide = frontier.journey("llama-3-70b", "h100-sxm", batch=100, **CASE)
     narrow = CASE | {"tp": np.int8(8)}
