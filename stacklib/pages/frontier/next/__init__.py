@@ -69,7 +69,8 @@ def token(on: str, case: str = FIRST, mode: str = "") -> Quantity:
 
 def line(name: str, on: str) -> Quantity:
     """A line of the token's account."""
-    return next(p.time for p in estimate(FIRST, on).parts if p.name == name)
+    found = next(p.time for p in estimate(FIRST, on).parts if p.name == name)
+    return found.named(f"{SHORT[name]} of a token on eight {chip(on).short}")
 
 
 def group(of: str, on: str) -> Quantity:
@@ -212,7 +213,7 @@ def dates() -> list[dict[str, Any]]:
             "announced": row.announced,
             "shipped": row.shipped or "never",
             "used at full size": f"{row.use}, {row.use_date}",
-            "chip waited (months)": -row.months,
+            "chip waited (months)": None if row.months > 0 else -row.months,
         }
         for row in frontier.hardening()
     ]

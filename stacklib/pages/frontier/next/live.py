@@ -11,6 +11,7 @@ from stacklib.plots.live.parts import counted
 from stacklib.plots.marks import Mark, Spec, across, axis, bar, chart
 from stacklib.plots.spec import readout
 from stacklib.roofline.work.fit import Infeasible
+from stacklib.serving.token.work import EXCHANGES, LAUNCHES, SAMPLING
 
 CHIPS = (
     "a100_sxm_80gb",
@@ -38,30 +39,37 @@ def controls() -> list[dict[str, Any]]:
 
 def explore(*, old: str, new: str, kept: str, batch: int) -> Spec:
     """Bars, part by part: a step of the model on eight of either."""
-    found, why = dict[int, list[tuple[str, float]]](), ""
-    for row, key in enumerate((new, old)):
+    found, why = dict[str, dict[str, float]](), ""
+    keys = {"older": old, "newer": new}
+    for which, key in keys.items():
         try:
             asked: dict[str, Any] = {"tp": page.TP, "batch": batch}
             step = serving.estimate(page.MODEL, key, kept, **asked)
-            lines = [(p.name, p.time) for p in step.parts if p.time is not None]
-            found[row] = [(page.SHORT[n], 1e3 * float(t.si)) for n, t in lines]
+            found[which] = _parts(step.parts)
         except (Infeasible, ValueError) as wrong:
             why = str(wrong)
-    times = [sum(ms for _, ms in lines) for lines in found.values()]
-    keys, said, title = (new, old), list[dict[str, Any]](), "One of them cannot."
+    times = {which: sum(parts.values()) for which, parts in found.items()}
+    names = {which: hardware.get(key).short for which, key in keys.items()}
+    said, title = list[dict[str, Any]](), "One of them cannot."
     if len(times) == 2:
-        ratio = counted(times[1] / times[0], "times as fast")
+        ratio = counted(times["older"] / times["newer"], "times as fast")
         said = [
-            readout(f"t{row}", hardware.get(keys[row]).short, _time(ms), unit="ms")
-            for row, ms in enumerate(times)
+            readout(which, names[which], counted(1e-3 * ms, "step", "s"), unit="ms")
+            for which, ms in times.items()
         ]
         said.append(readout("times", "Times as fast", ratio, "ratio"))
-        title = f"{ratio.si:.2f} times as fast, {batch} answers at once."
+        many = "one answer" if batch == 1 else f"{batch} answers at once"
+        title = f"{ratio.si:.2f} times as fast, {many}."
+    most = max(times.values(), default=1.0)
     return chart(
         title,
-        x=axis("A step (ms)", unit="ms", limits=[0, 1.2 * max(times, default=1.0)]),
-        y=axis("The newer below", ticks=(), limits=across(2)),
-        marks=[m for row, lines in found.items() for m in _bars(lines, keys[row], row)],
+        x=axis("A step (ms)", unit="ms", limits=[0, 1.05 * most]),
+        y=axis(
+            f"Eight {names['older']} above, eight {names['newer']} below",
+            ticks=(),
+            limits=across(2),
+        ),
+        marks=[m for which, parts in found.items() for m in _bars(parts, which, keys)],
         readouts=said,
         message=why or None,
         about={
@@ -75,20 +83,27 @@ def explore(*, old: str, new: str, kept: str, batch: int) -> Spec:
     )
 
 
-def _time(ms: float) -> Any:
-    return counted(1e-3 * ms, "step", "s")
+def _parts(lines: Any) -> dict[str, float]:
+    """Milliseconds of reading, starts, exchanges and the engine."""
+    parts = dict.fromkeys(("reading", "launches", "exchanges", "engine"), 0.0)
+    of = {EXCHANGES: "exchanges", LAUNCHES: "launches", SAMPLING: "launches"}
+    of |= dict.fromkeys(page.GROUPS["reading"], "reading")
+    for line in lines:
+        if line.time is not None:
+            parts[of.get(line.name, "engine")] += 1e3 * float(line.time.si)
+    return parts
 
 
-def _bars(lines: list[tuple[str, float]], key: str, row: int) -> list[Mark]:
-    """A bar a line, one after the other; the last has the device's name."""
-    marks, at = list[Mark](), 0.0
-    for place, (_, ms) in enumerate(lines):
-        words = f"8 x {hardware.get(key).short}" if place == len(lines) - 1 else ""
+def _bars(parts: dict[str, float], which: str, keys: dict[str, str]) -> list[Mark]:
+    """A bar a part, one after the other; the upper row names them."""
+    marks, at, row = list[Mark](), 0.0, int(which == "older")
+    for layer, (name, ms) in zip((2, 4, 5, 1), parts.items(), strict=True):
         marks.append(
             bar(
-                *(at, at + ms, row, words, "predicted"),
-                layer=1 + place % 7,
-                device=key,
+                *(at, at + ms, row, name if row else "", "predicted"),
+                at="key",
+                layer=layer,
+                device=keys[which],
                 role="part",
             )
         )
