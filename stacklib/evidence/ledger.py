@@ -61,7 +61,7 @@ _UNITS = {
     "days": "day", "tok/s": "token/s", "tokens": "token", "bits": "bit",
     "way": "", "error": "", "sectors": "", "requests": "", "passes": "",
     "conflicts": "", "unswizzled modes": "", "B/clk": "B/cycle",
-    "ratio per tier": "",
+    "ratio per tier": "", "ratio/yr": "",
     "KB": "kB", "Tb/s": "Tbit/s", "Gb/s": "Gbit/s",
     "stacks": "", "dies": "", "TSVs": "", "um": "µm",
     "tensor cores": "", "SMs": "", "FMA/cycle": "MAC/cycle", "dim": "", "cores": "",

@@ -71,7 +71,15 @@ def activated(granularity: int, layer: ExpertLayer = ExpertLayer()) -> int:
 def layer_time(
     point: Mapping[str, Any], layer: ExpertLayer = ExpertLayer()
 ) -> Measured:
-    """Seconds of a layer of experts at one point of the space, and what takes most.
+    """Seconds of a layer of experts at one point of the space, and what takes most."""
+    made, sent = parts(point, layer)
+    return Measured(made + sent, "exchange" if sent > made else "products")
+
+
+def parts(
+    point: Mapping[str, Any], layer: ExpertLayer = ExpertLayer()
+) -> tuple[float, float]:
+    """Seconds of its products and of its exchange.
 
     Dispatch in the format of the products, combine in 16 bits; up, gate and down as two
     grouped products with one tile; nothing overlaps.
@@ -103,8 +111,7 @@ def layer_time(
     up = Product(rows, 2 * inner, layer.hidden, fmt, size, size, 2.0, own)
     down = Product(rows, layer.hidden, inner, fmt, size, size, 2.0, own)
     made = sum(_cut(work, chip, tile) for work in (up, down))
-    sent = there + back
-    return Measured(made + sent, "exchange" if sent > made else "products")
+    return made, there + back
 
 
 @lru_cache(maxsize=16)

@@ -1,5 +1,6 @@
 """From wafers to GPUs a year: packages, and the stacks that go on them.
 
+    wafers a month = (end of the year before + end of the year) / 2
     GPUs = wafers a month x 12 x share x packages a wafer x those that work
     stacks = HBM wafers x 12 x good dies a wafer x stacks that work / dies a stack
 
@@ -16,7 +17,7 @@ from stacklib.cost.making import fact
 from stacklib.cost.memory import hbm_die
 from stacklib.cost.spans import Given, Span, least, span
 from stacklib.cost.wafers import grid_dies
-from stacklib.quantity import Quantity, assumed, chosen, counted, quoted, resolve
+from stacklib.quantity import Quantity, chosen, counted, quoted, resolve
 from stacklib.quantity.bounds import at_least, whole
 
 YEARS = ("2024", "2025", "2026")
@@ -27,7 +28,7 @@ MONTHS = 12
 class Supply:
     """What can be made in a year.
 
-    - ``wafers``: that packaging hands out a month, of all customers
+    - ``wafers``: that packaging hands out a month over the year, of all customers
     - ``packages``: GPUs a year by packaging
     - ``stacks``: GPUs a year by memory, or nothing where no memory was asked for
     """
@@ -61,7 +62,8 @@ def supply(
     Parameters
     ----------
     year : str or int, optional
-        2024, 2025 or 2026: CoWoS wafers a month as said of it.
+        2024, 2025 or 2026: CoWoS wafers a month as said of its end and of the end
+        before, since capacity climbs; of 2024 its own alone.
     share : Span, Range, Quantity or float, optional
         Of the wafers that the maker gets; NVIDIA's as said.
     a_wafer : Span, Range, Quantity or float, optional
@@ -89,12 +91,14 @@ def supply(
     Examples
     --------
     >>> supply(2026).packages.text(digits=2)
-    '5.5 to 10 million'
+    '4.7 to 7.5 million'
     """
     whole(stacks_each=stacks_each, height=height)
-    wafers = span(fact("capacity", f"cowos_{resolve(str(year), YEARS, 'year')}"))
+    wafers = _a_month(YEARS.index(resolve(str(year), YEARS, "year")))
     part = span(fact("capacity", "nvidia_share") if share is None else share)
-    told = span(0.9, 0.98) if works is None else span(works)
+    if works is None:
+        works = span(quoted("cowos.works_low"), quoted("cowos.works_high"))
+    told = span(works)
     for name, value in (("share", part), ("works", told)):
         if value.to("").high.si > 1:
             raise ValueError(f"{name} {value.text()}: no more than all")
@@ -113,6 +117,13 @@ def supply(
     return Supply(wafers, packages.named("GPUs of a year by packaging"), stacks)
 
 
+def _a_month(year: int) -> Span:
+    """CoWoS wafers a month, between what is said of both ends of the year."""
+    ends = [fact("capacity", f"cowos_{YEARS[at]}") for at in (max(year - 1, 0), year)]
+    mean = (span(ends[0]) + span(ends[1])) / chosen(2, label="ends of the year")
+    return mean.named("CoWoS wafers a month")
+
+
 def _stacks(wafers: Span, height: int) -> Span:
     """Stacks of a year from wafers a month."""
     small, large = hbm_die()
@@ -126,9 +137,8 @@ def _stacks(wafers: Span, height: int) -> Span:
 def a_wafer(area: float) -> Quantity:
     """Square packages of an area in mm2 that fit on a wafer of 300 mm."""
     at_least(1, area=area)
-    side = math.sqrt(assumed(area, "mm2", "interposer", why="given").to("mm2").value)
-    label = "interposers on a wafer"
-    return counted(grid_dies, side / 1e3, side / 1e3, label=label)
+    side = math.sqrt(area) / 1e3
+    return counted(grid_dies, side, side, label="interposers on a wafer")
 
 
 def told() -> Quantity:

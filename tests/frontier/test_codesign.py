@@ -210,7 +210,11 @@ def test_circuits_that_waited_for_their_programs():
     rows = {row.technique: row for row in hardening()}
     assert rows["FP4 training"].months < 0 < rows["prefill apart from decode"].months
     by_hand = (2024 - 2024) * 12 + 3 - 12  # FP4 in March, DeepSeek-V3 in December
-    v3 = rows["FP8 training"].software_date
-    assert by_hand == -9 and v3 == "2024-12"
-    assert sum(row.first == "hardware" for row in rows.values()) == 4
-    assert all(row.software_source and row.hardware_source for row in rows.values())
+    assert by_hand == -9 and rows["FP8 training"].use_date == "2024-12"
+    assert sum(row.first == "hardware" for row in rows.values()) == 6
+    for row in rows.values():
+        assert row.paper_source and row.chip_source and row.use_source
+        assert row.lead > 0 and row.announced < (row.shipped or "9")
+    assert [row.technique for row in rows.values() if not row.shipped] == [
+        "prefill apart from decode"
+    ]

@@ -1,0 +1,110 @@
+"""What is left of a faster machine, and what it is worth per hour.
+
+level: estimate
+
+A token's account is `lines`, milliseconds by name on the machine that you have. On the
+next one some of them are `gains` times as fast, by name; the others stay as long.
+
+- `faster(lines, gains)`: how many times as fast the token is.
+- `most(lines, name)`: the same if one line took no time at all.
+- `rent(lines, gains, hour)`: dollars an hour of the next machine at which a token costs
+  what it costs now, where yours is `hour` dollars.
+
+Raise `ValueError` for a gain of a line that the account has not. Then read the lines of
+`stacklib estimate llama-3-70b --on b200 --dtype bf16 --tp 8`, guess each gain from the
+two data sheets, and hold your sum against the estimate on `rubin`.
+
+hint: Gains do not add up and do not average. Times do.
+"""
+
+from stacklib.grading import expect
+
+# ---- your answer ----
+
+
+def faster(lines, gains):
+    """Times as fast."""
+    if unknown := sorted(set(gains) - set(lines)):
+        raise ValueError(f"gains of {unknown}: the account has {sorted(lines)}")
+    after = sum(ms / gains.get(name, 1) for name, ms in lines.items())
+    return sum(lines.values()) / after
+
+
+def most(lines, name):
+    """Times as fast without one line."""
+    whole = sum(lines.values())
+    return whole / (whole - lines[name])
+
+
+def rent(lines, gains, hour):
+    """Dollars an hour at which nothing is won and nothing is lost."""
+    return hour * faster(lines, gains)
+
+
+# ---- tests ----
+
+ALONE = {"reading": 2.8, "exchanges": 0.8, "launches": 0.4, "engine": 4.4}
+CROWD = {"reading": 5.0, "exchanges": 1.5, "launches": 0.4, "engine": 4.4}
+SHEETS = ({"reading": 2.86, "exchanges": 2.0}, {"reading": 2.3}, {"engine": 10.0})
+CASES = [{"lines": x, "gains": gains} for x in (ALONE, CROWD) for gains in SHEETS]
+
+
+def total(lines, gains, rest=1.0):
+    """All lines, on the next machine; of those without a gain only a part."""
+    return sum(
+        ms * rest if n not in gains else ms / gains[n] for n, ms in lines.items()
+    )
+
+
+def mean(lines, gains):
+    """Gains by the time they stand for: what a sum of times is not."""
+    return sum(ms * gains.get(n, 1) for n, ms in lines.items()) / total(lines, {})
+
+
+def test_faster():
+    expect.function_matches(
+        faster,
+        lambda lines, gains: total(lines, {}) / total(lines, gains),
+        CASES,
+        rel=1e-6,
+        mistakes={
+            "Weigh times, not gains: a line ten times as fast is not worth ten.": mean,
+            "Lines without a gain take what they took.": (
+                lambda lines, gains: total(lines, {}) / total(lines, gains, 0.0)
+            ),
+        },
+    )
+    expect.reading("times as fast, one reader", faster(**CASES[0]))
+
+
+def test_a_gain_of_no_line_is_refused():
+    case = {"lines": ALONE, "gains": {"arithmetic": 3.89}}
+    expect.refuses(faster, case, because="no line of the account is arithmetic")
+
+
+def test_most():
+    expect.function_matches(
+        most,
+        lambda lines, name: 1 / (1 - lines[name] / total(lines, {})),
+        [{"lines": x, "name": name} for x in (ALONE, CROWD) for name in x],
+        rel=1e-6,
+        mistakes={
+            "That is one over the share that goes; the rest stays.": (
+                lambda lines, name: total(lines, {}) / lines[name]
+            )
+        },
+    )
+
+
+def test_rent():
+    expect.function_matches(
+        rent,
+        lambda lines, gains, hour: hour * total(lines, {}) / total(lines, gains),
+        [{**case, "hour": 24.0} for case in CASES],
+        rel=1e-6,
+        mistakes={
+            "A faster machine may cost more, not less.": (
+                lambda lines, gains, hour: hour * total(lines, gains) / total(lines, {})
+            )
+        },
+    )
