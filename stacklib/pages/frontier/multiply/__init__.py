@@ -13,8 +13,9 @@ from stacklib import hardware, serving
 from stacklib.cost.spans import Span
 from stacklib.evidence import results
 from stacklib.evidence.runs import foretold
-from stacklib.frontier.factor_tree import drawn, factors, thirty
-from stacklib.frontier.joint import Result, codesign
+from stacklib.frontier import codesign, factors
+from stacklib.frontier.factor_tree import drawn, thirty
+from stacklib.frontier.joint import Result
 from stacklib.frontier.moe_layer import NODES, SPACE, START, parts
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, OTHER, TP
 from stacklib.pages.figures_of import claimed
@@ -46,7 +47,7 @@ ROWS = {  # of the experiment's record: what each is called
     "product": "the four multiplied",
     "joint": "all four chosen together",
     "ratio": "together over multiplied",
-    "greedy_loss": "worst order of greedy, loss",
+    "greedy_loss": "worst order of the axes, loss",
 }
 
 
