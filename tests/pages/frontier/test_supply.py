@@ -62,7 +62,7 @@ def test_the_token_and_its_campus():
     eights, joules = page.copies(), page.alone()
     watts = joules.low / page.step()
     assert (eights.high * watts).to("GW").value == pytest.approx(1)
-    assert page.shared().high.si * 100 < joules.low.si
+    assert page.shared().high.si * 50 < joules.low.si
     assert page.fewer(page.MORE, page.LEAN) < page.fewer(page.MORE)
 
 
