@@ -215,8 +215,6 @@ def new_section(root: Path, args: argparse.Namespace) -> list[Path]:
             sections.TEST.format(**given)
         ),
     }
-    if not (folder / "index.ipynb").exists():
-        files[folder / "index.ipynb"] = sections.index(chapter)
     new = {path: text.encode() for path, text in files.items()}
     lists = listed(root, chapter, folder.name, slug, name, args.covers)
     return write_all({**room_of(pages, f"chapter {chapter}"), **new}, lists)
@@ -273,7 +271,7 @@ def module_name(title: str) -> str:
 
 
 def sections_folder(root: Path, chapter: int) -> str:
-    """``07-quantizers``: the folder that the chapter has or will have."""
+    """``07-quantizers``: the folder of a chapter."""
     named = sorted((root / "chapters").glob(f"{chapter:02}-*"))
     return named[0].name if named else CHAPTERS[chapter].folder
 

@@ -118,7 +118,9 @@ def span(value: Given, other: Quantity | float | None = None) -> Span:
 
 
 def _quantity(value: Quantity | float) -> Quantity:
-    return value if isinstance(value, Quantity) else chosen(value, label=f"{value:g}")
+    if isinstance(value, Quantity):
+        return value
+    return chosen(value, label=f"{chosen(value).si:g}")
 
 
 def least(*spans: Span) -> Quantity:

@@ -61,7 +61,7 @@ _UNITS = {
     "days": "day", "tok/s": "token/s", "tokens": "token", "bits": "bit",
     "way": "", "error": "", "sectors": "", "requests": "", "passes": "",
     "conflicts": "", "unswizzled modes": "", "B/clk": "B/cycle",
-    "ratio per tier": "",
+    "ratio per tier": "", "ratio/yr": "",
     "KB": "kB", "Tb/s": "Tbit/s", "Gb/s": "Gbit/s",
     "stacks": "", "dies": "", "TSVs": "", "um": "µm",
     "tensor cores": "", "SMs": "", "FMA/cycle": "MAC/cycle", "dim": "", "cores": "",
@@ -83,9 +83,11 @@ _UNITS = {
     "USD/1M tokens": "USD/Mtoken",
     "failures/day": "", "magnitude": "", "switches": "", "GPUs per rack": "",
     "instructions": "", "ISAs": "", "products": "", "layers": "", "months": "",
+    "foundries": "",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
+    "1e9 USD": (1e9, "USD"),
     "1e9 transistors": (1e9, "1"),
     "1e12 transistors": (1e12, "1"),
     "1e3 cores": (1e3, "1"),

@@ -1,7 +1,7 @@
-"""An analog product: weights as conductances, a bit line as their sum, then an ADC.
+"""An analog product: weights as conductances, a bitline as their sum, then an ADC.
 
 A weight is one of 2^bits levels and a little off for good; an input is a voltage of
-eight bits. Kirchhoff adds the currents of up to ``rows`` cells on a bit line at once,
+eight bits. Kirchhoff adds the currents of up to ``rows`` cells on a bitline at once,
 and a converter of ``adc`` bits reads the sum: what it cannot resolve is lost before the
 digital sum over blocks begins. So the converter is where the bits and the joules go.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.quantity import Quantity, quoted
-from stacklib.quantity.bounds import above_zero, at_least, whole
+from stacklib.quantity.bounds import above_zero, at_least, share, whole
 
 INPUT_BITS = 8
 REACH = 4.0  # full scale of the converter, in deviations of a sum
@@ -26,7 +26,7 @@ class Crossbar:
     - ``cells``: (out, in), in levels, off by what programming missed
     - ``scales``: (out,), what one level is worth
     - ``adc``: bits of the converter
-    - ``rows``: cells on a bit line
+    - ``rows``: cells on a bitline
     - ``reach``: full scale of the converter, in deviations of a sum
     """
 
@@ -53,13 +53,11 @@ class Crossbar:
         """The product (..., in) -> (..., out), through cells and converters."""
         import numpy as np
 
-        x = np.asarray(x, np.float32)
-        if x.shape[-1] != self.cells.shape[1]:
+        x = finite(x, "inputs").astype(np.float32)
+        if x.shape[-1:] != self.cells.shape[1:]:
             raise ValueError(
-                f"inputs of {x.shape[-1]} numbers; {self.cells.shape[1]} are read"
+                f"inputs of shape {x.shape}; vectors of {self.cells.shape[1]} are read"
             )
-        if not np.isfinite(x).all():
-            raise ValueError("inputs with NaN or infinity; a voltage is finite")
         top = 2 ** (INPUT_BITS - 1) - 1
         scale = np.abs(x).max(axis=-1, keepdims=True) / top
         scale[scale == 0] = 1
@@ -72,17 +70,33 @@ class Crossbar:
         return total * scale * self.scales
 
     def converted(self, sums: Any, read: Any, block: Any) -> Any:
-        """What the converter makes of bit-line sums; its range is set by column."""
+        """What the converter makes of bitline sums.
+
+        Its range is set by column and by vector, so that no vector feels another.
+        """
         import numpy as np
 
-        size = math.sqrt(block.shape[1])
-        spread = size * np.sqrt((block**2).mean(axis=1) * (read**2).mean())
+        squares = (read**2).sum(axis=-1, keepdims=True)
+        spread = np.sqrt(squares * (block**2).mean(axis=1))
         step = 2 * self.reach * spread / 2**self.adc
         step[step == 0] = 1
         low, high = -(2 ** (self.adc - 1)), 2 ** (self.adc - 1) - 1
         return np.clip(np.rint(sums / step), low, high) * step
 
     __rmatmul__ = __call__
+
+
+def finite(values: Any, name: str) -> Any:
+    """Real numbers that single precision holds, in double; others are refused."""
+    import numpy as np
+
+    told = np.asarray(values)
+    if told.dtype.kind not in "biuf":
+        raise ValueError(f"{name} of {told.dtype}: real numbers are needed")
+    told = told.astype(np.float64)
+    if not (np.abs(told) <= np.finfo(np.float32).max).all():
+        raise ValueError(f"{name} with NaN, infinity or more than float32 holds")
+    return told
 
 
 def analog_matmul(
@@ -104,14 +118,15 @@ def analog_matmul(
     bits : int
         Of a cell's level, its sign among them, 2 to 16.
     noise : float
-        Standard deviation of what programming misses, over the largest level.
+        Standard deviation of what programming misses, over the largest level; 0 to 1.
     adc : int
-        Bits of the converter at the bit line, 1 to 24.
+        Bits of the converter at the bitline, a sign among them, 2 to 24.
     rows : int, optional
-        Cells on a bit line; longer rows are cut and added digitally.
+        Cells on a bitline; longer rows are cut and added digitally.
     reach : float, optional
         Full scale of the converter, in deviations that a sum has where inputs and
-        weights have nothing to do with each other; what lies beyond is cut.
+        weights have nothing to do with each other; what lies beyond is cut. From
+        0.01 to a million.
     seed : int, optional
         Of what programming misses.
 
@@ -134,16 +149,17 @@ def analog_matmul(
     """
     import numpy as np
 
-    told = np.asarray(weights, np.float64)
-    if told.ndim != 2 or not told.size or not np.isfinite(told).all():
+    told = finite(weights, "weights")
+    if told.ndim != 2 or not told.size:
         raise ValueError(f"weights {told.shape}: a matrix of finite numbers is needed")
-    whole(2, bits=bits)
-    whole(adc=adc, rows=rows)
+    whole(2, bits=bits, adc=adc)
+    whole(rows=rows)
     whole(0, seed=seed)
-    if bits > 16 or adc > 24:
-        raise ValueError(f"bits={bits}, adc={adc}: at most 16 and 24")
-    at_least(0, noise=noise)
-    above_zero(reach=reach)
+    share(noise=noise)
+    at_least(0.01, reach=reach)
+    if bits > 16 or adc > 24 or reach > 1e6:
+        raise ValueError(f"bits={bits}, adc={adc}, reach={reach}: at most 16, 24, 1e6")
+    bits, adc, rows = int(bits), int(adc), int(rows)
     top = 2 ** (bits - 1) - 1
     scales = np.abs(told).max(axis=1) / top
     scales[scales == 0] = 1
@@ -162,7 +178,7 @@ def lost(adc: float, reach: float = REACH) -> float:
     """
     at_least(1, adc=adc)
     above_zero(reach=reach)
-    return reach / (math.sqrt(3) * 2**adc)
+    return reach / math.sqrt(3) * 2.0**-adc
 
 
 def loss_foretold(adc: int, loss: float, error: float) -> float:
@@ -196,7 +212,7 @@ def in_analog(
 
 
 def product_energy(adc: int, rows: int) -> Quantity:
-    """Joules of one product on a bit line: its share of a conversion.
+    """Joules of one product on a bitline: its share of a conversion.
 
     A converter takes so many joules a step that it tells apart, and has 2^adc of them
     (Walden). Cells and drivers are left out: what stands here is the least.

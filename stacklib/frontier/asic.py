@@ -16,6 +16,7 @@ from stacklib.cost.making import fact
 from stacklib.cost.spans import Given, Span, span
 from stacklib.quantity import Quantity, one_of
 from stacklib.quantity.bounds import above_zero, whole
+from stacklib.quantity.bounds import share as in_range
 from stacklib.roofline.work.fit import Infeasible
 
 
@@ -59,7 +60,8 @@ def asic_break_even(
     Returns
     -------
     OwnChip
-        Volumes as a span. Its upper end counts only what still saves something.
+        Volumes as a span. Where ``certain`` is false there is no most: its upper end
+        is then that of the largest saving.
 
     Raises
     ------
@@ -91,9 +93,9 @@ def asic_break_even(
 
 
 def drawn(
-    design: Span,
-    chip: Span,
-    gpu: Span,
+    design: Given,
+    chip: Given,
+    gpu: Given,
     *,
     work: float = 1.0,
     draws: int = 2000,
@@ -103,10 +105,10 @@ def drawn(
     whole(draws=draws)
     above_zero(work=work)
     pick = random.Random(seed)
-    masks = span(fact("masks", "leading"))
+    masks = fact("masks", "leading")
 
-    def one(of: Span) -> float:
-        return pick.uniform(of.low.si, of.high.si)
+    def one(of: Given) -> float:
+        return pick.uniform(span(of).low.si, span(of).high.si)
 
     found = []
     for _ in range(draws):
@@ -117,5 +119,9 @@ def drawn(
 
 def of_share(volumes: list[float], share: float) -> Quantity:
     """The volume that so large a share of the draws stays below."""
-    at = min(len(volumes) - 1, int(share * len(volumes)))
-    return volumes[at] * one_of("", "chips")
+    in_range(share=share)
+    whole(volumes=len(volumes))
+    found = volumes[min(len(volumes) - 1, int(float(share) * len(volumes)))]
+    if found == float("inf"):
+        raise Infeasible(f"share = {share}: so many of the draws never pay")
+    return found * one_of("", "chips")

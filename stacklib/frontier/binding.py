@@ -9,7 +9,6 @@ sum of amounts over rates, and so the elasticities to all rates add up to one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -65,8 +64,8 @@ class Move:
 
     @property
     def elasticity(self) -> float:
-        """Per cent of time for a per cent of the input: of its logarithms."""
-        return math.log(self.before / self.after) / math.log1p(self.by)
+        """Share of the time that waits for it: per cent of it for one of the input."""
+        return (1 - self.after / self.before) * (1 + self.by) / self.by
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -140,7 +139,7 @@ def binding_layer(workload: Estimate | Mapping[str, Any], by: float = TENTH) -> 
     >>> case = dict(model="llama-3-70b", on="h100-sxm", dtype="bf16", tp=8)
     >>> one, many = (binding_layer(case | dict(batch=b)) for b in (1, 128))
     >>> one.binding.name, round(one.binding.elasticity, 2)
-    ('memory bandwidth', 0.52)
+    ('memory bandwidth', 0.53)
     >>> round(many.layers["interconnect"] / one.layers["interconnect"], 1)
     5.5
     """

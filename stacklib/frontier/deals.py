@@ -10,22 +10,24 @@ from typing import NamedTuple
 
 from stacklib.quantity import Quantity, chosen, quoted
 
+from .gigawatt import deal_a_watt
+
 CONTRACTS = {
-    "deal_cerebras": ("OpenAI", "Cerebras", "watts"),
-    "deal_openai": ("OpenAI", "Trainium", "years"),
-    "deal_anthropic": ("Anthropic", "Trainium", "years"),
-    "deal_ai5": ("Tesla", "Samsung", "years"),
+    "deal_cerebras": ("OpenAI", "Cerebras", True),
+    "deal_openai": ("OpenAI", "AWS", True),
+    "deal_anthropic": ("Anthropic", "AWS", True),
+    "deal_ai5": ("Tesla", "Samsung", False),
 }
 
 
 class Deal(NamedTuple):
-    """A contract: who, with whom, dollars, and dollars a year or a watt."""
+    """A contract: who, with whom, dollars, over years and, where told, over watts."""
 
     buyer: str
     seller: str
     dollars: Quantity
-    each: Quantity
-    by: str  # ``years`` or ``watts``
+    a_year: Quantity
+    a_watt: Quantity | None
 
 
 class Share(NamedTuple):
@@ -39,7 +41,7 @@ class Share(NamedTuple):
 SHARES = {
     "hbm_share.first": ("a post of 002", "HBM, no quarter named"),
     "hbm_share.second": ("another post of 002", "HBM, no quarter named"),
-    "hbm_share.oldest": ("000", "HBM beside two makers with the rest, 2023's split"),
+    "hbm_share.oldest": ("000", "HBM beside two makers with the rest, 2022's split"),
 }
 # Who makes what at three nanometres and below, as two posts of one author tell it.
 FOUNDRIES = (
@@ -51,10 +53,11 @@ FOUNDRIES = (
 def deals() -> tuple[Deal, ...]:
     """All contracts of the source documents that name years or watts."""
     found = []
-    for key, (buyer, seller, by) in CONTRACTS.items():
-        dollars, over = quoted(f"{key}.dollars"), quoted(f"{key}.{by}")
-        each = (dollars / over).named(f"dollars of {buyer}'s contract, by {by}")
-        found.append(Deal(buyer, seller, dollars, each, by))
+    for key, (buyer, seller, powered) in CONTRACTS.items():
+        dollars, years = quoted(f"{key}.dollars"), quoted(f"{key}.years")
+        a_year = (dollars / years).named(f"{buyer} with {seller}, a year")
+        a_watt = deal_a_watt(dollars, quoted(f"{key}.watts")) if powered else None
+        found.append(Deal(buyer, seller, dollars, a_year, a_watt))
     return tuple(found)
 
 
@@ -75,8 +78,7 @@ def profits() -> Quantity:
     return (quoted("margin.hynix_profit") / theirs).to("").named("profit over profit")
 
 
-def oil(barrels_a_day: float = 103e6, dollars: float = 70.0) -> Quantity:
+def oil() -> Quantity:
     """What the world pays for oil in a year: the bar for a larger market."""
-    year = chosen(barrels_a_day * 365, label="barrels of a year")
-    price = chosen(dollars, "USD", label="price of a barrel")
-    return (year * price).named("oil of a year")
+    year = chosen(365, label="days of a year") * quoted("oil.barrels")
+    return (year * quoted("oil.price")).named("oil of a year")

@@ -8,9 +8,11 @@ Where two of them name one cause, the product is of more than there is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from numbers import Real
+from operator import mul
 from typing import Any
 
 from stacklib import hardware
@@ -19,7 +21,7 @@ from stacklib.cost.spans import Span, span
 from stacklib.quantity import Quantity, UnitError, chosen, quoted
 from stacklib.quantity.bounds import above_zero
 
-DEEPEST = 50  # levels: one that holds itself has no end
+DEEPEST, MOST = 50, 300  # levels, factors: a tree that holds itself has no end
 Tree = Any  # what ``factors`` describes
 
 
@@ -28,11 +30,17 @@ class Factor:
     """A gain with the causes that it counts.
 
     - ``gain``: anything that ``factors`` takes
-    - ``of``: causes, such as ``"fp4"``: no two factors of a product should share one
+    - ``of``: causes, such as ``("fp4",)``, or the only one by its name: no two factors
+      of a product should share one
     """
 
     gain: Tree
     of: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """One name is one cause, not its letters."""
+        if isinstance(self.of, str):
+            object.__setattr__(self, "of", (self.of,))
 
 
 def factors(tree: Tree) -> Span:
@@ -47,8 +55,9 @@ def factors(tree: Tree) -> Span:
     Raises
     ------
     ValueError
-        For a tree, or a part of one, without factors, for ends that run downwards, and
-        for what is not a number above zero; the message has the way to it.
+        For a tree, or a part of one, without factors, for one too deep, too large or
+        beyond a float, for ends that run downwards, and for what is not a number above
+        zero; the message has the way to it.
 
     Examples
     --------
@@ -58,89 +67,98 @@ def factors(tree: Tree) -> Span:
     >>> factors({"a": 2, "b": [(1, 3), {"c": 0.5, "d": 4}]}).text()
     '4 to 12'
     """
-    return _product(tree, "tree")
+    found = _ends(tree)
+    try:
+        return reduce(mul, found)
+    except ValueError:
+        says = f"tree: {len(found)} factors multiply beyond every float's reach"
+        raise ValueError(says) from None
 
 
 def twice(tree: Tree) -> dict[str, list[str]]:
-    """Causes that more than one factor of a tree counts: cause to factors."""
+    """Causes that more than one factor of a tree counts: cause to factors.
+
+    A factor that names a cause of one below it says whose it is, and counts nothing.
+    """
+    _ends(tree)
     found: dict[str, list[str]] = {}
-    for name, factor in _leaves(tree, ""):
-        for cause in factor.of:
-            found.setdefault(cause, []).append(name)
-    return {cause: names for cause, names in found.items() if len(names) > 1}
+    for cause, way in _causes(tree, ""):
+        found.setdefault(cause, []).append(way)
+    return {cause: ways for cause, ways in found.items() if len(ways) > 1}
 
 
-def _product(node: Tree, way: str) -> Span:
-    if way.count(".") > DEEPEST:
-        raise ValueError(f"{way[:40]}...: a tree is {DEEPEST} levels deep at most")
+def drawn(tree: Tree, random: Any) -> float:
+    """One value of the product: each factor drawn evenly on a log scale."""
+    ends = [(math.log(each.low.si), math.log(each.high.si)) for each in _ends(tree)]
+    return math.exp(sum(random.uniform(low, high) for low, high in ends))
+
+
+def _ends(node: Tree) -> list[Span]:
+    """All that is multiplied, factor by factor; refuses a tree without an end."""
+    found: list[Span] = []
+
+    def gather(node: Tree, way: str, name: str, level: int) -> None:
+        if level > DEEPEST:
+            raise ValueError(f"{way[:40]}...: a tree is {DEEPEST} levels deep at most")
+        if len(found) == MOST:
+            raise ValueError(f"{way[:40]}: a tree has {MOST} factors at most")
+        if isinstance(node, Factor):
+            gather(node.gain, way, name, level + 1)
+        elif (below := _below(node)) is None:
+            found.append(_leaf(node, way, name))
+        elif not below:
+            raise ValueError(f"{way} = {node!r}: no factor in it, nothing to multiply")
+        else:
+            for under, part in below:
+                gather(part, f"{way}.{under}", under, level + 1)
+
+    gather(node, "tree", "tree", 0)
+    return found
+
+
+def _causes(node: Tree, way: str) -> list[tuple[str, str]]:
+    """Every cause with the lowest factors that name it."""
     if isinstance(node, Factor):
-        return _product(node.gain, way)
-    if isinstance(node, Mapping | list | tuple) and not _pair(node):
-        parts = [_product(below, f"{way}.{name}") for name, below in _below(node, way)]
-        found = parts[0]
-        for part in parts[1:]:
-            found = found * part
-        return found
-    return _leaf(node, way)
+        below = _causes(node.gain, way)
+        told = [cause for cause, _ in below]
+        return below + [(c, way) for c in dict.fromkeys(node.of) if c not in told]
+    under = [(f"{way}.{name}" if way else name, p) for name, p in _below(node) or ()]
+    return [pair for name, part in under for pair in _causes(part, name)]
 
 
-def _below(node: Any, way: str) -> list[tuple[str, Tree]]:
-    named = node.items() if isinstance(node, Mapping) else enumerate(node)
-    below = [(str(name), part) for name, part in named]
-    if not below:
-        raise ValueError(f"{way} = {node!r}: no factor in it, and nothing to multiply")
-    return below
+def _below(node: Tree) -> list[tuple[str, Tree]] | None:
+    """The parts of what is multiplied, by name; none of what is one factor."""
+    if isinstance(node, Mapping):
+        return [(str(name), part) for name, part in node.items()]
+    if not isinstance(node, list | tuple):
+        return None
+    ends = len(node) == 2 and all(isinstance(end, Real | Quantity) for end in node)
+    return None if ends else [(str(at), part) for at, part in enumerate(node)]
 
 
-def _pair(node: Any) -> bool:
-    """Whether it is the two ends of one factor."""
-    return (
-        isinstance(node, list | tuple)
-        and len(node) == 2
-        and all(isinstance(end, Real | Quantity) for end in node)
-    )
-
-
-def _leaf(node: Any, way: str) -> Span:
-    """One factor: a span of a plain number."""
-    if isinstance(node, Span | Range):
-        return _plain(span(node), way)
-    ends = list(node) if _pair(node) else [node]
-    name, found = way.rpartition(".")[2], []
-    for end in ends:
-        above_zero(**{way: end})
-        if not isinstance(end, Quantity):
-            try:
-                end = chosen(float(end), label=name)
-            except (OverflowError, TypeError):
-                says = (
-                    f"{way} = {str(end)[:40]}: one number, within every float's reach"
-                )
-                raise ValueError(says) from None
-        found.append(end)
-    ends = found
-    if ends[0] > ends[-1]:
-        least, most = (end.text() for end in ends)
+def _leaf(node: Any, way: str, name: str) -> Span:
+    """One factor: a span of a plain number, or the two ends of one."""
+    found = []
+    pair = node if isinstance(node, list | tuple) else [node]
+    for end in () if isinstance(node, Span | Range) else pair:
+        try:
+            if isinstance(end, Real) and not isinstance(end, bool):
+                end = float(end)
+            above_zero(**{way: end})
+            plain = isinstance(end, Quantity)
+            found.append(end if plain else chosen(float(end), label=name))
+        except (OverflowError, TypeError):
+            says = f"{way} = {str(end)[:40]}: one number, within every float's reach"
+            raise ValueError(says) from None
+    if found and found[0] > found[-1]:
+        least, most = (end.text() for end in found)
         raise ValueError(f"{way} = ({least}, {most}): ends run from least to most")
-    return _plain(Span(ends[0], ends[-1]), way)
-
-
-def _plain(found: Span, way: str) -> Span:
+    ends = Span(found[0], found[-1]) if found else span(node)
     try:
-        return found.to("1")
+        return ends.to("1")
     except UnitError:
-        raise UnitError(
-            f"{way} = {found.text()}: a factor is a ratio, without a unit"
-        ) from None
-
-
-def _leaves(node: Tree, way: str) -> Iterator[tuple[str, Factor]]:
-    if isinstance(node, Factor):
-        yield way, node
-        node = node.gain
-    if isinstance(node, Mapping | list | tuple) and not _pair(node):
-        for name, below in _below(node, way or "tree"):
-            yield from _leaves(below, f"{way}.{name}" if way else name)
+        says = f"{way} = {ends.text()}: a factor is a ratio, without a unit"
+        raise UnitError(says) from None
 
 
 # -- thirty times, and what it is made of ----------------------------------------------
@@ -182,14 +200,3 @@ def generation(new: str = "rubin", old: str = "b200_sxm") -> dict[str, Span]:
         if ends[0] is not None and ends[1] is not None:
             found[name] = span(ends[0] / ends[1])
     return {name: each.to("1").named(f"{name}, times") for name, each in found.items()}
-
-
-def drawn(tree: Tree, random: Any) -> float:
-    """One value of the product: each factor drawn evenly on a log scale."""
-    if isinstance(tree, Factor):
-        return drawn(tree.gain, random)
-    if isinstance(tree, Mapping | list | tuple) and not _pair(tree):
-        return math.prod(drawn(below, random) for _, below in _below(tree, "tree"))
-    ends = _leaf(tree, "tree")
-    low, high = math.log(ends.low.si), math.log(ends.high.si)
-    return math.exp(random.uniform(low, high))

@@ -27,18 +27,20 @@ class Campus:
     - ``gpus``, ``processors``: how many of each
     - ``each``: watts of a GPU with its share of everything, PUE included
     - ``water``: of cooling, volume a second
+    - ``on``: the GPU
     """
 
     gpus: Span
     processors: Span
     each: Span
     water: Span
+    on: str
 
     def tokens(self, model: str, dtype: str, tp: int, batch: int) -> Span:
         """Tokens a second of a model that all of them run."""
-        told = estimate(model, on=SERVER, dtype=dtype, tp=tp, batch=batch)
+        told = estimate(model, on=self.on, dtype=dtype, tp=tp, batch=batch)
         if not told.fits:
-            raise ValueError(f"{model} in {dtype} on {tp} x {SERVER}: {told.why}")
+            raise ValueError(f"{model} in {dtype} on {tp} x {self.on}: {told.why}")
         rate = told.tokens_per_s / chosen(tp, label="GPUs of a copy")
         return (self.gpus * rate).named("tokens a second of the campus")
 
@@ -85,6 +87,7 @@ def campus(
     '500,000 to 710,000'
     """
     above_zero(processors=processors, a_watt=a_watt)
+    on, many = resolve(on, POWER, "server"), chosen(processors).si
     if watts is None:
         watts = chosen(1, "GW", label="the campus")
     meter = watts.to("W") if isinstance(watts, Quantity) else chosen(watts, "W")
@@ -94,18 +97,18 @@ def campus(
         if pue is None
         else span(pue)
     )
-    if over.low.si < 1:
+    if over.to("").low.si < 1:
         raise ValueError(f"PUE {over.text()}: no less than one")
     eight = chosen(PER_SERVER, label="GPUs of a server")
-    server = quoted(POWER[resolve(on, POWER, "server")])
+    server = quoted(POWER[on])
     host = quoted("campus_power.host")
-    share = (server - host) / eight + host * (processors / a_watt) / eight
+    share = (server - host) / eight + host * (many / chosen(a_watt).si) / eight
     each = (over * share).named("watts at the meter for each GPU")
     gpus = (span(meter) / each).named("GPUs of the campus")
-    two = chosen(2 * processors / PER_SERVER, label="processors for each GPU")
+    two = chosen(2 * many / PER_SERVER, label="processors for each GPU")
     volume = span(quoted("campus_water.low"), quoted("campus_water.high"))
     water = volume * (span(meter) / over)
-    return Campus(gpus, gpus * two, each, water.named("water of the campus"))
+    return Campus(gpus, gpus * two, each, water.named("water of the campus"), on)
 
 
 def deal_a_watt(dollars: Quantity, watts: Quantity) -> Quantity:

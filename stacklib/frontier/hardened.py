@@ -1,8 +1,9 @@
-"""What came first, the program or the circuit: seven techniques with their dates.
+"""Paper, circuit, use: seven techniques with the months between.
 
-A date is that of the first paper or release, or of the announcement of the chip: what
-was announced is in nobody's hands yet. Months may be negative: then the circuit waited
-for somebody to use it.
+A paper is the first that we know to describe it; a chip has the month in which it was
+announced and the month in which somebody could buy it, which may never come; a use is a
+program or a model at full size that one can read about. What was announced is in
+nobody's hands yet.
 """
 
 from __future__ import annotations
@@ -15,20 +16,36 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Hardened:
-    """A technique: when a program had it, and when a chip."""
+    """A technique: when a paper, a chip and a program at full size had it.
+
+    - dates: year and month; ``shipped`` is empty where it never was
+    """
 
     technique: str
-    software: str
-    software_date: str  # year and month
-    software_source: str
-    hardware: str
-    hardware_date: str
-    hardware_source: str
+    paper: str
+    paper_date: str
+    paper_source: str
+    chip: str
+    announced: str
+    shipped: str
+    chip_source: str
+    use: str
+    use_date: str
+    use_source: str
+
+    def waited(self, until: str) -> int:
+        """Months from the announcement of the chip to a date; negative before it."""
+        return _months(until) - _months(self.announced)
+
+    @property
+    def lead(self) -> int:
+        """Months from the paper to the announcement of the chip."""
+        return -self.waited(self.paper_date)
 
     @property
     def months(self) -> int:
-        """From the program to the chip."""
-        return _months(self.hardware_date) - _months(self.software_date)
+        """From the use to the announced chip: negative where the circuit waited."""
+        return -self.waited(self.use_date)
 
     @property
     def first(self) -> str:
@@ -48,8 +65,8 @@ def hardening() -> tuple[Hardened, ...]:
     Examples
     --------
     >>> fp4 = next(row for row in hardening() if row.technique == "FP4 training")
-    >>> fp4.first, fp4.months
-    ('hardware', -18)
+    >>> fp4.lead, fp4.first, fp4.months
+    (39, 'hardware', -18)
     """
     path = Path(__file__).parent / "data" / "hardening.csv"
     with path.open(encoding="utf-8", newline="") as lines:

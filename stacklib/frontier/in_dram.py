@@ -18,6 +18,7 @@ from stacklib.memory.tiers.parts import constant
 from stacklib.quantity import Quantity, maximum, one_of, quoted
 from stacklib.quantity.bounds import whole
 from stacklib.quantity.stored import bytes_per_element
+from stacklib.roofline.work.fit import Infeasible
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,8 @@ def in_memory(
         For sizes below one.
     UnknownName
         For a device or format that is not known.
+    Infeasible
+        When matrix and vectors are more than the memory holds.
 
     Examples
     --------
@@ -96,24 +99,28 @@ def in_memory(
     """
     whole(rows=rows, cols=cols, batch=batch)
     device = hardware.get(on) if isinstance(on, str) else on
+    rows, cols, batch = int(rows), int(cols), int(batch)
     size = bytes_per_element(dtype) * (rows * cols)
+    moved = bytes_per_element("bf16") * ((rows + cols) * batch)
+    if size + moved > device.memory_capacity:
+        raise Infeasible(
+            f"{size.text()} of weights and {moved.text()} of vectors; "
+            f"{device.name} holds {device.memory_capacity.text()}"
+        )
     flop = one_of("FLOP") * (2 * rows * cols * batch)
     bandwidth = device.memory_bandwidth
     read = size / bandwidth
-    vectors = bytes_per_element("bf16") * (rows + cols) * batch / bandwidth
+    vectors = moved / bandwidth
     outside = maximum(read, flop / device.peak("bf16")) + vectors
     inside = read * batch / gain() + vectors
-    path = [stage.per_bit for stage in circuit_path(device)]
-    whole_way = sum(path[1:], path[0])
+    first, *path = (stage.per_bit for stage in circuit_path(device))
     bits = size.to("bit")
     return InMemory(
         batch,
         outside.named("time outside"),
         inside.named("time inside"),
-        (bits * whole_way).named("energy of reading it out"),
-        (bits * constant("hbm_activation") * batch).named(
-            "energy of reading it inside"
-        ),
+        (bits * sum(path, first)).named("energy of reading it out"),
+        (bits * constant("hbm_activation") * batch).named("energy of reading inside"),
         gain(),
     )
 
@@ -144,6 +151,7 @@ def loses_from(
     rows: int, cols: int, *, dtype: str = "bf16", on: str = "h100-sxm", most: int = 4096
 ) -> int:
     """The smallest batch at which the memory is no faster than the chip."""
+    whole(most=most)
     for batch in range(1, most + 1):
         if in_memory(rows, cols, batch, dtype=dtype, on=on).times.si <= 1:
             return batch

@@ -9,12 +9,15 @@ axes once, in every order; *settled* goes on until no axis alone helps.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import permutations, product
+from numbers import Real
 from typing import Any
 
 from stacklib.kernels.plan.search import Measured, SearchError, search
+from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.fit import Infeasible
 
@@ -110,7 +113,8 @@ def codesign(
         Values of each axis, that where one stands first. Default: tile, format, size of
         the experts and network of a layer of experts.
     measure : function, optional
-        Seconds of a point, infinity where it does not fit. Default: ``layer_time``.
+        Seconds of a point, as a number, a Quantity or Measured; infinity, or raising
+        Infeasible, where it does not fit. Default: ``layer_time``.
     budget : int
         Points that each method of search pays for.
     seed : int
@@ -119,10 +123,10 @@ def codesign(
     Raises
     ------
     ValueError
-        For no axis, an axis without values or with one twice, more points or axes than
-        can be tried, and what is no time.
+        For no axis, an axis that is no list, has no values or one twice, and more
+        points or axes than can be tried.
     SearchError
-        When the measure fails; it names the point.
+        When the measure fails, or gives what is no time; it names the point.
     Infeasible
         Where the start does not fit.
 
@@ -136,27 +140,28 @@ def codesign(
     >>> needed.gain, needed.product, needed.loss
     (2.0, 1.0, 1.0)
     """
-    axes = {n: list(v) for n, v in (SPACE if space is None else space).items()}
-    _hold(axes)
+    axes = _held(SPACE if space is None else space)
     whole(budget=budget)
     whole(0, seed=seed)
     ask = layer_time if measure is None else measure
     names = tuple(axes)
+    grid = {name: range(len(values)) for name, values in axes.items()}
     seconds = {
-        place: _seconds(ask, _point(axes, place))
-        for place in product(*(range(len(values)) for values in axes.values()))
+        place: _seconds(ask, _point(axes, place), start=not any(place))
+        for place in product(*grid.values())
     }
     start: Place = (0,) * len(axes)
-    if math.isinf(seconds[start]):
-        raise Infeasible(f"{_point(axes, start)}: the start does not fit")
 
     def moved(place: Place, axis: int) -> Place:
         """The best along one axis; itself where none is better."""
-        along = [
-            (*place[:axis], i, *place[axis + 1 :])
-            for i in range(len(axes[names[axis]]))
-        ]
+        along = [(*place[:axis], i, *place[axis + 1 :]) for i in grid[names[axis]]]
         return min(along, key=lambda p: (seconds[p], p != place))
+
+    def walked(place: Place, order: Sequence[int], paid: int = 1) -> tuple[Place, int]:
+        """Axis after axis, each to its best."""
+        for axis in order:
+            place, paid = moved(place, axis), paid + len(grid[names[axis]]) - 1
+        return place, paid
 
     def found(place: Place, paid: int) -> Found:
         return Found(_point(axes, place), seconds[place], paid)
@@ -166,84 +171,89 @@ def codesign(
         place = moved(start, axis)
         gain = seconds[start] / seconds[place]
         alone[name] = Alone(axes[name][place[axis]], seconds[place], gain)
-    greedy = {}
-    for order in permutations(range(len(names))):
-        place, paid = start, 1
-        for axis in order:
-            place, paid = moved(place, axis), paid + len(axes[names[axis]]) - 1
-        greedy[tuple(names[axis] for axis in order)] = found(place, paid)
-    stuck = [p for p in seconds if all(moved(p, a) == p for a in range(len(names)))]
-    stuck = sorted(
-        (p for p in stuck if seconds[p] < math.inf), key=lambda p: seconds[p]
-    )
-    best = min(seconds, key=lambda p: seconds[p])
-    searched = {}
-    for method in METHODS:
-        run = search(
-            axes,
-            lambda p: seconds[_place(axes, p)],
-            method=method,
-            budget=budget,
-            seed=seed,
-        )
-        ended = _place(axes, run.best.point)
-        searched[method] = found(ended, len(run.trials))
+    every = range(len(names))
+    greedy = {
+        tuple(names[axis] for axis in order): found(*walked(start, order))
+        for order in permutations(every)
+    }
+    settled, then = None, (start, 1)
+    while then[0] != settled:
+        settled, then = then[0], walked(then[0], every, then[1])
+    least: dict[tuple[int, Place, Place], float] = {}  # of each line along an axis
+    for place, each in seconds.items():
+        least.update((at, min(each, least.get(at, each))) for at in _lines(place))
+    stuck = [p for p, s in seconds.items() if all(s == least[at] for at in _lines(p))]
+    stuck.sort(key=lambda p: seconds[p])
+
+    def looked(method: str) -> Found:
+        """By a search, which asks what is known here."""
+
+        def at(point: Point) -> float:
+            return seconds[tuple(point.values())]
+
+        run = search(grid, at, method=method, budget=budget, seed=seed)
+        return found(tuple(run.best.point.values()), len(run.trials))
+
     return Result(
         _point(axes, start),
         seconds[start],
         alone,
-        found(best, len(seconds)),
+        found(min(seconds, key=lambda p: seconds[p]), len(seconds)),
         greedy,
-        _settled(start, moved, found, axes),
-        tuple((_point(axes, p), seconds[p]) for p in stuck),
-        searched,
+        found(*then),
+        tuple((_point(axes, p), seconds[p]) for p in stuck if seconds[p] < math.inf),
+        {method: looked(method) for method in METHODS},
     )
 
 
-def _settled(start: Place, moved: Any, found: Any, axes: Mapping[str, Any]) -> Found:
-    """Axis after axis, again and again, until none moves."""
-    place, before, paid = start, None, 1
-    while place != before:
-        before = place
-        for axis, values in enumerate(axes.values()):
-            place, paid = moved(place, axis), paid + len(values) - 1
-    result: Found = found(place, paid)
-    return result
-
-
-def _hold(axes: Mapping[str, list[Any]]) -> None:
-    """Refuse a space that cannot be enumerated."""
-    if not axes:
-        raise ValueError("space = {}: an axis at the least")
-    for name, values in axes.items():
-        if not values:
+def _held(space: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """The axes; refuses a space that cannot be enumerated, before it is written out."""
+    if not isinstance(space, Mapping) or not space:
+        raise ValueError(f"space = {space!r}: names with values, an axis at the least")
+    for name, values in space.items():
+        if isinstance(values, str | bytes | Set) or not hasattr(values, "__len__"):
+            raise ValueError(
+                f"space: {name!r} = {values!r}: a list of values is needed"
+            )
+        if not len(values):
             raise ValueError(f"space: {name!r} has no values, so there are no points")
-        if twice := [v for i, v in enumerate(values) if v in values[:i]]:
-            raise ValueError(f"space: {name!r} has {twice[0]!r} twice")
-    many = math.prod(len(values) for values in axes.values())
-    if many > MOST or len(axes) > AXES:
+    many = math.prod(map(len, space.values()))
+    if many > MOST or len(space) > AXES:
         raise ValueError(
-            f"space: {len(axes)} axes and {many:,} points; at most {AXES} and {MOST:,}"
+            f"space: {len(space)} axes and {many:,} points; at most {AXES} and {MOST:,}"
         )
+    for name, values in space.items():
+        value, times = Counter(map(repr, values)).most_common(1)[0]
+        if times > 1:
+            raise ValueError(f"space: {name!r} has {value} twice")
+    return {name: list(values) for name, values in space.items()}
 
 
-def _seconds(ask: Callable[[Point], Any], point: Point) -> float:
+def _seconds(ask: Callable[[Point], Any], point: Point, start: bool) -> float:
+    """Of a point; infinity for one that does not fit, unless one stands there."""
     try:
         value: Any = ask(dict(point))
-    except (ValueError, LookupError):
-        raise
+        value = value.seconds if isinstance(value, Measured) else value
+        value = value.to("s").value if isinstance(value, Quantity) else value
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        found = float(value) if number else math.nan
+    except Infeasible:
+        if start:
+            raise
+        return math.inf
     except Exception as error:
         raise SearchError(f"the measure failed at {point}: {error}") from error
-    value = value.seconds if isinstance(value, Measured) else value
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not value > 0:
+    if not found > 0:
         raise SearchError(f"the measure gave {value!r} at {point}: seconds, above zero")
-    return float(value)
+    if start and math.isinf(found):
+        raise Infeasible(f"{point}: the start does not fit")
+    return found
+
+
+def _lines(place: Place) -> list[tuple[int, Place, Place]]:
+    """The line of points along each axis that a place is on."""
+    return [(axis, place[:axis], place[axis + 1 :]) for axis in range(len(place))]
 
 
 def _point(axes: Mapping[str, list[Any]], place: Place) -> Point:
     return {n: v[i] for (n, v), i in zip(axes.items(), place, strict=True)}
-
-
-def _place(axes: Mapping[str, list[Any]], point: Mapping[str, Any]) -> Place:
-    return tuple(values.index(point[name]) for name, values in axes.items())

@@ -23,6 +23,7 @@ from stacklib.quantity import quoted
 from stacklib.quantity.bounds import whole
 from stacklib.quantity.names import resolve
 from stacklib.roofline.bound.gemm import Chip, chip_of, predict
+from stacklib.roofline.work.fit import Infeasible
 from stacklib.roofline.work.products import TILES, Product, Tiling
 
 from .fits import SWITCH, sent_seconds
@@ -60,7 +61,6 @@ START = {name: values[0] for name, values in SPACE.items()}
 @lru_cache(maxsize=64)
 def activated(granularity: int, layer: ExpertLayer = ExpertLayer()) -> int:
     """Numbers between an expert's products, all of a token's, for the same loss."""
-    whole(granularity=granularity)
     a, g = (quoted(f"granular.{name}").si for name in ("a", "g"))
     gamma, alpha = (quoted(f"granular.{name}").si for name in ("gamma", "alpha"))
     here, there = (a + g / n**gamma for n in (granularity, layer.granularity))
@@ -71,32 +71,47 @@ def activated(granularity: int, layer: ExpertLayer = ExpertLayer()) -> int:
 def layer_time(
     point: Mapping[str, Any], layer: ExpertLayer = ExpertLayer()
 ) -> Measured:
-    """Seconds of a layer of experts at one point of the space, and what takes most.
+    """Seconds of a layer of experts at one point of the space, and what takes most."""
+    made, sent = parts(point, layer)
+    return Measured(made + sent, "exchange" if sent > made else "products")
+
+
+def parts(
+    point: Mapping[str, Any], layer: ExpertLayer = ExpertLayer()
+) -> tuple[float, float]:
+    """Seconds of its products and of its exchange.
 
     Dispatch in the format of the products, combine in 16 bits; up, gate and down as two
     grouped products with one tile; nothing overlaps.
 
     - ``point``: ``tile``, ``format``, ``experts`` (of a token) and ``network``; what is
       not told is as in ``START``
+    - raises ``Infeasible`` where the experts of a chip are more than its memory
     """
+    for name in point.keys() - START.keys():
+        resolve(name, START, "axis of a layer", exact=True)
     point = {**START, **point}
     form = resolve(point["format"], FORMATS, "format", exact=True)
     network = resolve(point["network"], NETWORKS, "network", exact=True)
-    tile, taken = tuple(point["tile"]), point["experts"]
+    tile = tuple(point["tile"]) if isinstance(point["tile"], list) else point["tile"]
     if tile not in TILES:
         raise ValueError(f"tile = {tile!r}: one of {', '.join(map(str, TILES))}")
+    whole(experts=point["experts"])
+    taken = int(point["experts"])  # one of NumPy's would run over
     inner = activated(taken, layer) // taken
     own = taken * layer.spread // layer.chips  # experts of a chip
-    rows = layer.tokens * taken * layer.chips // (taken * layer.spread)
+    rows = math.ceil(layer.tokens * layer.chips / layer.spread)
     fmt, size = FORMATS[form]
-    chip = _chip(layer.device, fmt)
+    chip, room = _chip(layer.device, fmt), hardware.get(layer.device).memory_capacity.si
+    if (held := own * 3 * inner * layer.hidden * size) > room:
+        says = f"{own:,} of a chip are {held:.3g} B, above its {room:.3g} B"
+        raise Infeasible(f"experts = {taken:,}: {says}")
+    there = _sent(layer, taken, size, network)
+    back = _sent(layer, taken, 2.0, network)
     up = Product(rows, 2 * inner, layer.hidden, fmt, size, size, 2.0, own)
     down = Product(rows, layer.hidden, inner, fmt, size, size, 2.0, own)
     made = sum(_cut(work, chip, tile) for work in (up, down))
-    there = _sent(layer, taken, size, network)
-    back = _sent(layer, taken, 2.0, network)
-    sent = there + back
-    return Measured(made + sent, "exchange" if sent > made else "products")
+    return made, there + back
 
 
 @lru_cache(maxsize=16)

@@ -71,37 +71,25 @@ def bets() -> tuple[Bet, ...]:
     from .spikes import spiking
 
     one = chosen(1, label="one chip")
-    cells = quoted("mythic.weights")
-    loihi = (quoted("loihi2.core") * quoted("loihi2.cores")).named(
-        "memory of a Loihi 2"
-    )
-    pole = quoted("northpole.memory") * quoted("northpole.cards")
+    core = quoted("loihi2.core") * quoted("loihi2.cores")
+    cards = quoted("northpole.memory") * quoted("northpole.cards")
+    mythic = chips_for(MODEL, quoted("mythic.weights"))
+    loihi, pole = chips_for(MODEL, core, "int8"), chips_for(MODEL, cards, "int4")
     each = counted(spiking, take="each", label="additions for each product")
     pair = digital_energy() / quoted("horowitz.add32")
-    rows = chosen(256, label="rows of a bit line")
-    wanted = rows_for(CONVERTER)
+    rows, least = chosen(256, label="rows of a bitline"), rows_for(CONVERTER)
     told = (
-        ("Mythic", "all weights stand in cells", one, chips_for(MODEL, cells)),
-        ("Lightmatter", "products share a conversion", wanted, rows),
-        ("Loihi 2", "a product takes fewer additions than it costs", pair, each),
-        (
-            "Loihi 2",
-            "all weights stand beside neurons",
-            one,
-            chips_for(MODEL, loihi, "int8"),
-        ),
-        (
-            "NorthPole",
-            "all weights stand in the appliance",
-            one,
-            chips_for(MODEL, pole, "int4"),
-        ),
-        ("energy-based", "a model that much smaller is as good", smaller(), one),
+        ("Mythic", "so many chips hold all weights", one, mythic),
+        ("Lightmatter", "so many products share a conversion", least, rows),
+        ("Loihi 2", "a product takes so few additions", pair, each),
+        ("Loihi 2", "so many chips hold all weights", one, loihi),
+        ("NorthPole", "so many appliances hold all weights", one, pole),
+        ("energy-based", "a model so much smaller is as good", smaller(), one),
     )
     # Of rows there must be so many at least, of all else so much at most.
     found = []
     for name, needs, want, today in told:
-        least = name in ("Lightmatter", "energy-based")
-        holds = today.si >= want.si if least else today.si <= want.si
+        more = name in ("Lightmatter", "energy-based")
+        holds = today.si >= want.si if more else today.si <= want.si
         found.append(Bet(name, needs, want, today, holds))
     return tuple(found)

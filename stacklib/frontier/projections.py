@@ -8,11 +8,11 @@ two firms alone sell more than that, not all of it can be true.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from stacklib.cost.spans import Given, Span, span
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, chosen, quoted
 from stacklib.quantity.bounds import at_least
 
 ROUNDED = 1.01  # what is told has two or three digits
@@ -72,54 +72,45 @@ def growth(
     """
     if not isinstance(rates, tuple) or len(rates) != 2:
         raise ValueError(f"rates {rates!r}: the lowest and the highest are needed")
-    low, high = rates
+    low, high = (chosen(rate).si for rate in rates)
     at_least(-0.99, lowest=low, highest=high)
     at_least(1e-9, years=years)
+    many = chosen(years).si
+    if many * math.log1p(high) > 700:
+        raise ValueError(f"{years} years at {high:g} each: no number holds it")
     if low > high:
         raise ValueError(f"rates {rates}: the lower one first")
     start = Span(
-        value / chosen((1 + high) ** years, label="growth, highest"),
-        value / chosen((1 + low) ** years, label="growth, lowest"),
+        value / chosen((1 + high) ** many, label="growth, highest"),
+        value / chosen((1 + low) ** many, label="growth, lowest"),
     ).named("start of the projection")
     if sold is None:
         return Projected(start, None, None)
     known = span(sold)
-    needed = (value / known.low).si ** (1 / years) - 1
+    needed = rate(known.low, value, years)
     return Projected(start, needed, bool(known.low <= start.high * ROUNDED))
 
 
 def rate(first: Quantity, last: Quantity, years: float) -> float:
     """Projected a year between two values."""
     at_least(1e-9, years=years)
-    if first.si <= 0 or last.si <= 0:
-        raise ValueError(f"{first.text()} to {last.text()}: both above zero")
-    return float((last / first).si ** (1 / years) - 1)
-
-
-class Projection(NamedTuple):
-    """A projection of the source documents, by the key of its claim."""
-
-    claim: str
-    value: float  # USD
-    rates: tuple[float, float]
-    years: float
-    sold: float | None  # USD, at the start
-
-
-PROJECTIONS = (
-    Projection("cpo-market-2036", 20e9, (0.37, 0.37), 10, None),
-    # What the two largest firms sold in a year: four times the quarter that is told,
-    # and what the other reported.
-    Projection("eda-tam-2035", 34.71e9, (0.15, 0.20), 10, 4 * 1.24e9 + 6.1e9),
-    Projection("cadence-revenue-growth", 1.24e9, (0.23, 0.23), 1, 1.009e9),
-)
+    grown = span(last) / span(first)  # both above zero, or refused
+    return float(grown.to("").low.si ** (1 / chosen(years).si) - 1)
 
 
 def backed_out() -> dict[str, Projected]:
-    """All of them."""
-    found = {}
-    for claim, value, rates, years, sold in PROJECTIONS:
-        usd = chosen(value, "USD", label=claim)
-        had = None if sold is None else chosen(sold, "USD", label="sold at the start")
-        found[claim] = growth(usd, rates, years, sold=had)
-    return found
+    """The projections of the source documents, by the keys of their claims.
+
+    What design software sold is of its two largest firms: four times a quarter of one,
+    and the other's year.
+    """
+    cpo, eda = quoted("cpo_market.growth").si, quoted("eda_market.growth_low").si
+    first, then = quoted("cadence.q1_2024"), quoted("cadence.q1_2025")
+    sold = chosen(4, label="quarters") * then + quoted("synopsys.fy2024")
+    rates = eda, quoted("eda_market.growth_high").si
+    own = quoted("cadence.growth").si
+    return {
+        "cpo-market-2036": growth(quoted("cpo_market.2036"), (cpo, cpo), 10),
+        "eda-tam-2035": growth(quoted("eda_market.2035"), rates, 10, sold=sold),
+        "cadence-revenue-growth": growth(then, (own, own), 1, sold=first),
+    }

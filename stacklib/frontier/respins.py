@@ -114,19 +114,18 @@ def respin(
     at_least(0, bugs=bugs)
     share(caught=caught)
     at_least(0, months=months)
-    left = bugs * (1 - caught)
+    each, delay = span(fact("masks", "leading")), chosen(months, label="months")
+    left = chosen(bugs).si * (1 - chosen(caught).si)
     first = math.exp(-left * CAUGHT_LATE)
     more, alive, k = 0.0, 1.0, 0
     while alive > 1e-15 and k < 10_000:
         alive *= -math.expm1(-left * CAUGHT_LATE * (1 - CAUGHT_LATE) ** k)
         more += alive
         k += 1
-    late = more * months
-    each = span(fact("masks", "leading"))
     if lost_a_month is not None and months:
-        each = each + span(lost_a_month) * chosen(months, label="months")
+        each = each + span(lost_a_month) * delay
     cost = each * chosen(more, label="sets") if more > 0 else None
-    return Respin(first, 1 + more, late, cost)
+    return Respin(first, 1 + more, more * delay.si, cost)
 
 
 def drawn(
@@ -153,6 +152,8 @@ def drawn(
 
 
 def _poisson(mean: float, pick: random.Random) -> int:
+    if mean > 500:  # exp(-mean) would be nothing
+        return _poisson(mean / 2, pick) + _poisson(mean / 2, pick)
     count, product, floor = 0, pick.random(), math.exp(-mean)
     while product > floor:
         count += 1

@@ -12,6 +12,7 @@ counted.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from stacklib.quantity import quoted
@@ -154,9 +155,12 @@ def spiking(
 
     whole(0, seed=seed)
     whole(hidden=hidden, tests=tests)
-    if not steps or any(b <= a for a, b in zip((0, *steps), steps, strict=False)):
+    steps = tuple(np.atleast_1d(np.array(steps, object)).tolist())
+    for at in steps:
+        whole(steps=at)
+    if not steps or any(b <= a for a, b in pairwise(steps)):
         raise ValueError(f"steps {steps}: whole numbers that rise are needed")
-    whole(steps=steps[0])
+    hidden = int(hidden)
     first, second = trained(seed, hidden)
     x, names = images(tests, seed + 2)
     inside = np.maximum(x @ first, 0)
@@ -179,6 +183,4 @@ def spiking(
             additions.append(added / tests)
     products = first.size + second.size
     within = 1.96 * (plain * (1 - plain) / tests) ** 0.5
-    return Spiking(
-        tuple(steps), tuple(accuracy), tuple(additions), plain, products, within
-    )
+    return Spiking(steps, tuple(accuracy), tuple(additions), plain, products, within)

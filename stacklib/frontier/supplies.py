@@ -1,5 +1,6 @@
 """From wafers to GPUs a year: packages, and the stacks that go on them.
 
+    wafers a month = (end of the year before + end of the year) / 2
     GPUs = wafers a month x 12 x share x packages a wafer x those that work
     stacks = HBM wafers x 12 x good dies a wafer x stacks that work / dies a stack
 
@@ -12,13 +13,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from stacklib.cost.dies import Die
 from stacklib.cost.making import fact
 from stacklib.cost.memory import hbm_die
 from stacklib.cost.spans import Given, Span, least, span
 from stacklib.cost.wafers import grid_dies
-from stacklib.quantity import Quantity, assumed, chosen, counted, quoted, resolve
-from stacklib.quantity.bounds import whole
+from stacklib.quantity import Quantity, chosen, counted, quoted, resolve
+from stacklib.quantity.bounds import at_least, whole
 
 YEARS = ("2024", "2025", "2026")
 MONTHS = 12
@@ -28,7 +28,7 @@ MONTHS = 12
 class Supply:
     """What can be made in a year.
 
-    - ``wafers``: that packaging hands out a month, of all customers
+    - ``wafers``: that packaging hands out a month over the year, of all customers
     - ``packages``: GPUs a year by packaging
     - ``stacks``: GPUs a year by memory, or nothing where no memory was asked for
     """
@@ -62,7 +62,8 @@ def supply(
     Parameters
     ----------
     year : str or int, optional
-        2024, 2025 or 2026: CoWoS wafers a month as said of it.
+        2024, 2025 or 2026: CoWoS wafers a month as said of its end and of the end
+        before, since capacity climbs; of 2024 its own alone.
     share : Span, Range, Quantity or float, optional
         Of the wafers that the maker gets; NVIDIA's as said.
     a_wafer : Span, Range, Quantity or float, optional
@@ -90,48 +91,55 @@ def supply(
     Examples
     --------
     >>> supply(2026).packages.text(digits=2)
-    '5.5 to 10 million'
+    '4.7 to 7.5 million'
     """
     whole(stacks_each=stacks_each, height=height)
-    wafers = span(fact("capacity", f"cowos_{resolve(str(year), YEARS, 'year')}"))
+    year = resolve(str(year), YEARS, "year")
+    wafers = _a_month(YEARS.index(year))
     part = span(fact("capacity", "nvidia_share") if share is None else share)
-    told = span(0.9, 0.98) if works is None else span(works)
+    if works is None:
+        works = span(quoted("cowos.works_low"), quoted("cowos.works_high"))
+    told = span(works)
     for name, value in (("share", part), ("works", told)):
-        if value.high.si > 1:
+        if value.to("").high.si > 1:
             raise ValueError(f"{name} {value.text()}: no more than all")
-    if a_wafer is None and str(year) != YEARS[-1]:
+    if a_wafer is None and year != YEARS[-1]:
         raise ValueError(f"a_wafer of {year}: packages were smaller; say how many fit")
     each = span(fact("capacity", "rubin_a_wafer") if a_wafer is None else a_wafer)
+    each.to("")  # a count, or refused
     months = chosen(MONTHS, label="months")
     packages = wafers * months * part * each * told
     stacks = None
     if hbm_wafers is not None:
-        stacks = _stacks(span(hbm_wafers), height) / chosen(
+        stacks = _stacks(span(hbm_wafers).to(""), int(height)) / chosen(
             stacks_each, label="stacks of a GPU"
         )
         stacks = stacks.named("GPUs of a year by memory")
     return Supply(wafers, packages.named("GPUs of a year by packaging"), stacks)
 
 
+def _a_month(year: int) -> Span:
+    """CoWoS wafers a month, between what is said of both ends of the year."""
+    ends = [fact("capacity", f"cowos_{YEARS[at]}") for at in (max(year - 1, 0), year)]
+    mean = (span(ends[0]) + span(ends[1])) / chosen(2, label="ends of the year")
+    return mean.named("CoWoS wafers a month")
+
+
 def _stacks(wafers: Span, height: int) -> Span:
     """Stacks of a year from wafers a month."""
     small, large = hbm_die()
-    dies = Span(_good(large).low, _good(small).high)
+    dies = Span(large.good.low, small.good.high)
     stacking = span(fact("works", "stacking"))
     months = chosen(MONTHS, label="months")
-    per_stack = chosen(height + 1, label="dies of a stack, with its base")
+    per_stack = chosen(int(height) + 1, label="dies of a stack, with its base")
     return wafers * months * dies * stacking / per_stack
-
-
-def _good(die: Die) -> Span:
-    return die.good
 
 
 def a_wafer(area: float) -> Quantity:
     """Square packages of an area in mm2 that fit on a wafer of 300 mm."""
-    side = math.sqrt(assumed(area, "mm2", "interposer", why="given").to("mm2").value)
-    label = "interposers on a wafer"
-    return counted(grid_dies, side / 1e3, side / 1e3, label=label)
+    at_least(1, area=area)
+    side = math.sqrt(area) / 1e3
+    return counted(grid_dies, side, side, label="interposers on a wafer")
 
 
 def told() -> Quantity:

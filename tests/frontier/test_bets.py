@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stacklib.cost.spans import span
 from stacklib.frontier import analog, asic, in_dram, spikes
-from stacklib.quantity import Quantity, UnknownName
+from stacklib.quantity import Quantity, UnknownName, quoted
 from stacklib.roofline.work.fit import Infeasible
 
 FOLDER = tree.ROOT / "benchmarks"
@@ -82,12 +82,20 @@ def test_where_a_converter_pays():
     [
         {"weights": np.ones(3)},
         {"weights": np.full((2, 2), np.nan)},
+        {"weights": np.zeros((0, 3))},
+        {"weights": np.full((2, 2), 1e300)},
+        {"weights": np.eye(2) * 1j},
+        {"weights": None},
         {"bits": 1},
         {"adc": 0},
+        {"adc": 1},
         {"adc": 99},
         {"noise": -1.0},
         {"noise": float("inf")},
+        {"noise": 1e300},
         {"reach": 0.0},
+        {"reach": 1e-300},
+        {"reach": 1e300},
         {"rows": True},
     ],
 )
@@ -99,10 +107,30 @@ def test_bad_cells_are_refused(bad):
 
 def test_bad_inputs_of_a_product_are_refused():
     """Of another length, or no numbers."""
-    with pytest.raises(ValueError, match="inputs of 3 numbers; 2 are read"):
-        analog.analog_matmul(np.eye(2))([1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match="NaN"):
-        analog.analog_matmul(np.eye(2))([1.0, float("nan")])
+    bar = analog.analog_matmul(np.eye(2))
+    for bad in ([1.0, 2.0, 3.0], 3.0):
+        with pytest.raises(ValueError, match="vectors of 2 are read"):
+            bar(bad)
+    for bad in ([1.0, float("nan")], [1.0, 1e300], [1.0, 1j], "ab"):
+        with pytest.raises(ValueError, match="inputs"):
+            bar(bad)
+
+
+def test_a_vector_feels_no_other():
+    """Nor a narrow whole number, a half-width float, nothing at all, or a zero."""
+    random = np.random.default_rng(4)
+    w, x = random.standard_normal((5, 300)), random.standard_normal((3, 300))
+    x[1] *= x[1] > 1  # a sparse one beside full ones
+    bar = analog.analog_matmul(w, adc=4, rows=np.int8(100))
+    assert bar(x) == pytest.approx(np.stack([bar(one) for one in x]), rel=1e-4)
+    assert bar.conversions == 15
+    narrow = analog.analog_matmul(w, np.uint8(8), 0, np.uint8(4), rows=100)
+    assert (narrow(x) == bar(x)).all()
+    half, whole = analog.analog_matmul(np.float16(w)), analog.analog_matmul(w)
+    assert half(np.float16(x)) == pytest.approx(whole(x), abs=1.0)
+    assert bar(np.zeros((0, 300))).shape == (0, 5)
+    assert (bar(-np.zeros(300)) == 0).all()
+    assert (analog.analog_matmul(np.zeros((2, 300)), noise=0.1)(x) != 0).any()
 
 
 def test_a_model_runs_in_analog_cells():
@@ -149,6 +177,10 @@ def test_the_gain_is_counted_by_walking_the_rows():
     """Large matrices reach the closed form; small ones do not fill the banks."""
     assert in_dram.counted_gain(2**27) == pytest.approx(in_dram.gain().si, rel=1e-6)
     assert in_dram.counted_gain(32 * 1024) < 1
+    # The vendor's simulator counts changes of mode and writes of inputs as well.
+    ran = quoted("pim_simulator.one").si
+    assert ran < in_dram.gain().si < 1.2 * ran
+    assert quoted("pim_simulator.three").si == pytest.approx(ran / 3, rel=0.02)
 
 
 def test_reading_inside_saves_energy_until_it_is_repeated():
@@ -166,6 +198,13 @@ def test_bad_matrices_are_refused():
             in_dram.in_memory(*bad)
     with pytest.raises(UnknownName, match="h100"):
         in_dram.in_memory(4, 4, on="h10")
+    for bad in ((10**30, 10**30, 1), (8192, 8192, 10**30)):
+        with pytest.raises(Infeasible, match="holds 80 GB"):
+            in_dram.in_memory(*bad)
+    small, narrow = (in_dram.in_memory(*[kind(100)] * 3) for kind in (int, np.int8))
+    assert small.times.si == narrow.times.si
+    with pytest.raises(ValueError, match="most = 0"):
+        in_dram.loses_from(8192, 8192, most=0)
     with pytest.raises(ValueError, match="inside wins up to a batch of 2"):
         in_dram.loses_from(8192, 8192, most=2)
 
@@ -207,7 +246,7 @@ def test_the_network_learns_by_its_gradient():
 
 def test_bad_steps_are_refused():
     """They rise, and none is nothing."""
-    for bad in ((), (4, 4), (0, 2), (8, 2)):
+    for bad in ((), (4, 4), (0, 2), (8, 2), (1, 2.5), (1, float("inf")), "12", True):
         with pytest.raises(ValueError):
             spikes.spiking(steps=bad)
     none = spikes.Spiking((1,), (0.2,), (5.0,), 0.9, 10, 0.01)
@@ -247,5 +286,10 @@ def test_draws_lie_in_the_span():
     assert not overlap.certain
     assert math.isinf(asic.drawn(usd(1e8), usd(5e3, 3e4), usd(2e4), draws=500)[-1])
     assert asic.of_share([1.0, 2.0, 3.0], 0.5).si == 2
+    for volumes, share in (([], 0.5), ([1.0], -1), ([1.0], 2), ([1.0, math.inf], 1)):
+        with pytest.raises(ValueError):
+            asic.of_share(volumes, share)
+    one = asic.drawn(*(Quantity(n, "USD") for n in (1e8, 1e4, 3e4)), draws=3)
+    assert 5750 <= one[0] <= one[-1] <= 7000
     with pytest.raises(ValueError):
         asic.asic_break_even(usd(1e8), usd(1e3), usd(1e4), work=-1)

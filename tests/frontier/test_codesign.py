@@ -4,6 +4,7 @@ import json
 import math
 from itertools import permutations, product
 
+import numpy as np
 import pytest
 from _tools import tree
 from hypothesis import given, settings
@@ -11,8 +12,15 @@ from hypothesis import strategies as st
 
 from stacklib import hardware
 from stacklib.frontier import codesign, hardening
-from stacklib.frontier.moe_layer import SPACE, START, activated, layer_time
+from stacklib.frontier.moe_layer import (
+    SPACE,
+    START,
+    ExpertLayer,
+    activated,
+    layer_time,
+)
 from stacklib.kernels.plan.search import SearchError
+from stacklib.quantity import Quantity
 from stacklib.roofline.work.fit import Infeasible
 
 GRIDS = st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 3)).flatmap(
@@ -129,7 +137,18 @@ def test_a_layer_by_hand():
         ({"tile": [(3, 5)]}, None, "tile"),
         ({"network": ["ring"]}, None, "ring"),
         ({"format": ["fp3"]}, None, "fp3"),
-        ({"experts": [0]}, None, "granularity = 0"),
+        ({"experts": [0]}, None, "experts = 0"),
+        ({"experts": [1, True]}, None, "experts = True"),
+        ({"tiel": [(128, 128)]}, None, "did you mean: tile"),
+        ({"tile": [128]}, None, "tile = 128"),
+        ({"a": range(10**12)}, None, "1,000,000,000,000 points"),
+        ({"a": "xyz"}, lambda p: 1.0, "a list of values"),
+        ({"a": {1, 2}}, lambda p: 1.0, "a list of values"),
+        ({"a": 3}, lambda p: 1.0, "'a' = 3"),
+        ([("a", [0, 1])], lambda p: 1.0, "names with values"),
+        ({"a": [0]}, lambda p: {}[p["a"]], "failed at {'a': 0}"),
+        ({"a": [0]}, lambda p: Quantity(1, "J"), "failed at {'a': 0}"),
+        ({"a": [0]}, lambda p: 10**400, "failed at {'a': 0}"),
     ],
 )
 def test_what_is_no_space_is_refused(space, measure, says):
@@ -147,11 +166,55 @@ def test_what_does_not_fit_is_never_chosen():
         codesign(space, lambda p: 1 / p["a"])
 
 
+def short_of_room(point):
+    if point["a"] == 2:
+        raise Infeasible("3 GB > 2 GB")
+    return np.float32(3 - point["a"]) if point["a"] else Quantity(3000, "ms")
+
+
+def test_a_measure_says_it_in_any_of_our_ways():
+    """Quantities of an estimate, NumPy's numbers, and Infeasible with its sum."""
+    found = codesign({"a": np.arange(3)}, short_of_room)
+    assert found.best.point == {"a": 1} and found.gain == 1.5
+    with pytest.raises(Infeasible, match="3 GB > 2 GB"):
+        codesign({"a": [2, 0]}, short_of_room)
+    kinds = codesign({"a": [[1], {"x": 2}, np.zeros(2)]}, lambda p: float(len(p["a"])))
+    assert kinds.gain == 1 and len(kinds.stuck) == 2
+
+
+def test_a_long_axis_is_enumerated_once():
+    """Was: each point asked its whole line, each value all before it."""
+    asked = []
+    space = {"a": range(20_000), "b": (0, 1)}
+    found = codesign(space, lambda p: asked.append(1) or 1 + abs(p["a"] - 777))
+    assert len(asked) == found.best.paid == 40_000
+    assert found.best.point == {"a": 777, "b": 0} and len(found.stuck) == 2
+
+
+@pytest.mark.parametrize(
+    ("point", "layer", "says"),
+    [
+        ({"experts": 10**6}, {}, "1,000,000 of a chip are"),
+        ({}, {"chips": 64}, "experts = 32 do not divide over ranks = 64"),
+        ({}, {"tokens": 0}, "tokens = 0"),
+    ],
+)
+def test_what_is_no_layer_says_so_in_its_own_words(point, layer, says):
+    with pytest.raises(ValueError, match=says):
+        layer_time(point, ExpertLayer(**layer))
+    few, one = ({"experts": kind(32)} for kind in (np.int8, int))
+    assert layer_time(few) == layer_time(one)  # int8: 32 experts of 64 numbers
+
+
 def test_circuits_that_waited_for_their_programs():
     rows = {row.technique: row for row in hardening()}
     assert rows["FP4 training"].months < 0 < rows["prefill apart from decode"].months
     by_hand = (2024 - 2024) * 12 + 3 - 12  # FP4 in March, DeepSeek-V3 in December
-    v3 = rows["FP8 training"].software_date
-    assert by_hand == -9 and v3 == "2024-12"
-    assert sum(row.first == "hardware" for row in rows.values()) == 4
-    assert all(row.software_source and row.hardware_source for row in rows.values())
+    assert by_hand == -9 and rows["FP8 training"].use_date == "2024-12"
+    assert sum(row.first == "hardware" for row in rows.values()) == 6
+    for row in rows.values():
+        assert row.paper_source and row.chip_source and row.use_source
+        assert row.lead > 0 and row.announced < (row.shipped or "9")
+    assert [row.technique for row in rows.values() if not row.shipped] == [
+        "prefill apart from decode"
+    ]

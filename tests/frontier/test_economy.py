@@ -1,7 +1,9 @@
 """Wafers to GPUs, projections, a gigawatt, and what a mistake costs."""
 
 import math
+import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from stacklib import cost
 from stacklib.cost.spans import span
 from stacklib.frontier import (
+    asic,
     campus,
     deals,
     gigawatt,
@@ -20,17 +23,25 @@ from stacklib.frontier import (
     supplies,
     supply,
 )
-from stacklib.quantity import Quantity, UnknownName
+from stacklib.quantity import Quantity, UnknownName, quoted
 
 
 def test_wafers_to_gpus_by_hand():
     """Each end is the product of its ends, and a published count lies between."""
     told = supply(2026, share=0.5, a_wafer=10.0, works=1.0)
     wafers = cost.fact("capacity", "cowos_2026")
-    assert told.packages.low.si == pytest.approx(wafers.low.si * 12 * 0.5 * 10)
-    assert told.packages.high.si == pytest.approx(wafers.high.si * 12 * 0.5 * 10)
+    before = cost.fact("capacity", "cowos_2025")
+    for end in ("low", "high"):  # a year climbs from one end to the other
+        mean = (getattr(before, end).si + getattr(wafers, end).si) / 2
+        assert getattr(told.packages, end).si == pytest.approx(mean * 12 * 0.5 * 10)
     assert told.gpus == told.packages and told.stacks is None
     assert supplies.told().si == pytest.approx(5.4e6 / 595e3)
+    assert quoted("cowos.nvidia_chips_2026") in supply().packages
+    month = quoted("cowos.nvidia_2026").si / 12
+    assert 0.6 * supply().wafers.low.si < month < 0.63 * supply().wafers.high.si
+    assert supply("2026 ").packages.low.si == supply().packages.low.si
+    alone = supply(2024, share=1.0, a_wafer=16.0, works=1.0).wafers
+    assert alone.low.si == cost.fact("capacity", "cowos_2024").low.si
     assert supplies.a_wafer(2831.0).si == 16
 
 
@@ -44,6 +55,8 @@ def test_memory_may_be_what_is_scarce():
     assert doubled.stacks.low.si == pytest.approx(2 * few.stacks.low.si)
     taller = supply(hbm_wafers=1e3, height=25)
     assert taller.stacks.low.si == pytest.approx(few.stacks.low.si / 2)
+    narrow = supply(hbm_wafers=1e3, height=np.int8(127))  # one more is no int8
+    assert narrow.stacks.low.si == pytest.approx(few.stacks.low.si * 13 / 128)
 
 
 @pytest.mark.parametrize(
@@ -53,8 +66,15 @@ def test_memory_may_be_what_is_scarce():
         (2024, {}, ValueError, "say how many fit"),
         (2026, {"share": 1.2}, ValueError, "no more than all"),
         (2026, {"works": 2.0}, ValueError, "no more than all"),
+        (2026, {"works": 0.0}, ValueError, "above zero"),
         (2026, {"a_wafer": -1.0}, ValueError, "above zero"),
         (2026, {"stacks_each": 0}, ValueError, "stacks_each"),
+        (2019, {"a_wafer": 9.0}, UnknownName, "2019"),
+        (2026, {"share": "half"}, ValueError, "half"),
+        (2026, {"works": [0.9, 0.98]}, ValueError, "0.9, 0.98"),
+        (2026, {"share": Quantity(0.5, "USD")}, ValueError, "USD"),
+        (2026, {"a_wafer": Quantity(9, "GW")}, ValueError, "GW"),
+        (2026, {"hbm_wafers": Quantity(1e5, "USD")}, ValueError, "USD"),
     ],
 )
 def test_bad_supplies_are_refused(year, more, error, said):
@@ -85,12 +105,41 @@ def test_which_projections_cannot_be_true():
 
 @pytest.mark.parametrize(
     ("rates", "years"),
-    [((0.2, 0.1), 5), ((-1.5, 0.1), 5), ((0.1, 0.2), 0), ((math.nan, 1), 5)],
+    [
+        ((0.2, 0.1), 5),
+        ((-1.5, 0.1), 5),
+        ((0.1, 0.2), 0),
+        ((math.nan, 1), 5),
+        ((0.1, 0.2), 1e4),
+        ((0.1, 1e300), 5),
+        ((0.1, 0.2), Quantity(5, "USD")),
+        ((0.1, np.array([0.1, 0.2])), 5),
+    ],
 )
 def test_bad_projections_are_refused(rates, years):
-    """Ends the wrong way round, all lost, no time, no number."""
+    """Ends the wrong way round, all lost, no time, no number, more than any number."""
     with pytest.raises(ValueError):
         growth(Quantity(1e9, "USD"), rates, years)
+
+
+def test_narrow_whole_numbers_do_not_run_over():
+    """Eight bits hold neither 2 to the tenth, nor 200 processors, nor 128 dies."""
+    small, usd = np.int8, Quantity(1e9, "USD")
+    told = growth(usd, (small(1), small(1)), small(10)).base.low
+    assert told.si == pytest.approx(1e9 / 1024)
+    many = campus(processors=small(100)).processors.low
+    assert many.si == campus(processors=100).processors.low.si
+    tall = supply(hbm_wafers=1e3, height=small(127)).stacks
+    assert tall.low.si == supply(hbm_wafers=1e3, height=127).stacks.low.si
+
+
+@pytest.mark.parametrize("ends", [(0, 1), (-1, 1), (math.nan, 1), (1, 0)])
+def test_a_rate_between_bad_ends_is_refused(ends):
+    """Nothing grows from nothing, nor to it."""
+    with pytest.raises(ValueError):
+        projections.rate(*ends, 5)
+    with pytest.raises(ValueError, match="USD"):
+        projections.rate(Quantity(1, "USD"), 2.0, 5)
 
 
 def test_a_gigawatt_by_hand():
@@ -119,14 +168,20 @@ def test_tokens_of_a_campus_are_those_of_its_copies():
     told = campus().tokens("llama-3-70b", "fp8", 2, 64)
     one = estimate("llama-3-70b", on="b200-sxm", dtype="fp8", tp=2, batch=64)
     assert told.low.si == pytest.approx(campus().gpus.low.si * one.tokens_per_s.si / 2)
+    older = campus(on="H100 SXM").tokens("llama-3-70b", "fp8", 2, 64)
+    slow = estimate("llama-3-70b", on="h100-sxm", dtype="fp8", tp=2, batch=64)
+    many = campus(on="h100-sxm").gpus.low.si
+    assert older.low.si == pytest.approx(many * slow.tokens_per_s.si / 2)
     with pytest.raises(ValueError, match="deepseek-v3"):
         campus().tokens("deepseek-v3", "bf16", 1, 1)
+    # Another GPU's campus has another GPU's tokens.
+    slower = campus(on="h100-sxm").tokens("llama-3-70b", "fp8", 2, 64)
+    each = told.low.si / campus().gpus.low.si
+    assert slower.low.si < campus(on="h100-sxm").gpus.low.si * each
 
 
 def test_a_deal_a_watt_and_a_system():
     """Ten billion for 750 MW: 13.3 dollars a watt, 307 thousand a CS-3."""
-    from stacklib.quantity import quoted
-
     pair = Quantity(10e9, "USD"), Quantity(750, "MW")
     assert gigawatt.deal_a_watt(*pair).si == pytest.approx(40 / 3)
     each = gigawatt.deal_a_system(*pair, quoted("campus_power.cs3"))
@@ -141,12 +196,22 @@ def test_a_deal_a_watt_and_a_system():
         ({"processors": 0}, ValueError),
         ({"a_watt": float("nan")}, ValueError),
         ({"watts": Quantity(-1, "GW")}, ValueError),
+        ({"pue": Quantity(5, "USD")}, ValueError),
+        ({"pue": "1.1"}, ValueError),
+        ({"on": "gb200"}, UnknownName),
     ],
 )
 def test_bad_campuses_are_refused(more, error):
     """Each by its value."""
     with pytest.raises(error):
         campus(**more)
+
+
+def test_many_mistakes_are_drawn_as_many():
+    """A mean whose exponential is nothing: drawn in halves, not cut short."""
+    pick = random.Random(3)
+    found = [respins._poisson(2000, pick) for _ in range(200)]
+    assert sum(found) / 200 == pytest.approx(2000, abs=4 * (2000 / 200) ** 0.5)
 
 
 @pytest.mark.parametrize(("bugs", "caught"), [(1000, 0.999), (200, 0.98), (10, 0.99)])
@@ -187,28 +252,41 @@ def test_bad_respins_are_refused(bad):
         respin(*bad)
 
 
+def test_bad_delays_shares_and_areas_are_refused():
+    """Units in the place of a count, shares of a whole, areas of nothing."""
+    for bad in (Quantity(5, "USD"), np.array([3.0, 6.0]), "six"):
+        with pytest.raises(ValueError):
+            respin(10, 0.99, months=bad)
+    for bad in (-0.1, 1.5, math.nan, True):
+        with pytest.raises(ValueError, match="share"):
+            asic.of_share([1.0, 2.0], bad)
+    for bad in (0, -1, math.nan, 1e-12):
+        with pytest.raises(ValueError, match="area"):
+            supplies.a_wafer(bad)
+
+
 def test_contracts_by_the_year_and_the_watt():
     """Each is its dollars over its years or watts; two posts' shares differ by 5 %."""
     told = {deal.seller + deal.buyer: deal for deal in deals.deals()}
-    assert told["TrainiumOpenAI"].each.si == pytest.approx(138e9 / 8)
-    assert told["CerebrasOpenAI"].each.si == pytest.approx(40 / 3)
+    assert told["AWSOpenAI"].a_year.si == pytest.approx(138e9 / 8)
+    assert told["CerebrasOpenAI"].a_watt.si == pytest.approx(40 / 3)
+    assert told["AWSAnthropic"].a_watt.si == pytest.approx(20)
+    assert told["SamsungTesla"].a_watt is None
     assert deals.apart().si == pytest.approx(60 / 57)
     assert [s.told.to("%").value for s in deals.shares()] == pytest.approx([60, 57, 50])
     # A higher margin on fewer sales is the smaller profit.
-    assert deals.profits().si == pytest.approx(13 / (0.54 * 33.7))
-    assert deals.oil().si == pytest.approx(2.63e12, rel=1e-2)
+    assert deals.profits().si == pytest.approx(13.5 / (0.54 * 33.73))
+    assert deals.oil().si == pytest.approx(103e6 * 69 * 365)
 
 
 def test_what_each_named_bet_waits_for():
     """Chips that hold a model, rows of a conversion, passes of a token, by hand."""
     told = {(b.name, b.needs.split()[0]): b for b in named_bets.bets()}
-    assert told["Mythic", "all"].today.si == pytest.approx(70.55e9 / 80e6, rel=1e-3)
-    assert told["Loihi 2", "all"].today.si == pytest.approx(
+    assert told["Mythic", "so"].today.si == pytest.approx(70.55e9 / 80e6, rel=1e-3)
+    assert told["Loihi 2", "so"].today.si == pytest.approx(
         70.55e9 / (128 * 192 * 1024), rel=1e-3
     )
-    assert told["Lightmatter", "products"].wanted.si == pytest.approx(
-        4.4e-3 * 256 / 0.3
-    )
+    assert told["Lightmatter", "so"].wanted.si == pytest.approx(4.4e-3 * 256 / 0.3)
     assert told["energy-based", "a"].wanted.si == 12
     assert [b.holds for b in told.values()] == [False, True, True, False, False, False]
     assert named_bets.joules_a_token().si == pytest.approx(672 / 28356)

@@ -2,6 +2,8 @@
 
 import math
 import random
+from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -58,6 +60,8 @@ def test_no_draw_leaves_the_product(tree, seed):
         ({"a": {"b": {"c": (0.5, 1)}}}, 0.5, 1),
         ({"a": Span(chosen(2), chosen(4)), "b": chosen(200, "%")}, 4, 8),
         (Factor([(1, 2), 3], of=("x",)), 3, 6),
+        ({"a": Fraction(1, 2), "1.5x, " + "." * 60: (1, Fraction(3, 2))}, 0.5, 0.75),
+        ([1.0] * 300, 1, 1),
     ],
 )
 def test_known_answers(tree, low, high):
@@ -98,6 +102,12 @@ def test_rubin_over_b200_from_the_rows():
         (None, "tree = None"),
         ({"a": 10**400}, "within every float"),
         (np.array([2, 3]), "one number"),
+        ({"a": {2, 3}}, r"tree\.a = \{2, 3\}"),
+        ({"a": 1e200, "b": 1e200}, "2 factors multiply beyond every float"),
+        ({"a": 1e-200, "b": 1e-200}, "2 factors multiply beyond every float"),
+        ([1.0] * 301, "300 factors at most"),
+        (reduce(lambda below, _: [below, below], range(60), (1, 2)), "at most"),
+        (reduce(lambda below, _: Factor(below), range(5000), 2), "50 levels deep"),
     ],
 )
 def test_what_is_no_factor_is_named(tree, says):
@@ -113,5 +123,14 @@ def test_a_factor_has_no_unit():
 def test_a_tree_that_holds_itself_has_no_product():
     tree: list = []
     tree.append(tree)
-    with pytest.raises(ValueError, match="50 levels deep"):
-        factors({"a": tree})
+    for asked in (factors, twice, lambda tree: drawn(tree, random.Random(0))):
+        with pytest.raises(ValueError, match="50 levels deep"):
+            asked({"a": tree})
+
+
+def test_a_cause_is_counted_where_it_is_named_lowest():
+    one, two = Factor(2, "fp4"), Factor((1, 2), ("fat", "fat"))
+    assert one.of == ("fp4",) and twice({"a": one, "b": two}) == {}
+    assert twice({"a": Factor({"b": one}, ("fp4",))}) == {}
+    both = {"a": Factor({"b": one, "c": [one]}, ("fp4", "x"))}
+    assert twice(both) == {"fp4": ["a.b", "a.c.0"]}

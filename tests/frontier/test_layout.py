@@ -316,8 +316,28 @@ def test_a_thin_wire_a_bare_via_and_a_lost_pin_are_found(layout):
     assert "pin" in found(
         dataclasses.replace(layout, pins=dict.fromkeys(layout.pins, (-1, -1)))
     )
-    with pytest.raises(ValueError, match="layers are m1, m2 and via"):
-        rules(with_shapes(layout, add=(("m9", 0, 0, 1, 1),)))
+    for bad in (("m9", 0, 0, 1, 1), ("m1", 0, 0, 1), ("m1", 0.5, 0, 1, 1)):
+        with pytest.raises(ValueError, match="layers are m1, m2 and via"):
+            rules(with_shapes(layout, add=(bad,)))
+    with pytest.raises(ValueError, match=r"no pin \('p', 'q'\) has a place"):
+        rules(dataclasses.replace(layout, joined={"n": (("p", "q"),)}))
+
+
+def test_a_sheet_of_metal_is_one_short(layout):
+    """However large, in little time; and a via where two nets cross."""
+    sheet = ("m1", -(10**9), -(10**9), 10**9, 10**9)
+    told = [v for v in rules(with_shapes(layout, add=(sheet,))) if v.rule == "short"]
+    assert len(told) == 1 and all(net in told[0].what for net in layout.joined)
+    across = [s for s in layout.shapes if s[0] == "m1" and s[3] - s[1] > 2 * PITCH]
+    along = [s for s in layout.shapes if s[0] == "m2"]
+    vias = [
+        ("via", x, y, right, top)
+        for _, left, y, end, top in across
+        for _, x, low, right, high in along
+        if left < x and right < end and low < y and top < high
+    ]
+    new = [via for via in vias if via not in layout.shapes]
+    assert any("short" in found(with_shapes(layout, add=(via,))) for via in new[:5])
 
 
 def test_too_many_nets_for_the_tracks_are_refused():

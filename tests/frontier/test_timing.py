@@ -130,6 +130,8 @@ def test_longer_wires_take_longer():
             "no cell is named 'gg'.* g",
         ),
         ({"delays": {"NOT": 1.0}, "clock": {"r": 2}}, "no cell is named 'r'"),
+        ({"delays": {"NOT": 1.0}, "wires": {"g": 2}}, "no wire leads to .*'g', -1"),
+        ({"delays": {"NOT": 1.0}, "wires": {("g", 1): 2}}, "no wire leads to"),
     ],
 )
 def test_bad_delays_are_refused(more, said):
@@ -198,6 +200,8 @@ def test_a_wire_that_carries_too_much_is_named():
         ({(1, 1): 1.0}, {"ohm": 0.0}, "ohm"),
         ({1: 1.0}, {}, "node 1: a column and a row"),
         ({(1.5, 1): 1.0}, {}, "x = 1.5"),
+        ({(1, 1): 5.0}, {}, r"1.25 of 1 V lost on the way to \(1, 1\)"),
+        ({(10**6, 10**6): 1.0}, {}, "65536 at most"),
     ],
 )
 def test_bad_loads_are_refused(load, more, said):

@@ -95,19 +95,6 @@ def said_cell(source: str, said: Saying, id: str, count: int) -> dict[str, Any]:
     }
 
 
-def index(chapter: int) -> str:
-    """The first page of a chapter: its title and its sections, to be filled."""
-    row = CHAPTERS[chapter]
-    head = f"# {chapter} {row.title}"
-    sections = "## Sections\n\n:::{section-list}\n:::"
-    return stored(
-        [
-            markdown(f"{row.room}-index", head),
-            markdown(f"{row.room}-sections", sections),
-        ]
-    )
-
-
 def lined(bundle: dict[str, Any]) -> dict[str, Any]:
     """Text as nbformat stores it, a list of lines."""
     return {
@@ -131,13 +118,10 @@ def stored(cells: list[dict[str, Any]]) -> str:
 def contents_with(text: str, folder: str, slug: str) -> str:
     """The table of contents with a section at the end of its chapter."""
     chapter = int(folder[:2])
-    known = [m for m in ENTRY.finditer(text) if int(m[1]) <= chapter]
+    known = [m for m in ENTRY.finditer(text) if int(m[1]) == chapter]
     if not known:
-        raise ValueError(f"book/_toc.yml lists no chapter up to {chapter}; add one")
+        raise ValueError(f"book/_toc.yml lists no chapter {chapter}; add it")
     new = f"          - file: chapters/{folder}/{slug}\n"
-    if int(known[-1][1]) != chapter:
-        head = f"      - file: chapters/{folder}/index\n        sections:\n"
-        new = head + new
     end = text.find("\n", known[-1].end()) + 1 or len(text)
     return text[:end] + new + text[end:]
 

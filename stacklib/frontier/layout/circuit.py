@@ -3,7 +3,8 @@
 A row is a cell, its kind, the nets that it reads and the net that it drives. ``IN``
 drives a net from outside, ``OUT`` reads one; a kind with ``DFF`` in it is a register,
 whose first input is taken at the clock and whose others (clock, enable, reset) are its
-controls. ``0`` and ``1`` are constants and need no driver.
+controls. ``0`` and ``1`` are constants: nothing drives them. Of other makers' cells in
+Yosys' JSON, one with a clock pin is a register; a latch is a gate that lets through.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 CONSTANTS = ("0", "1", "")
+NEEDED = {"SB_CARRY": 3}  # inputs; of other kinds one at least
 SKIPPED = ("$scopeinfo",)
+SHOWN = 12  # cells of a loop that are named
 DATA = Path(__file__).parent / "data"
 
 
@@ -66,6 +69,8 @@ class Circuit:
             if cell.name in names:
                 raise CircuitError(f"two cells are named {cell.name!r}")
             names.add(cell.name)
+            if cell.output in CONSTANTS[:2]:
+                raise CircuitError(f"{cell.name!r} drives the constant {cell.output!r}")
             if cell.output in drivers:
                 first = drivers[cell.output]
                 raise CircuitError(
@@ -81,7 +86,8 @@ class Circuit:
                         f"{cell.name!r} reads net {net!r}, which nothing drives"
                     )
         if len(self.order) < len(self.cells):
-            raise CircuitError(f"a loop of gates: {' -> '.join(self._loop())}")
+            loop, more = self._loop()[:SHOWN], " ..." * (len(self._loop()) > SHOWN)
+            raise CircuitError(f"a loop of gates: {' -> '.join(loop)}{more}")
 
     @cached_property
     def driver(self) -> dict[str, Gate]:
@@ -124,11 +130,11 @@ class Circuit:
     def _loop(self) -> list[str]:
         done = {c.name for c in self.order}
         cell = next(c for c in self.cells if c.name not in done)
-        walked: list[str] = []
+        walked: dict[str, None] = {}
         while cell.name not in walked:
-            walked.append(cell.name)
+            walked[cell.name] = None
             cell = next(c for c in self.before(cell) if c.name not in done)
-        around = walked[walked.index(cell.name) :][::-1]
+        around = list(walked)[list(walked).index(cell.name) :][::-1]
         return [*around, around[0]]
 
 
@@ -137,7 +143,10 @@ def circuit(netlist: Netlist) -> Circuit:
     if isinstance(netlist, Circuit):
         return netlist
     if isinstance(netlist, Mapping):
-        return Circuit(tuple(_of_yosys(_top(netlist))))
+        try:
+            return Circuit(tuple(_of_yosys(_top(netlist))))
+        except (AttributeError, KeyError, TypeError) as lacking:
+            raise CircuitError(f"no JSON of Yosys' write_json: {lacking}") from None
     if not isinstance(netlist, Iterable):
         raise CircuitError(f"{netlist!r}: rows of cells, or Yosys' JSON, are needed")
     if isinstance(netlist, str):
@@ -147,7 +156,7 @@ def circuit(netlist: Netlist) -> Circuit:
 
 def _cell(row: Any) -> Gate:
     if isinstance(row, Gate):
-        return row
+        row = row.name, row.kind, row.inputs, row.output
     try:
         name, kind, inputs, output = row
         if isinstance(inputs, str):
@@ -163,8 +172,9 @@ def _cell(row: Any) -> Gate:
             f"row {str(row)[:60]!r}: a cell has a name and a kind; all but OUT drive a "
             "net, and IN reads none"
         )
-    if kind != "IN" and not nets:
-        raise CircuitError(f"row {str(row)[:60]!r}: {kind} reads nothing")
+    need = NEEDED.get(kind, int(kind != "IN"))
+    if len(nets) < need:
+        raise CircuitError(f"{name!r}, {kind}, reads {len(nets) or 'nothing'}: {need}")
     return Gate(str(name), str(kind), nets, out)
 
 
@@ -175,67 +185,91 @@ def _top(design: Mapping[str, Any]) -> Mapping[str, Any]:
     modules = design.get("modules")
     if not isinstance(modules, Mapping):
         raise CircuitError("no modules: the JSON of Yosys' write_json is needed")
-    tops = [
-        m for m in modules.values() if int(m.get("attributes", {}).get("top", "0"), 2)
-    ]
-    if not tops:
-        tops = [m for m in modules.values() if m["cells"] and "blackbox" not in str(m)]
+
+    def marked(name: str, *marks: str) -> bool:
+        told = modules[name].get("attributes", {})
+        return any(_bits(told.get(mark, 0)) for mark in marks)
+
+    own = {n for n in modules if not marked(n, "blackbox", "whitebox")}
+    tops = [n for n in modules if marked(n, "top")]
+    tops = tops or [n for n in modules if n in own and modules[n]["cells"]]
     if len(tops) != 1:
         raise CircuitError(
             f"{len(tops)} modules may be the top of {', '.join(modules)}; flatten, or "
             "hand over one of them"
         )
-    return tops[0]
+    for name, cell in modules[tops[0]].get("cells", {}).items():
+        if cell["type"] in own:
+            raise CircuitError(f"cell {name!r} is a module, {cell['type']}; flatten")
+    return modules[tops[0]]
+
+
+def _bits(value: Any) -> int:
+    """A parameter or an attribute: a number, or a text of bits, of which x are 0."""
+    return value if isinstance(value, int) else int(value.replace("x", "0"), 2)
 
 
 PINS = {"SB_LUT4": ("I0", "I1", "I2", "I3"), "SB_CARRY": ("I0", "I1", "CI")}
-CONTROLS = ("C", "E", "R", "S")
+CLOCKS = ("C", "CLK", "CK", "CP", "CLK_N", "CKN")
+CONTROLS = (*CLOCKS, "E", "R", "S")
+TAKEN = ("D", "DI")  # what a register takes
 
 
 def _of_yosys(module: Mapping[str, Any]) -> Iterator[Gate]:
     """Cells of one flat module; a lookup table's kind holds its table."""
-    nets: dict[Any, str] = {}
+    taken = set(CONSTANTS)
+
+    def once(told: str, bit: Any) -> str:
+        """A name that no other wire has: brackets may be part of one."""
+        taken.add(told := f"{told}:{bit}" if told in taken else told)
+        return told
+
+    best: dict[Any, tuple[int, str]] = {}
     for name, wire in module.get("netnames", {}).items():
-        for at, bit in enumerate(wire["bits"]):
-            told = f"{name}[{at}]" if len(wire["bits"]) > 1 else name
-            if bit not in nets or (len(told), told) < (len(nets[bit]), nets[bit]):
-                nets[bit] = told
-    nets.update({"0": "0", "1": "1", "x": "0"})  # unknown ones may be either
-    for name, port in module["ports"].items():
-        for at, bit in enumerate(port["bits"]):
-            told = f"{name}[{at}]" if len(port["bits"]) > 1 else name
+        for bit, told in _wires(name, wire):
+            best[bit] = min(best.get(bit, (len(told), told)), (len(told), told))
+    nets = {bit: once(told, bit) for bit, (_, told) in best.items()}
+    nets.update({"0": "0", "1": "1", "x": "0", "z": "0"})  # unknown: may be either
+    for name, port in module.get("ports", {}).items():
+        if port["direction"] not in ("input", "output"):
+            raise CircuitError(f"port {name!r} is {port['direction']}: split it in two")
+        for bit, told in _wires(name, port):
             net = nets.get(bit, f"net{bit}")
             if port["direction"] == "input":
-                yield Gate(f"in:{told}", "IN", (), net)
+                yield Gate(once(f"in:{told}", bit), "IN", (), net)
             else:
-                yield Gate(f"out:{told}", "OUT", (net,), "")
+                yield Gate(once(f"out:{told}", bit), "OUT", (net,), "")
     for name, cell in module["cells"].items():
         if cell["type"] not in SKIPPED:
             yield _of_yosys_cell(name, cell, nets)
 
 
+def _wires(name: str, wire: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
+    """Each bit of a wire, and its name."""
+    for at, bit in enumerate(wire["bits"]):
+        yield bit, f"{name}[{at}]" if len(wire["bits"]) > 1 else name
+
+
 def _of_yosys_cell(name: str, cell: Mapping[str, Any], nets: Mapping[Any, str]) -> Gate:
-    kind, joined = cell["type"], cell["connections"]
-    ways = cell.get("port_directions", {})
-    outputs = [p for p in joined if ways.get(p) == "output"]
-    wide = [p for p in joined if len(joined[p]) != 1]
+    kind, ways = cell["type"], cell.get("port_directions", {})
+    joined = {p: bits for p, bits in cell["connections"].items() if bits}
+    outputs = [p for p in joined if ways.get(p) == "output" and joined[p] != ["x"]]
+    wide = [p for p in joined if len(joined[p]) != 1 and (kind, p) != ("$lut", "A")]
     if len(outputs) != 1 or wide:
         raise CircuitError(
-            f"cell {name!r} of kind {kind}: one output of one bit is needed; map to "
-            "gates or to an iCE40 without memories and multipliers first"
+            f"cell {name!r} of kind {kind}: one output of one bit is needed; flatten, "
+            "map to gates or to an iCE40 without memories and multipliers first"
         )
-    pins: Iterable[str]
-    if "DFF" in kind:
-        pins = ["D", *(p for p in CONTROLS if p in joined)]
-    else:
-        pins = PINS.get(kind, sorted(p for p in joined if p not in outputs))
-    read = tuple(
-        nets.get(joined[p][0], f"net{joined[p][0]}") if p in joined else "0"
-        for p in pins
-    )
+    reads = sorted(p for p in joined if ways.get(p) != "output")
+    data = next((p for p in TAKEN if p in reads), "D")
+    pins: Iterable[str] = PINS.get(kind, reads)
+    if "DFF" in kind or (data in reads and set(CLOCKS) & set(reads)):
+        others = [p for p in reads if p not in CONTROLS and p != data]
+        pins = [data, *(p for p in CONTROLS if p in reads), *others]
+        kind = kind if "DFF" in kind else f"{kind}:DFF"
+    read = tuple(nets.get(bit, f"net{bit}") for p in pins for bit in joined.get(p, "0"))
     table = cell.get("parameters", {}).get("LUT_INIT")
-    if table is not None:
-        kind = f"{kind}:{int(table, 2):04x}"
+    kind += "" if table is None else f":{_bits(table):04x}"
     out = joined[outputs[0]][0]
     return Gate(name, kind, read, nets.get(out, f"net{out}"))
 

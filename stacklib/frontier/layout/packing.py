@@ -2,8 +2,9 @@
 
 A lookup table shares a site with the register that it alone feeds, and with the carry
 of its own bit. Carries that follow one another form a chain, which stands in one column
-from the first site of a tile on; a chain that starts from a net, or whose last carry is
-read by other cells, has one site more for it.
+from the first site of a tile on; where it starts from a net, and where other cells read
+one of its carries, it has one site more. A register that would bring a second clock,
+enable or reset into a tile of the chain stands elsewhere.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .circuit import CONSTANTS, Circuit, CircuitError, Gate
+from .annealing import SITES
+from .circuit import CONSTANTS, Circuit, Gate
 
 WIDE = 15  # a reset that more registers read goes by a global net
 
@@ -31,8 +33,10 @@ class Standing:
 
     @property
     def controls(self) -> tuple[str, ...]:
-        """Clock, enable and reset, which a tile has once; none without a register."""
-        return next((c.controls for c in self.cells if c.register), ())
+        """Kind, clock, enable and reset, which a tile has once; without one none."""
+        told = [c for c in self.cells if c.register and c.controls]
+        # Cells that set and cells that reset may stand together, edges may not.
+        return (told[0].kind.replace("S", "R"), *told[0].controls) if told else ()
 
 
 @dataclass(frozen=True)
@@ -52,28 +56,36 @@ class Together:
 
 
 def pack(circuit: Circuit) -> Together:
-    """Blocks of a circuit; raises for a chain of carries that others read from."""
+    """Blocks of a circuit."""
     blocks: list[Standing] = []
     used: set[str] = set()
-    chains, feeds = [], {}  # the block that hands a carry's net to the fabric
+    chains, feeds = [], {}  # the block that hands a net to a chain's first carry
+
+    def stand(first: int, *cells: Gate) -> None:
+        """On a chain's next site: cells, and their register if the tile allows it."""
+        tile = blocks[first + (len(blocks) - first) // SITES * SITES :]
+        clocked = {b.controls for b in tile} - {()}
+        register = _fed(circuit, cells[-1]) if cells[-1].kind != "SB_CARRY" else []
+        if not clocked or clocked == {Standing("", (r,)).controls for r in register}:
+            cells = (*cells, *register)
+        used.update(c.name for c in cells)
+        blocks.append(Standing(cells[0].name, cells))
+
     for chain in _carries(circuit):
         first = len(blocks)
         if chain[0].inputs[2] not in CONSTANTS:
             blocks.append(Standing(f"{chain[0].name}+in", ()))
             feeds[len(blocks) - 1] = chain[0].inputs[2]
-        for carry in chain:
-            table = _table_of(circuit, carry)
-            cells = [carry, *([table] if table else [])]
-            cells += _fed(circuit, table) if table else []
-            used.update(c.name for c in cells)
-            blocks.append(Standing(carry.name, tuple(cells)))
-        last = _table_after(circuit, chain[-1], used)
-        if last:
-            cells = [last, *_fed(circuit, last)]
-            used.update(c.name for c in cells)
-            blocks.append(Standing(last.name, tuple(cells)))
-        elif circuit.readers[chain[-1].output]:
-            blocks.append(Standing(f"{chain[-1].name}+out", ()))
+        for carry, following in zip(chain, [*chain[1:], None], strict=True):
+            stand(first, carry, *_table_of(circuit, carry, used))
+            last = [] if following else _table_after(circuit, carry, used)
+            if last:
+                stand(first, *last)
+            elif any(
+                c is not following and (not _own(following, c, pin) or c.name in used)
+                for c, pin in circuit.readers.get(carry.output, ())
+            ):
+                blocks.append(Standing(f"{carry.name}+out", ()))
         chains.append(tuple(range(first, len(blocks))))
     for cell in circuit.cells:
         if cell.name not in used and not cell.register:
@@ -106,52 +118,35 @@ def _is_reset(circuit: Circuit, net: str) -> bool:
 def _carries(circuit: Circuit) -> list[list[Gate]]:
     """Chains of carries, each from its first to its last."""
     carries = [c for c in circuit.cells if c.kind == "SB_CARRY"]
-    after = {c.inputs[2]: c for c in carries}
-    if len(after) < len([c for c in carries if c.inputs[2] not in CONSTANTS]):
-        raise CircuitError("two carries go on from one net; a chain has one next")
-    heads = [
-        c
-        for c in carries
-        if c.inputs[2] in CONSTANTS or circuit.driver[c.inputs[2]].kind != "SB_CARRY"
-    ]
+    made = {c.output for c in carries}
+    after = {c.inputs[2]: c for c in carries[::-1] if c.inputs[2] in made}
     found = []
-    for head in heads:
-        chain = [head]
-        while chain[-1].output in after:
-            chain.append(after[chain[-1].output])
-        for carry, following in pairwise(chain):
-            for reader, pin in circuit.readers[carry.output]:
-                if reader is not following and not _own(following, reader, pin):
-                    raise CircuitError(
-                        f"{reader.name!r} reads the carry of {carry.name!r} inside a "
-                        "chain; only the last carry of a chain leaves it"
-                    )
-        found.append(chain)
+    for head in carries:
+        if after.get(head.inputs[2]) is not head:
+            found.append([head])
+            while found[-1][-1].output in after:
+                found[-1].append(after[found[-1][-1].output])
     return found
 
 
-def _own(carry: Gate, table: Gate, pin: int) -> bool:
+def _own(carry: Gate | None, table: Gate, pin: int) -> bool:
     """Whether a lookup table is that of the carry's own bit."""
-    same = (
-        table.inputs[1:3] == carry.inputs[:2] and table.inputs[3:] == carry.inputs[2:]
-    )
-    return table.kind.startswith("SB_LUT4") and pin == 3 and same
+    same = carry is not None and table.inputs[1:] == carry.inputs
+    return same and pin == 3 and table.kind.startswith("SB_LUT4")
 
 
-def _table_of(circuit: Circuit, carry: Gate) -> Gate | None:
-    net = next(n for n in (carry.inputs[2], *carry.inputs) if n not in CONSTANTS)
-    for cell, _ in circuit.readers[net]:
-        if _own(carry, cell, 3):
-            return cell
-    return None
+def _table_of(circuit: Circuit, carry: Gate, used: set[str]) -> list[Gate]:
+    net = next((n for n in carry.inputs[::-1] if n not in CONSTANTS), None)
+    readers = circuit.readers[net] if net else []
+    own = [c for c, _ in readers if _own(carry, c, 3) and c.name not in used]
+    return own[:1]
 
 
-def _table_after(circuit: Circuit, carry: Gate, used: set[str]) -> Gate | None:
+def _table_after(circuit: Circuit, carry: Gate, used: set[str]) -> list[Gate]:
     """The lookup table that alone reads the last carry, by the pin that may."""
     readers = circuit.readers.get(carry.output, [])
-    if len(readers) == 1 and readers[0][1] == 3 and readers[0][0].name not in used:
-        return readers[0][0]
-    return None
+    one = len(readers) == 1 and readers[0][1] == 3 and readers[0][0].name not in used
+    return [readers[0][0]] if one else []
 
 
 def _fed(circuit: Circuit, cell: Gate) -> list[Gate]:
@@ -171,7 +166,7 @@ def _nets(
     wide: frozenset[str],
 ) -> dict[str, tuple[int, ...]]:
     home = {c.name: at for at, b in enumerate(blocks) for c in b.cells}
-    outs = {blocks[c[-1]].name: c[-1] for c in chains if not blocks[c[-1]].cells}
+    outs = {blocks[at].name: at for chain in chains for at in chain}
     beside = {(a, b) for chain in chains for a, b in pairwise(chain)}
     nets = {}
     for net, driver in circuit.driver.items():
@@ -182,7 +177,7 @@ def _nets(
         for cell, pin in circuit.readers[net]:
             at = home[cell.name]
             by_carry = driver.kind == "SB_CARRY" and (start, at) in beside
-            fed_in = cell.kind == "SB_CARRY" and pin == 2 and driver.kind != "SB_CARRY"
+            fed_in = pin == 2 and feeds.get(at - 1) == net and cell.kind == "SB_CARRY"
             if not by_carry and not fed_in:
                 ends.append(at)
         pins = tuple(dict.fromkeys([start, *ends]))

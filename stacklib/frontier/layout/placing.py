@@ -38,6 +38,8 @@ class Floor:
 
     def __post_init__(self) -> None:
         whole(columns=self.columns, rows=self.rows)
+        if not isinstance(self.memory, tuple):
+            raise ValueError(f"memory {self.memory!r}: a tuple of columns is needed")
 
     @cached_property
     def logic(self) -> tuple[int, ...]:

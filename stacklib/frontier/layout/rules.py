@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, combinations
+from numbers import Integral
 
 from .routing import CUT, FIRST, HALF, PITCH, SECOND, Rect, Wired
 
 WIDTH, SPACE = 2 * HALF, PITCH - 2 * HALF
-BUCKET = 4 * PITCH
+BUCKET, LARGE = 4 * PITCH, 4096  # a shape in more buckets is held against all
+LAYERS = (FIRST, SECOND, CUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,17 @@ def rules(layout: Wired) -> list[Violation]:
     """
     if not isinstance(layout, Wired):
         raise ValueError(f"{str(layout)[:40]!r}: what ``route`` returns is needed")
-    for layer, x0, y0, x1, y1 in layout.shapes:
-        if layer not in (FIRST, SECOND, CUT) or x0 >= x1 or y0 >= y1:
+    for shape in layout.shapes:
+        layer, *ends = shape
+        whole = len(ends) == 4 and all(isinstance(n, Integral) for n in ends)
+        if layer not in LAYERS or not whole or ends[0] >= ends[2] or ends[1] >= ends[3]:
             raise ValueError(
-                f"shape {(layer, x0, y0, x1, y1)}: layers are {FIRST}, {SECOND} and "
-                f"{CUT}, then left, low, right and high"
+                f"shape {shape}: layers are {FIRST}, {SECOND} and {CUT}, then left, "
+                "low, right and high in whole units"
             )
+    unknown = {end for ends in layout.joined.values() for end in ends} - {*layout.pins}
+    if unknown:
+        raise ValueError(f"no pin {min(unknown)} has a place; pins has those")
     group, pairs = _groups(layout.shapes)
     return [
         *_widths(layout.shapes),
@@ -72,17 +80,21 @@ def rules(layout: Wired) -> list[Violation]:
 def _near(shapes: tuple[Rect, ...]) -> set[tuple[int, int]]:
     """Pairs of shapes that lie within the least distance of one another."""
     buckets: dict[tuple[int, int], list[int]] = {}
+    large = []
     for at, (_, x0, y0, x1, y1) in enumerate(shapes):
-        for x in range((x0 - SPACE) // BUCKET, (x1 + SPACE) // BUCKET + 1):
-            for y in range((y0 - SPACE) // BUCKET, (y1 + SPACE) // BUCKET + 1):
+        xs = range((x0 - SPACE) // BUCKET, (x1 + SPACE) // BUCKET + 1)
+        ys = range((y0 - SPACE) // BUCKET, (y1 + SPACE) // BUCKET + 1)
+        if len(xs) * len(ys) > LARGE:
+            large.append(at)
+            continue
+        for x in xs:
+            for y in ys:
                 buckets.setdefault((x, y), []).append(at)
-    found = set()
-    for members in buckets.values():
-        for n, a in enumerate(members):
-            for b in members[n + 1 :]:
-                if max(_gap(shapes[a], shapes[b])) < SPACE:
-                    found.add((a, b))
-    return found
+    pairs = ((min(a, b), max(a, b)) for a in large for b in range(len(shapes)))
+    every = chain(pairs, *(combinations(m, 2) for m in buckets.values()))
+    return {
+        (a, b) for a, b in every if a != b and max(_gap(shapes[a], shapes[b])) < SPACE
+    }
 
 
 def _gap(a: Rect, b: Rect) -> tuple[int, int]:
@@ -150,8 +162,10 @@ def _compared(layout: Wired, group: list[int]) -> Iterator[Violation]:
     touched: dict[tuple[str, str], int] = {}
     first = [(n, s) for n, s in enumerate(layout.shapes) if s[0] == FIRST]
     by_row: dict[int, list[tuple[int, Rect]]] = {}
+    lines = {y for _, y in layout.pins.values()}
     for n, shape in first:
-        for row in range(shape[2], shape[4] + 1):
+        rows = range(shape[2], shape[4] + 1)
+        for row in rows if len(rows) < LARGE else filter(rows.__contains__, lines):
             by_row.setdefault(row, []).append((n, shape))
     for pin, (x, y) in layout.pins.items():
         for n, (_, x0, _, x1, _) in by_row.get(y, ()):

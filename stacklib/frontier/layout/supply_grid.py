@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from stacklib.quantity.bounds import above_zero, at_least, whole
+from stacklib.roofline.work.fit import Infeasible
 
 from .placing import Placement
+
+LARGEST = 65_536  # nodes that are solved for
 
 Node: TypeAlias = tuple[int, int]
 
@@ -72,9 +75,11 @@ def ir_drop(
 
     Raises
     ------
+    Infeasible
+        When a node would fall below zero: the wires cannot carry so much.
     ValueError
         For a load that is negative or no number, a placement without ``amps``, no node
-        that draws, or no supply.
+        that draws, no supply, or a grid of more than 65,536 nodes.
 
     Examples
     --------
@@ -90,6 +95,8 @@ def ir_drop(
     tall = max(y for _, y in drawn) + 1
     if isinstance(load, Placement):
         wide, tall = load.grid.columns + 1, load.grid.rows + 1
+    if (wide + 1) * (tall + 1) > LARGEST:
+        raise ValueError(f"a grid of {wide + 1} x {tall + 1} nodes; {LARGEST} at most")
     nodes = [(x, y) for x in range(wide + 1) for y in range(tall + 1)]
     rim = [(x, y) for x, y in nodes if x in (0, wide) or y in (0, tall)]
     held = set(rim if supply is None else supply)
@@ -113,6 +120,8 @@ def ir_drop(
         into[b] += flow
     free = [n for n in nodes if n not in held]
     where = min(nodes, key=lambda n: (level[n], n))
+    if level[where] < 0:
+        raise Infeasible(f"{lost[where]:.3g} of {volts:g} V lost on the way to {where}")
     return Drop(
         level,
         volts - level[where],
@@ -140,7 +149,7 @@ def _drawn(
         for block, (x, y, _) in zip(load.packed.blocks, load.sites, strict=True):
             if not block.pad:
                 drawn[x, y] = drawn.get((x, y), 0.0) + amps
-        return drawn
+        load = {}
     for node, amount in load.items():
         if not isinstance(node, tuple) or len(node) != 2:
             raise ValueError(f"node {node!r}: a column and a row, (x, y), are needed")

@@ -14,10 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from numbers import Real
 from typing import Any, TypeAlias
 
 from stacklib.quantity import quoted
 
+from .annealing import SITES
 from .circuit import CONSTANTS, Circuit, CircuitError, Gate, Netlist, circuit
 from .placing import Placement
 
@@ -151,11 +153,14 @@ def timing(
         netlist.packed.circuit if isinstance(netlist, Placement) else circuit(netlist)
     )
     clocks = _checked(clock or {})
-    names = {c.name for c in read.cells}
-    for name in [*clocks, *(name for name, _ in wires or ())]:
+    names = {c.name: c for c in read.cells}
+    pins = [key if isinstance(key, tuple) else (key, -1) for key in wires or ()]
+    for name, pin in [*((name, None) for name in clocks), *pins]:
         if name not in names:
             near = get_close_matches(str(name), names, 3) or sorted(names)[:3]
             raise CircuitError(f"no cell is named {name!r}; there is {', '.join(near)}")
+        if pin is not None and pin not in range(len(names[name].inputs)):
+            raise CircuitError(f"no wire leads to {(name, pin)}: a cell and its pin")
     known = ice40() if delays is None else delays
     model = _Model(read, known, _wires(read, told, wires), clocks)
     late, early = model.arrivals(max), model.arrivals(min)
@@ -176,7 +181,7 @@ def timing(
         )
         found.append((cell.name, steps, arrival, arrival - at, hold))
     if not found:
-        raise ValueError("no register and no output: there is nothing to be timed")
+        raise ValueError("no register or output takes a signal: nothing to be timed")
     least = max(need for *_, need, _ in found)
     if period is None:
         period = least
@@ -187,7 +192,7 @@ def timing(
 
 
 def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{name} {value!r}: a number of nanoseconds is needed")
     if not math.isfinite(value) or value < 0:
         raise ValueError(f"{name} {value!r}: a delay is finite and not negative")
@@ -209,10 +214,12 @@ def _wires(
         each = float(quoted("ice40.wire_tile").si) * NS
         for net in packed.nets:
             driver = packed.circuit.driver[net]
-            x, y, _ = at[driver.name]
+            x, y, z = at[driver.name]
             for cell, pin in read.readers[net]:
-                if at[cell.name] == (x, y, at[driver.name][2]) and cell.register:
-                    continue  # inside one site
+                up = (at[cell.name][1] - y) * SITES + at[cell.name][2] - z
+                chained = driver.kind == "SB_CARRY" and pin > 1 and 0 < up <= 2
+                if x == at[cell.name][0] and (chained or (cell.register and not up)):
+                    continue  # up the chain, or inside one site
                 far = abs(at[cell.name][0] - x) + abs(at[cell.name][1] - y)
                 found[cell.name, pin] = first + each * far
         out = float(quoted("ice40.carry_out").si) * NS

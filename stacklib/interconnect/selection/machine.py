@@ -43,6 +43,7 @@ LIKE = {  # which generation's constants stand for another chip's
     "pascal": "volta",
     "turing": "volta",
     "ada": "ampere",
+    "rubin": "blackwell",
 }
 BOX = 8  # chips of a server whose links join fewer
 GRACE = 200e9  # bytes a second to a processor of NVIDIA's own: no slot is as fast

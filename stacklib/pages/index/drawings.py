@@ -6,6 +6,7 @@ from stacklib.plots.drawing.parts import gpu, memory
 
 from .accelerators import accelerators_map
 from .diy import diy_map
+from .frontier import frontier_map
 from .interconnect import interconnect_map
 from .kernels import kernels_map
 from .quantizers import quantizers_map
@@ -15,6 +16,7 @@ from .serving import serving_map
 __all__ = [
     "accelerators_map",
     "diy_map",
+    "frontier_map",
     "gpu_map",
     "interconnect_map",
     "kernels_map",

@@ -4,27 +4,44 @@ A tile of the matrix units has 16 rows at the least, so that one token costs as 
 16; ``gemm`` has no kernel but those. Libraries keep others for few rows: each weight is
 read once, made ready to multiply once, and multiplied by every row that there is. From
 which number of rows on tiles are faster is asked of both.
+
+A grid of few blocks leaves units idle, and one more row of tiles fills some of them. So
+that no product takes longer than one of more rows, the few rows of such a grid are also
+asked for as those that begin the next row of tiles.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.quantity import DTYPES
 
 from ..work.bounds import device_of
-from ..work.products import EXPAND, Product
+from ..work.products import EXPAND, Product, tilings
 from . import gemm
 
+_TILE, _AHEAD = 16, 8  # rows of the lowest tile; rows of tiles beyond its own
 _LANES = "fp32"  # in which lanes multiply what has 16 bits or is widened to them
 
 
 def kernel_time(work: Product, on: str | Accelerator) -> float:
     """Seconds of a product by the faster of both kinds of kernel, without its start."""
-    found = gemm.gemm_time(work, on, "kernel")
-    return min(float(found.time - found.launch), few_rows_time(work, on))
+    device = device_of(on)
+    found = gemm.gemm_time(work, device, "kernel")
+    least = min(float(found.time - found.launch), few_rows_time(work, device))
+    chip = gemm.chip_of(device, work.dtype)
+    drawn = chip.bandwidth * hardware.efficiency("dram_gemm")
+    for _ in range(_AHEAD):
+        thin = found.tiling is not None and found.tiling.blocks < 2 * chip.units
+        work = replace(work, m=_TILE * math.ceil(work.m / _TILE) + 1)
+        if not thin or work.bytes / drawn >= least:
+            break
+        found = gemm.predict(work, chip, "kernel", tilings(work, int(chip.units)), 0.0)
+        least = min(least, float(found.time - found.launch))
+    return least
 
 
 def few_rows_time(work: Product, on: str | Accelerator) -> float:

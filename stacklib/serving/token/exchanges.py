@@ -7,7 +7,8 @@ from typing import Any
 
 from stacklib.interconnect.experts.dispatch import dispatch_bytes
 from stacklib.interconnect.selection.machine import Fabric, fabric
-from stacklib.interconnect.selection.timed import collective_time, family
+from stacklib.interconnect.selection.padded import padded_time
+from stacklib.interconnect.selection.timed import family
 from stacklib.kernels.rows.sampling_time import (
     FLASH_LAUNCHES,
     GATHER_S,
@@ -45,8 +46,8 @@ def exchange_time(
     direct, found = software == "engine", 0.0
     if tp > 1:
         size = rows / ep * model.hidden * ACTIVATION
-        once = collective_time("all_reduce", size, _fabric(device, tp), direct=direct)
-        found += all_reduces(model) * once.time
+        once = padded_time("all_reduce", size, _fabric(device, tp), direct=direct)
+        found += all_reduces(model) * once
     if ep > 1:
         on = _fabric(device, ep * tp)
         for kind, block in enumerate(model.kinds):
@@ -61,8 +62,8 @@ def exchange_time(
                     ranks_per_node=min(ep, on.local),
                     experts=block.mlp.experts,
                 ).sent
-                once = collective_time("all_to_all", sent, on, direct=direct)
-                found += 2 * model.count(kind) * once.time  # there and back
+                once = padded_time("all_to_all", sent, on, direct=direct)
+                found += 2 * model.count(kind) * once  # there and back
     return found
 
 

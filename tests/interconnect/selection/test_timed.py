@@ -191,3 +191,14 @@ def test_topo_islands_and_choices():
     alone = read_topo("\tGPU0\tCPU Affinity\nGPU0\t X \t0-7\n")
     with pytest.raises(ValueError, match="1 GPU"):
         choices(alone, sizes)
+
+
+@pytest.mark.rows("size", [1 << at for at in range(10, 31, 2)])
+def test_a_generation_with_faster_links_is_never_slower(size):
+    """Rubin stood with constants of Ampere's, without sums in its switches."""
+    for direct in (False, True):
+        now, then = (
+            collective_time("all_reduce", size, fabric(key, 8), direct=direct).time
+            for key in ("rubin", "b200_sxm")
+        )
+        assert now <= then * (1 + 1e-9)

@@ -1,7 +1,89 @@
-"""Section 10.5: Supply"""
+"""Section 10.5: the page's loop and spans beside the room's, and its claims."""
 
-from stacklib.pages.frontier import supply
+import re
+
+import pytest
+
+from stacklib import pages
+from stacklib.frontier import campus, supply
+from stacklib.pages.frontier import supply as page
+from stacklib.pages.frontier.supply import drawings
+from stacklib.quantity import quoted
+
+from ...programs import loop_of
+
+loop = loop_of("10-frontier/supply")
 
 
-def test_the_example_is_what_the_page_takes():
-    assert supply.example().si == 64
+def said(*changes):
+    """The numbers that the loop prints, least and most."""
+    lines = loop.prints(*changes).splitlines()
+    return [
+        [float(x.replace(",", "")) for x in re.findall(r"[\d.,]*\d", line)]
+        for line in lines
+    ]
+
+
+def test_the_loop_prints_the_spans_of_the_room():
+    made, site, need = page.made(), campus(), page.needed()
+    for found, end, other in zip(said(), ("low", "high"), ("high", "low"), strict=True):
+        ours = getattr(page.wafers(), end), getattr(made.packages, end)
+        assert found[0] == pytest.approx(ours[0].si, rel=1e-6)
+        assert found[1] == pytest.approx(ours[1].si / 1e6, abs=5e-3)
+        assert found[2] == pytest.approx(getattr(need, end).to("GW").value, abs=0.05)
+        assert found[3] == pytest.approx(getattr(site.gpus, other).si, abs=1)
+
+
+def test_the_last_rate_of_the_year_is_too_high():
+    begun = "for name, (begin, end, share, works, pue) in ends.items():"
+    low, high = said(begun, f"{begun}\n    begin = end")
+    climbed = page.climbed()
+    assert low[1] == pytest.approx(climbed.low.si / 1e6, abs=5e-3)
+    assert high[1] == pytest.approx(climbed.high.si / 1e6, abs=5e-3)
+    assert quoted("cowos.nvidia_chips_2026") < climbed.low
+    assert quoted("cowos.nvidia_chips_2026") in supply().packages
+    assert quoted("cowos.nvidia_2026") in page.wafers()
+
+
+def test_packaging_is_short_if_the_plan_of_memory_came_true():
+    made, old = page.made(), page.made(page.BUILT)
+    assert made.stacks.low > made.packages.high
+    assert made.gpus.low.si == made.packages.low.si
+    assert old.stacks.low < made.packages.low < old.stacks.high
+
+
+def test_a_plan_outside_the_span_lies_in_it_by_what_is_drawn():
+    assert page.planned() < page.site().gpus.low
+    drawn = quoted("abilene.gpus") / quoted("abilene.drawn").to("GW").value
+    assert drawn in page.site().gpus
+
+
+def test_the_token_and_its_campus():
+    eights, joules = page.copies(), page.alone()
+    watts = joules.low / page.chain.time(page.SECTION)
+    assert (eights.high * watts).to("GW").value == pytest.approx(1)
+    assert page.shared().high.si * 100 < joules.low.si
+    assert page.fewer(page.MORE, page.LEAN) < page.fewer(page.MORE)
+
+
+def test_what_is_told_adds_up():
+    assert [row["a watt"] is None for row in page.contracts()] == [0, 0, 0, 1]
+    assert page.market().high < page.sold() < quoted("eda_market.2035")
+    assert (
+        len(page.foundries()) == 2 and "million GPUs" in drawings.wafer_to_meter().html
+    )
+
+
+@pytest.mark.parametrize(
+    ("id", "verdict"),
+    [
+        ("eda-tam-2035", "conflict"),
+        ("cadence-revenue-growth", "agrees with its source"),
+        ("table-rental-h100", "close"),
+        ("openai-cerebras-deal", "cited"),
+        ("feynman-optical-nvlink-year", "cited"),
+        ("agentic-cpu-per-gw", "open"),
+    ],
+)
+def test_claims_are_judged(id, verdict):
+    assert pages.judge(id).verdict == verdict

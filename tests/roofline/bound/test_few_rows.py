@@ -63,3 +63,18 @@ def test_it_takes_no_less_than_its_bytes_and_its_multiply_adds(chip):
             assert time > work.operations / device.peak("fp32").si
         assert time > before  # of more rows
         before = time
+
+
+@pytest.mark.rows(
+    "work, chip, rows",
+    [
+        (product(m=1, n=3584, k=4096, dtype="fp8"), "mi300x", 16),
+        (product(m=1, n=768, k=4096), "b200-sxm", 32),
+    ],
+)
+def test_a_row_more_that_fills_idle_units_takes_no_less(work, chip, rows):
+    """A row of tiles more draws more bandwidth: 17 rows took less time than 16."""
+    falls = [tiled(replace(work, m=m), chip) for m in (rows, rows + 1)]
+    assert falls[0] > falls[1]
+    times = [kernel_time(replace(work, m=m), chip) for m in range(1, 131)]
+    assert all(one <= more * (1 + 1e-12) for one, more in pairwise(times))
