@@ -39,7 +39,7 @@ class Hardened:
         return _months(self.announced) - _months(self.paper_date)
 
     def waited(self, until: str = "") -> int:
-        """Months from the announcement to the use, or another date; below 0 before it."""
+        """Months from the announcement to the use or a date; below 0 before it."""
         return _months(until or self.use_date) - _months(self.announced)
 
     @property

@@ -208,9 +208,8 @@ def test_what_is_no_layer_says_so_in_its_own_words(point, layer, says):
 
 def test_circuits_that_waited_for_their_programs():
     rows = {row.technique: row for row in hardening()}
-    assert (
-        rows["prefill apart from decode"].waited() < 0 < rows["FP4 training"].waited()
-    )
+    late, early = rows["prefill apart from decode"], rows["FP4 training"]
+    assert late.waited() < 0 < early.waited()
     v3 = rows["FP8 training"].use_date  # DeepSeek-V3 in December, FP4 in March
     assert v3 == "2024-12" and early.waited(v3) == 12 - 3
     assert sum(row.first == "hardware" for row in rows.values()) == 6
