@@ -14,6 +14,7 @@ from stacklib.hardware import THIS_MACHINE, get
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, OTHER, TP
 from stacklib.pages.serving import journey as street
 from stacklib.quantity import Quantity, chosen, constant, counted, counting
+from stacklib.quantity.records import recorded
 from stacklib.roofline import Infeasible
 
 HERE = "10-frontier/journey"
@@ -22,6 +23,7 @@ BATCHES = (8, 128)  # of the published runs that are shown
 DENSE, LONG, MIXED = "dense, chat", "dense, long answers", "mixtures of experts"
 WINDOW = "mixtures, a window with pauses"  # InferenceX
 KINDS = {"dense": DENSE, "long": LONG, "mixed": MIXED, "window": WINDOW}
+SEEN = "M-0033"  # of them: Llama-3.1-70B, eight answers on four H100s
 FEW = 16  # tokens of a short answer
 MACHINES = DEVICE, OTHER, THIS_MACHINE  # two to rent, and the one that made the page
 
@@ -200,6 +202,16 @@ def over(of: str, which: str = "high") -> float:
     """The median of an end of the prediction over what a meter showed."""
     ends = [(getattr(span, which) / row.measured).si for row, span in published()[of]]
     return median(ends)
+
+
+def seen() -> Quantity:
+    """Watts of four H100s that write with Llama-3.1-70B, as they were published."""
+    return recorded(meters.FILE, SEEN, "watts", unit="W", label="four boards, metered")
+
+
+def sold() -> Quantity:
+    """Watts that those four are sold with."""
+    return (get(DEVICE).tdp * chosen(4, label="boards")).named("four boards, as sold")
 
 
 # -- three machines --------------------------------------------------------------------

@@ -100,7 +100,7 @@ def _machine(key: str) -> d.Node:
     rows += [_line(event, at, key) for event in page.timed(key)]
     if phase.gap is not None and phase.ceiling is not None:
         least, most = phase.gap
-        told = [(d.Shown(least, "J", 2), " to ", d.Shown(most, "J", 2))]
+        told = [(d.Shown(least, "J"), " to ", d.Shown(most, "J"))]
         share = least.si / phase.ceiling.si
         gap = Fall("the gap", at[1], share, share, told, "ink", hatched=True)
         rows.append(_row("not explained", [d.Nothing(), gap, d.Nothing()]))

@@ -125,6 +125,13 @@ def leaner() -> Quantity:
     return (left[0] / left[1]).named("times as fast, engine ten times as quick")
 
 
+def rent(on: str = OLD, case: str = FIRST) -> Quantity:
+    """Dollars an hour of a B200, and of a Rubin at which a token costs the same."""
+    hour = chip(OLD).fields["cloud_price"]
+    assert hour is not None
+    return hour if on == OLD else (hour * faster(case)).named("rent of equal tokens")
+
+
 def cases() -> list[dict[str, Any]]:
     """Each case on both, and the gain with and without losses."""
     return [
