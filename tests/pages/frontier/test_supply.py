@@ -60,9 +60,9 @@ def test_a_plan_outside_the_span_lies_in_it_by_what_is_drawn():
 
 def test_the_token_and_its_campus():
     eights, joules = page.copies(), page.alone()
-    watts = joules.low / page.chain.time(page.SECTION)
+    watts = joules.low / page.step()
     assert (eights.high * watts).to("GW").value == pytest.approx(1)
-    assert page.shared().high.si * 100 < joules.low.si
+    assert page.shared().high.si * 50 < joules.low.si
     assert page.fewer(page.MORE, page.LEAN) < page.fewer(page.MORE)
 
 

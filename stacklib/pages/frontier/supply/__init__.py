@@ -12,10 +12,11 @@ from stacklib.cost.spans import Span, span
 from stacklib.frontier import campus, deals, gigawatt, projections, supplies, supply
 from stacklib.frontier.gigawatt import Campus
 from stacklib.frontier.supplies import Supply
-from stacklib.pages import chain
+from stacklib.pages.chain.posts import CONTEXT, MODEL, TP
 from stacklib.quantity import Quantity, chosen, counted, maximum, minimum, quoted
+from stacklib.serving import estimate
 
-YEAR, SECTION = "2026", "10-frontier/supply"
+YEAR = "2026"
 GPU, OURS = "b200-sxm", "h100-sxm"
 PLANNED, BUILT = "hbm_capacity.2025", "hbm_capacity.2024"
 SERVED = ("llama-3-70b", "fp8", 2, 64)  # model, format, GPUs of a copy, readers
@@ -97,13 +98,19 @@ def saved() -> Quantity:
 
 def copies() -> Span:
     """Eights of H100s in a gigawatt."""
-    return (site(OURS).gpus / chosen(8, label="H100s of the token")).named("eights")
+    return (site(OURS).gpus / chosen(TP, label="H100s of the token")).named("eights")
+
+
+@cache
+def step() -> Quantity:
+    """Seconds of the token by itself: no other answers, and no prompts of others."""
+    return estimate(MODEL, on=OURS, dtype="bf16", tp=TP, context=CONTEXT).tpot
 
 
 def alone() -> Span:
     """Joules at the meter, at the most, while eight H100s write one token."""
-    eight = site(OURS).each * chosen(8, label="H100s of the token")
-    return (eight * chain.time(SECTION)).to("J").named("one token at the meter")
+    eight = site(OURS).each * chosen(TP, label="H100s of the token")
+    return (eight * step()).to("J").named("one token at the meter")
 
 
 def rate() -> Span:
