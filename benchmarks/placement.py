@@ -216,6 +216,8 @@ def told(name: str, ours: placing.Placement, seconds: float | None) -> dict[str,
     row |= {"wrong": len(placing.legal(ours)), "megahertz": timing(ours).megahertz}
     row |= {"times_s": seconds} if seconds else {}
     print(row, flush=True)
+    if name == "ours-0":  # that the page shows
+        row["sites"] = " ".join(f"{x},{y},{z}" for x, y, z in ours.sites)
     return row
 
 
