@@ -30,8 +30,8 @@ def test_the_loop_prints_the_spans_of_the_room():
         ours = getattr(page.wafers(), end), getattr(made.packages, end)
         assert found[0] == pytest.approx(ours[0].si, rel=1e-6)
         assert found[1] == pytest.approx(ours[1].si / 1e6, abs=5e-3)
-        assert found[2] == pytest.approx(getattr(need, end).to("GW").value, abs=0.05)
-        assert found[3] == pytest.approx(getattr(site.gpus, other).si, abs=1)
+        assert found[3] == pytest.approx(getattr(need, end).to("GW").value, abs=0.05)
+        assert found[4] == pytest.approx(getattr(site.gpus, other).si, abs=1)
 
 
 def test_the_last_rate_of_the_year_is_too_high():

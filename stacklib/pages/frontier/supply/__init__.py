@@ -144,6 +144,13 @@ def price(gpu: str, what: str) -> Span:
     return Span(minimum(*said), maximum(*said)).named(f"{gpu}, {what}")
 
 
+def profits_later() -> Quantity:
+    """Profit over profit a quarter after that of ``deals.profits``."""
+    memory = quoted("hynix_2026.margin") * quoted("hynix_2026.revenue")
+    foundry = quoted("tsmc_2026.margin") * quoted("tsmc_2026.revenue")
+    return (memory / foundry).to("").named("one profit over the other, a quarter later")
+
+
 def a_watt() -> Span:
     """Dollars of GPUs alone for a watt at the meter."""
     return (price("b200_sxm", "purchase") / site().each).to("USD/W").named("a watt")
