@@ -74,4 +74,6 @@ def what_each_shortens() -> d.Drawing:
         parts = (("products", made, "layer-4", False), ("exchange", sent, LINK, True))
         bars.append(d.Bar(name, parts, whole.named("scale"), [words], 12.0))
     title = "Four experts shorten the products and lengthen the exchange."
-    return d.draw(d.below(*bars, gap=8), name="what-each-shortens", title=title)
+    scene = d.below(*bars, gap=8)
+    name = "what-each-shortens"
+    return d.draw(scene, name=name, title=title, devices=[page.OTHER])
