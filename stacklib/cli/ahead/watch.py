@@ -133,7 +133,9 @@ def _score(args: argparse.Namespace, found: Watch) -> None:
 
 def _record(score: Score) -> str:
     """What a list is worth so far, in one line."""
-    counts = f"{score.settled} settled, {score.void} void, {score.open} open"
+    names = ("settled", "void", "open")
+    told = [(getattr(score, name), name) for name in names]
+    counts = ", ".join(f"{n} {name}" for n, name in told if n)
     if score.brier is None:
         return f"{counts}; no score before something is settled"
     assert score.naive_brier is not None

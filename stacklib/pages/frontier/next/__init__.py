@@ -125,6 +125,13 @@ def leaner() -> Quantity:
     return (left[0] / left[1]).named("times as fast, engine ten times as quick")
 
 
+def rent(on: str = OLD, case: str = FIRST) -> Quantity:
+    """Dollars an hour of a B200, and of a Rubin at which a token costs the same."""
+    hour = chip(OLD).fields["cloud_price"]
+    assert hour is not None
+    return hour if on == OLD else (hour * faster(case)).named("rent of equal tokens")
+
+
 def cases() -> list[dict[str, Any]]:
     """Each case on both, and the gain with and without losses."""
     return [
@@ -197,7 +204,7 @@ def hardened(what: str) -> float:
     """Months from paper to chip, from chip to use, and how many chips waited."""
     rows = frontier.hardening()
     by = {row.technique: row for row in rows}
-    waited = [-row.months for row in rows if row.first == "hardware"]
+    waited = [row.waited() for row in rows if row.first == "hardware"]
     found = {
         "techniques": len(rows),
         "months to the chip": median(row.lead for row in rows),
@@ -218,7 +225,7 @@ def dates() -> list[dict[str, Any]]:
             "announced": row.announced,
             "shipped": row.shipped or "never",
             "used at full size": f"{row.use}, {row.use_date}",
-            "chip waited (months)": None if row.months > 0 else -row.months,
+            "chip waited (months)": row.waited() if row.first == "hardware" else None,
         }
         for row in frontier.hardening()
     ]
