@@ -91,9 +91,6 @@ def _machine(key: str) -> d.Node:
         heads[1][1:] = [d.Shown(phase.ceiling, "J"), " at most"]
         paid = page.million(found.dollars, f"a million tokens, {short}")
         heads[2][1:] = [d.Shown(paid, "USD", 2), ", million"]
-    elif found.measured is not None:
-        seen = found.measured.named("a token, measured")
-        heads[0][1:] = [d.Shown(seen), " measured"]
     names = [[d.line(word, bold=True), tuple(told)] for word, *told in heads]
     rows = [_row("", [d.Words(two, "start") for two in names])]
     at = [0.0, 0.0, 0.0]
