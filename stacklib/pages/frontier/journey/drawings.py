@@ -118,9 +118,8 @@ def _line(event: Event, at: list[float], key: str) -> d.Node:
     """One line's bars, each where the one before it ended."""
     name, role = ROLES[event.name]
     whole, time = page.alone(key), event.time.named(f"time, {name}")
-    three: list[Any] = [
-        Fall(f"time of {name}", at[0], *[(time / whole.time).si] * 2, [(time,)], role)
-    ]
+    share = (time / whole.time).si
+    three: list[Any] = [Fall(f"time of {name}", at[0], share, share, [(time,)], role)]
     if event.joules and event.dollars and whole.token.ceiling and whole.dollars:
         drawn = event.joules.named(f"joules, {name}")
         paid = page.million(event.dollars, f"dollars, {name}")

@@ -12,14 +12,14 @@ from stacklib.plots.live.parts import counted
 from stacklib.plots.marks import Spec, across, axis, cells, chart, line
 from stacklib.plots.spec import readout
 
-SIDE, DELAYS = 8, {"XOR": 0.4, "AND": 0.3, "OR": 0.3, "DFF": 0.54}  # ns
-EFFORTS = (0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+SIDE, DELAYS = 6, {"XOR": 0.4, "AND": 0.3, "OR": 0.3, "DFF": 0.54}  # ns
+EFFORTS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 def controls() -> list[dict[str, Any]]:
     """Swaps, seed, and bits of the adder."""
     return [
-        choices.slider("effort", "Swaps, over the usual number", EFFORTS, 0.2),
+        choices.slider("effort", "Swaps, over the usual number", EFFORTS, 0.3),
         choices.slider("seed", "Seed of the swaps", tuple(range(10)), 2),
         choices.slider("bits", "Bits of the adder", (2, 4, 6, 8), 6),
     ]
@@ -35,8 +35,8 @@ def explore(*, effort: float, seed: int, bits: int) -> Spec:
     wires = sum(step.wire for step in paths.worst.steps)
     return chart(
         f"{here.wire_length} tiles of wire, {paths.least:.2f} ns.",
-        x=axis("Column", limits=across(SIDE + 2)),
-        y=axis("Row", limits=across(SIDE + 2)),
+        x=axis("Column", limits=across(SIDE + 2), ticks=range(SIDE + 2)),
+        y=axis("Row", limits=across(SIDE + 2), ticks=range(SIDE + 2)),
         marks=[
             cells(tiles, "tiles in use", "simulated", shade=0.4, series=0),
             line(xs, ys, "worst path", "simulated", series=1),

@@ -204,7 +204,7 @@ def hardened(what: str) -> float:
     """Months from paper to chip, from chip to use, and how many chips waited."""
     rows = frontier.hardening()
     by = {row.technique: row for row in rows}
-    waited = [-row.months for row in rows if row.first == "hardware"]
+    waited = [row.waited() for row in rows if row.first == "hardware"]
     found = {
         "techniques": len(rows),
         "months to the chip": median(row.lead for row in rows),
@@ -225,7 +225,7 @@ def dates() -> list[dict[str, Any]]:
             "announced": row.announced,
             "shipped": row.shipped or "never",
             "used at full size": f"{row.use}, {row.use_date}",
-            "chip waited (months)": None if row.months > 0 else -row.months,
+            "chip waited (months)": row.waited() if row.first == "hardware" else None,
         }
         for row in frontier.hardening()
     ]

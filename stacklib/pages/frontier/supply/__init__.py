@@ -77,8 +77,8 @@ def planned() -> Quantity:
 
 def reticles(year: str) -> Quantity:
     """Scanner fields of the roadmap's interposer, of 2026 or 2027."""
-    quotes = fact("carries", "cowos_l").quotes
-    return next(quote.value for quote in quotes if quote.date == year)
+    said = fact("carries", "cowos_l").quotes
+    return next(quote.value for quote in said if quote.date == year)
 
 
 def fitting(year: str) -> Quantity:
@@ -127,21 +127,15 @@ def shared() -> Span:
 # -- dollars ---------------------------------------------------------------------------
 
 
-def billions(dollars: Quantity) -> Quantity:
-    """Dollars in billions."""
-    return (dollars / chosen(1e9, "USD", label="a billion")).to("")
-
-
-def dollars(paid: Quantity) -> Quantity:
+def dollars(paid: Quantity, unit: float = 1) -> Quantity:
     """As a count, which is read in millions and billions."""
-    return (paid / chosen(1, "USD", label="a dollar")).to("")
+    return (paid / chosen(unit, "USD", label="dollars")).to("")
 
 
 def system() -> Quantity:
     """Dollars of a CS-3, if the contract bought systems and nothing else."""
-    deal, cs3 = "deal_cerebras", quoted("campus_power.cs3")
-    dollars, watts = quoted(f"{deal}.dollars"), quoted(f"{deal}.watts")
-    return gigawatt.deal_a_system(dollars, watts, cs3)
+    keys = "deal_cerebras.dollars", "deal_cerebras.watts", "campus_power.cs3"
+    return gigawatt.deal_a_system(*map(quoted, keys))
 
 
 def price(gpu: str, what: str) -> Span:
@@ -161,8 +155,8 @@ def contracts() -> list[dict[str, Any]]:
         {
             "buyer": deal.buyer,
             "seller": deal.seller,
-            "billions of dollars": billions(deal.dollars),
-            "a year": billions(deal.a_year),
+            "billions of dollars": dollars(deal.dollars, 1e9),
+            "a year": dollars(deal.a_year, 1e9),
             "a watt": deal.a_watt.to("USD/W") if deal.a_watt else None,
         }
         for deal in deals.deals()
