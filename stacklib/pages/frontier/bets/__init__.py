@@ -127,7 +127,7 @@ def _row(id: str, words: str) -> dict[str, Any]:
     told = listed(id)
     return {
         "forecast": words,
-        "due": told.due,
+        "by the end of": told.due[:4],
         "the book": given(id).to("%"),
         "naive": given(id, "naive").to("%"),
         "naive says": told.naive_says,
