@@ -13,6 +13,7 @@ from stacklib.diy.splits import Speed
 from stacklib.pages.chain.posts import CONTEXT, MODEL
 from stacklib.pages.figures_of import measured, row
 from stacklib.quantity import Quantity, chosen, counting, maximum, minimum
+from stacklib.roofline import decode_step
 from stacklib.roofline.work.fit import Infeasible
 
 FORMAT = "q4_k_m"
@@ -63,11 +64,12 @@ def read() -> Quantity:
 
 
 def ceiling(split: str = "tensors", card: str = PAIR, many: int = 2) -> Quantity:
-    """Tokens a second if nothing but memory took time."""
-    busy = many if split == "tensors" else 1
-    full = hardware.get(card).memory_bandwidth.across(busy)
-    token = chosen(1, "token", label="a token")
-    return (token * full / read()).to("token/s").named(f"ceiling by {split}")
+    """Tokens a second if nothing but memory took time; by layers, cards take turns."""
+    form: dict[str, Any] = {"dtype": FORMAT, "kv_dtype": "bf16"}
+    # The step counts its own token's cache, too: of as many tokens in all.
+    step = decode_step(MODEL, on=card, tp=many, context=CONTEXT - 1, **form)
+    turns = chosen(1 if split == "tensors" else many, label="turns of a token")
+    return (step.tokens_per_s / turns).named(f"ceiling by {split}")
 
 
 @counting("tokens a second of two unlike cards, by layers", unit="token/s", family="J")

@@ -18,6 +18,7 @@ from stacklib.evidence.predict import predictor
 from stacklib.evidence.validate import quantile
 from stacklib.hardware.errors import error_band
 from stacklib.interconnect.networks.pcie import board_path, farthest, slot
+from stacklib.interconnect.schedules.closed import closed_cost, closed_count
 from stacklib.pages.chain.posts import CONTEXT, MODEL
 from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantity.leaves import stamp
@@ -117,15 +118,23 @@ def layers_each() -> Quantity:
     return (layers / chosen(MANY, label="cards")).named("layers of a card")
 
 
+@counting("share of the array that a card of {many} sends around a ring")
+def sent(many: int) -> float:
+    """By the closed form of the schedule."""
+    return float(closed_count("all_reduce", "ring", many).share)
+
+
 def crossing() -> Quantity:
     """Bytes that each card sends in an all-reduce of a whole prompt."""
-    many = chosen(MANY, label="cards")
-    return (2 * (many - 1) / many * activations(CONTEXT)).named("sent by each card")
+    return (sent(MANY) * activations(CONTEXT)).named("sent by each card")
 
 
-def exchange(lanes: int) -> Quantity:
-    """Seconds of one all-reduce of the prompt."""
-    return (crossing() / way(lanes)).to("ms").named(f"an exchange, {lanes} lanes")
+@counting("an exchange, {lanes} lanes", unit="s", shown="ms")
+def exchange(lanes: int) -> float:
+    """Seconds of one all-reduce of the prompt: its bytes, without its steps."""
+    size, beta = activations(CONTEXT).si, 1 / way(lanes).si
+    asked: dict[str, Any] = {"size": size, "alpha": 0.0, "beta": beta}
+    return float(closed_cost("all_reduce", "ring", MANY, **asked).beta)
 
 
 def exchanges() -> Quantity:
