@@ -62,7 +62,7 @@ def binds(lines, inputs, by=0.1, together=()):
 # ---- tests ----
 
 LINES = {"read": 6.1, "multiply": 0.9, "exchange": 0.8, "launch": 0.4, "pause": 4.4}
-NAMES = "memory", "arithmetic", "links", "kernels", "engine"
+NAMES = "memory", "arithmetic", "exchanges", "kernels", "engine"
 INPUTS = {name: (own,) for name, own in zip(NAMES, LINES, strict=True)}
 MANY = {**LINES, "read": 6.4, "multiply": 3.1, "exchange": 5.8}
 SIDE = [("read", "multiply")]
@@ -117,7 +117,7 @@ def test_worth():
 def test_binds():
     for lines, name in (
         (LINES, "memory"),
-        ({**MANY, "exchange": 7.1}, "links"),
+        ({**MANY, "exchange": 7.1}, "exchanges"),
         ({**LINES, "read": 3.0}, "engine"),
         ({**LINES, "read": 3.0, "pause": 3.0}, "memory"),
     ):

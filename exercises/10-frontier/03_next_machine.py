@@ -44,37 +44,31 @@ def rent(lines, gains, hour):
 # ---- tests ----
 
 ALONE = {"reading": 2.8, "exchanges": 0.8, "launches": 0.4, "engine": 4.4}
-CROWD = {"reading": 5.0, "exchanges": 1.5, "launches": 0.4, "engine": 4.4}
+CROWD = {**ALONE, "reading": 5.0, "exchanges": 1.5}
 SHEETS = ({"reading": 2.86, "exchanges": 2.0}, {"reading": 2.3}, {"engine": 10.0})
 CASES = [{"lines": x, "gains": gains} for x in (ALONE, CROWD) for gains in SHEETS]
 
 
-def total(lines, gains, rest=1.0):
-    """All lines, on the next machine; of those without a gain only a part."""
-    return sum(
-        ms * rest if n not in gains else ms / gains[n] for n, ms in lines.items()
-    )
+def times(lines, gains, rest=1.0):
+    """Before over after; of lines without a gain only a part is counted."""
+    after = [ms / gains[n] if n in gains else ms * rest for n, ms in lines.items()]
+    return sum(lines.values()) / sum(after)
 
 
 def mean(lines, gains):
     """Gains by the time they stand for: what a sum of times is not."""
-    return sum(ms * gains.get(n, 1) for n, ms in lines.items()) / total(lines, {})
+    more = [ms * gains.get(n, 1) for n, ms in lines.items()]
+    return sum(more) / sum(lines.values())
 
 
 def test_faster():
-    expect.function_matches(
-        faster,
-        lambda lines, gains: total(lines, {}) / total(lines, gains),
-        CASES,
-        rel=1e-6,
-        mistakes={
-            "Weigh times, not gains: a line ten times as fast is not worth ten.": mean,
-            "Lines without a gain take what they took.": (
-                lambda lines, gains: total(lines, {}) / total(lines, gains, 0.0)
-            ),
-        },
-    )
-    expect.reading("times as fast, one reader", faster(**CASES[0]))
+    mistakes = {
+        "Weigh times, not gains: a line ten times as fast is not worth ten.": mean,
+        "Lines without a gain take what they took.": lambda **case: times(
+            **case, rest=0
+        ),
+    }
+    expect.function_matches(faster, times, CASES, rel=1e-6, mistakes=mistakes)
 
 
 def test_a_gain_of_no_line_is_refused():
@@ -83,28 +77,20 @@ def test_a_gain_of_no_line_is_refused():
 
 
 def test_most():
+    over = "That is one over the share that goes; the rest stays."
     expect.function_matches(
         most,
-        lambda lines, name: 1 / (1 - lines[name] / total(lines, {})),
+        lambda lines, name: times(lines, {name: 1e12}),
         [{"lines": x, "name": name} for x in (ALONE, CROWD) for name in x],
-        rel=1e-6,
-        mistakes={
-            "That is one over the share that goes; the rest stays.": (
-                lambda lines, name: total(lines, {}) / lines[name]
-            )
-        },
+        mistakes={over: lambda lines, name: sum(lines.values()) / lines[name]},
     )
 
 
 def test_rent():
+    down = "A faster machine may cost more, not less."
     expect.function_matches(
         rent,
-        lambda lines, gains, hour: hour * total(lines, {}) / total(lines, gains),
+        lambda hour, **case: hour * times(**case),
         [{**case, "hour": 24.0} for case in CASES],
-        rel=1e-6,
-        mistakes={
-            "A faster machine may cost more, not less.": (
-                lambda lines, gains, hour: hour * total(lines, gains) / total(lines, {})
-            )
-        },
+        mistakes={down: lambda hour, **case: hour / times(**case)},
     )

@@ -11,10 +11,10 @@ such as `{"chip": ["silicon", "FP4"], "FP4": ["FP4"]}`.
 
 Ends that run downwards, such as `(5, 3)`, and ends that are not above zero are no
 factor: raise `ValueError`. Then move the sliders of section 10.3 to the factors of a
-slide that you were shown, and say what it counts twice.
+slide that you were shown, and say what it counts again.
 
 hint: A product is largest where each of its factors is. A cause that one factor names
-twice is still behind one factor.
+again is still behind one factor.
 """
 
 import math

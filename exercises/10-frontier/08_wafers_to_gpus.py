@@ -9,16 +9,14 @@ and a base die; HBM comes as `hbm` wafers a month for this maker, with `good` di
 
 - `by_packaging(begin, end, share, fit, works)`: GPUs of the year.
 - `by_memory(hbm, good, height)`: GPUs of the year if memory is all that counts.
-- `span(least, most)`: from two pairs of packaging and memory, the least GPUs that the
-  scarcer one allows and the most.
 - `fed(watts, pue, server)`: whole GPUs behind a meter of `watts`, in servers of eight
   that draw `server` watts; a `pue` below 1 is a `ValueError`.
 
 Then ask `stacklib.frontier.supply(2026)` and `stacklib.frontier.campus()`, and say
 which of your inputs somebody has published.
 
-hint: Twelve months at the mean rate. Of each pair the smaller decides, at both ends. A
-GPU is charged its part of the server, cooling included.
+hint: Twelve months at the mean rate. A GPU is charged its part of the server, cooling
+included.
 """
 
 from stacklib.grading import expect
@@ -36,11 +34,6 @@ def by_memory(hbm, good, height):
     return hbm * 12 * good / (height + 1) / 8
 
 
-def span(least, most):
-    """What is scarcer, at both ends."""
-    return min(least), min(most)
-
-
 def fed(watts, pue, server):
     """Whole GPUs."""
     if not pue >= 1:
@@ -50,15 +43,13 @@ def fed(watts, pue, server):
 
 # ---- tests ----
 
+RAMPS = (65_000, 95_000), (35_000, 65_000), (80_000, 80_000)
 YEARS = [
     {"begin": begin, "end": end, "share": 0.6, "fit": 9, "works": 0.9}
-    for begin, end in ((65_000, 95_000), (35_000, 65_000), (80_000, 80_000))
+    for begin, end in RAMPS
 ]
-SITES = [
-    {"watts": watts, "pue": pue, "server": server}
-    for watts, pue in ((1e9, 1.1), (2.5e7, 1.58))
-    for server in (10_200, 14_300)
-]
+STACKS = [{"hbm": 135_000, "good": d, "height": h} for d in (500, 800) for h in (8, 12)]
+SITES = [{"watts": 1e9, "pue": p, "server": s} for p in (1.1, 1.58) for s in (1e4, 2e4)]
 
 
 def climbing(begin, end, share, fit, works):
@@ -72,11 +63,6 @@ def stacked(hbm, good, height, base=1, stacks=8):
     return 12 * hbm * good / (stacks * (height + base))
 
 
-def filled(watts, pue, server):
-    """By the watts of the servers alone."""
-    return int(8 * watts / pue / server + 1e-9)
-
-
 def test_by_packaging():
     told = {
         "The last rate of the year is not that of every month.": (
@@ -88,42 +74,22 @@ def test_by_packaging():
 
 
 def test_by_memory():
-    cases = [
-        {"hbm": 135_000, "good": good, "height": h}
-        for good in (500, 800)
-        for h in (8, 12)
-    ]
     told = {
         "A stack has a base die, too.": lambda **c: stacked(**c, base=0),
         "A GPU carries eight stacks.": lambda **c: stacked(**c, stacks=1),
     }
-    expect.function_matches(by_memory, stacked, cases, rel=1e-9, mistakes=told)
-
-
-def test_span():
-    told = {
-        "What is scarcer decides, at both ends.": lambda least, most: sum(
-            map(max, (least, most))
-        )
-    }
-    cases = [
-        {"least": (4.7, 9.3), "most": (7.5, 17.4)},
-        {"least": (5, 4), "most": (9, 7)},
-    ]
-    expect.function_matches(
-        lambda **case: sum(span(**case)),
-        lambda least, most: min(least) + min(most),
-        cases,
-        mistakes=told,
-    )
+    expect.function_matches(by_memory, stacked, STACKS, rel=1e-9, mistakes=told)
 
 
 def test_fed():
+    def filled(watts, pue, server, seats=8):
+        return int(seats * watts / pue / server + 1e-9)
+
     told = {
         "The meter counts the cooling, too.": lambda **c: filled(**{**c, "pue": 1}),
-        "A server holds eight.": lambda **c: filled(**c) // 8,
+        "A server holds eight.": lambda **c: filled(**c, seats=1),
     }
-    expect.function_matches(fed, filled, SITES, mistakes=told)
+    expect.function_matches(fed, filled, SITES, rel=1e-9, mistakes=told)
     expect.refuses(
         fed, {**SITES[0], "pue": 0.9}, because="the meter counts the servers"
     )

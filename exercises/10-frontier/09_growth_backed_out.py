@@ -2,8 +2,8 @@
 
 level: derive
 
-A market is projected to reach `value` after `years`, growing by the
-part `rate` a year. Derive where it began; then, from two values, the growth between them.
+A market is projected to reach `value` after `years`, growing by the part `rate` a year.
+Derive where it began; then, from two values, the growth between them.
 
 - `start(value, rate, years)`: the value at the beginning.
 - `growth(first, last, years)`: the growth a year between two values, as a part.
@@ -44,31 +44,14 @@ def holds(value, lowest, highest, years, sold):
 
 # ---- tests ----
 
-CASES = [
-    {"value": value, "rate": rate, "years": years}
-    for value in (34.71e9, 20e9)
-    for rate in (0.15, 0.37, -0.05)
-    for years in (3, 10)
-]
-
-
-def backwards(value, rate, years):
-    """Year by year."""
-    for _ in range(years):
-        value /= 1 + rate
-    return value
-
-
-def halved(first, last, years):
-    """The rate at which the first grows to the last, by halving."""
-    low, high = -0.99, 10.0
-    for _ in range(80):
-        mid = (low + high) / 2
-        low, high = (low, mid) if first * (1 + mid) ** years > last else (mid, high)
-    return low
+RATES = [{"rate": r, "years": y} for r in (0.15, 0.37, -0.05) for y in (3, 10)]
+FIRST = [{"first": f, "years": y} for f in (5.6, 11.1, 40) for y in (4, 10)]
 
 
 def test_start():
+    def backwards(value, rate, years):
+        return backwards(value / (1 + rate), rate, years - 1) if years else value
+
     told = {
         "Growth compounds: each year multiplies the one before.": (
             lambda value, rate, years: value / (1 + rate * years)
@@ -77,10 +60,18 @@ def test_start():
             lambda value, rate, years: value * (1 - rate) ** years
         ),
     }
-    expect.function_matches(start, backwards, CASES, rel=1e-6, mistakes=told)
+    cases = [{"value": 34.71e9, **case} for case in RATES]
+    expect.function_matches(start, backwards, cases, rel=1e-6, mistakes=told)
 
 
 def test_growth():
+    def halved(first, last, years):
+        low, high = -0.99, 10.0
+        for _ in range(80):
+            mid = (low + high) / 2
+            low, high = (low, mid) if first * (1 + mid) ** years > last else (mid, high)
+        return low
+
     told = {
         "The mean of the increase is no growth a year.": (
             lambda first, last, years: (last / first - 1) / years
@@ -89,11 +80,7 @@ def test_growth():
             lambda first, last, years: (last / first) ** (1 / years)
         ),
     }
-    cases = [
-        {"first": first, "last": 34.71, "years": years}
-        for first in (5.6, 11.1, 40)
-        for years in (4, 10)
-    ]
+    cases = [{"last": 34.71, **case} for case in FIRST]
     expect.function_matches(growth, halved, cases, rel=1e-6, mistakes=told)
 
 
@@ -104,7 +91,9 @@ def test_holds():
 
 
 def test_what_has_no_start_is_refused():
-    lost = {"value": 1, "rate": -1, "years": 5}
+    lost, none = (
+        {"value": 1, "rate": -1, "years": 5},
+        {"first": 1, "last": 2, "years": 0},
+    )
     expect.refuses(start, lost, because="nothing is left to grow")
-    none = {"first": 1, "last": 2, "years": 0}
     expect.refuses(growth, none, because="growth takes time")

@@ -1,7 +1,7 @@
-"""An analog product: weights as conductances, a bit line as their sum, then an ADC.
+"""An analog product: weights as conductances, a bitline as their sum, then an ADC.
 
 A weight is one of 2^bits levels and a little off for good; an input is a voltage of
-eight bits. Kirchhoff adds the currents of up to ``rows`` cells on a bit line at once,
+eight bits. Kirchhoff adds the currents of up to ``rows`` cells on a bitline at once,
 and a converter of ``adc`` bits reads the sum: what it cannot resolve is lost before the
 digital sum over blocks begins. So the converter is where the bits and the joules go.
 """
@@ -26,7 +26,7 @@ class Crossbar:
     - ``cells``: (out, in), in levels, off by what programming missed
     - ``scales``: (out,), what one level is worth
     - ``adc``: bits of the converter
-    - ``rows``: cells on a bit line
+    - ``rows``: cells on a bitline
     - ``reach``: full scale of the converter, in deviations of a sum
     """
 
@@ -70,7 +70,7 @@ class Crossbar:
         return total * scale * self.scales
 
     def converted(self, sums: Any, read: Any, block: Any) -> Any:
-        """What the converter makes of bit-line sums.
+        """What the converter makes of bitline sums.
 
         Its range is set by column and by vector, so that no vector feels another.
         """
@@ -120,9 +120,9 @@ def analog_matmul(
     noise : float
         Standard deviation of what programming misses, over the largest level; 0 to 1.
     adc : int
-        Bits of the converter at the bit line, a sign among them, 2 to 24.
+        Bits of the converter at the bitline, a sign among them, 2 to 24.
     rows : int, optional
-        Cells on a bit line; longer rows are cut and added digitally.
+        Cells on a bitline; longer rows are cut and added digitally.
     reach : float, optional
         Full scale of the converter, in deviations that a sum has where inputs and
         weights have nothing to do with each other; what lies beyond is cut. From
@@ -212,7 +212,7 @@ def in_analog(
 
 
 def product_energy(adc: int, rows: int) -> Quantity:
-    """Joules of one product on a bit line: its share of a conversion.
+    """Joules of one product on a bitline: its share of a conversion.
 
     A converter takes so many joules a step that it tells apart, and has 2^adc of them
     (Walden). Cells and drivers are left out: what stands here is the least.

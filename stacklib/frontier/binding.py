@@ -2,7 +2,7 @@
 
 A step's time is one number at one point; which input moves it depends on the batch and
 the context, so each answer names its point. Rates of the device move by asking the
-same kept step for a device with another rate; links, launches and the engine's pauses
+same kept step for a device with another rate; exchanges, launches and the engine's pauses
 are lines of their own, and shorten by themselves. The time of a step at the limit is a
 sum of amounts over rates, and so the elasticities to all rates add up to one.
 """
@@ -31,7 +31,7 @@ TENTH = 0.1
 RATES = {
     "memory bandwidth": ("memory", ()),
     "arithmetic": ("silicon", ()),
-    "links": ("interconnect", (EXCHANGES,)),
+    "exchanges": ("interconnect", (EXCHANGES,)),
     "launches": ("kernels", (LAUNCHES, SAMPLING)),
     "engine": ("serving", (HOST,)),
 }

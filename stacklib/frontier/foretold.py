@@ -379,21 +379,13 @@ def _trends() -> Iterator[Row]:
     sheet = "NVIDIA's data sheet of a chip sold in 2028"
     chip = hardware.get(NEW)
     for id, words, unit, scale, least, read in (
-        (
-            "bandwidth-2028",
-            "moves",
-            "TB/s",
-            1e12,
-            30,
-            lambda c: c.memory_bandwidth.si,
-        ),
+        ("bandwidth-2028", "moves", "TB/s", 1e12, 30, lambda c: c.memory_bandwidth.si),
         ("peak-2028", "has", "PFLOP/s of dense FP16", 1e15, 6, lambda c: _fp16(c)),
         ("power-2028", "may draw", "kW", 1e3, 2, lambda c: c.tdp.si),
         ("memory-2028", "holds", "GB", 1e9, 500, lambda c: c.memory_capacity.si),
     ):
         value = flagships(read)
-        known = {"bandwidth-2028": read, "memory-2028": read, "peak-2028": read}
-        naive = known[id](chip) if id in known else read(hardware.get(NOW))
+        naive = read(hardware.get(NOW) if id == "power-2028" else chip)
         yield Row(
             id,
             LATER,

@@ -33,24 +33,19 @@ class Hardened:
     use_date: str
     use_source: str
 
-    def waited(self, until: str) -> int:
-        """Months from the announcement of the chip to a date; negative before it."""
-        return _months(until) - _months(self.announced)
-
     @property
     def lead(self) -> int:
         """Months from the paper to the announcement of the chip."""
-        return -self.waited(self.paper_date)
+        return _months(self.announced) - _months(self.paper_date)
 
-    @property
-    def months(self) -> int:
-        """From the use to the announced chip: negative where the circuit waited."""
-        return -self.waited(self.use_date)
+    def waited(self, until: str = "") -> int:
+        """Months from the announcement to the use or a date; below 0 before it."""
+        return _months(until or self.use_date) - _months(self.announced)
 
     @property
     def first(self) -> str:
-        """Which of the two was there first."""
-        return "software" if self.months > 0 else "hardware"
+        """Which was there first: the circuit, or a program at full size."""
+        return "hardware" if self.waited() > 0 else "software"
 
 
 def _months(date: str) -> int:
@@ -65,8 +60,8 @@ def hardening() -> tuple[Hardened, ...]:
     Examples
     --------
     >>> fp4 = next(row for row in hardening() if row.technique == "FP4 training")
-    >>> fp4.lead, fp4.first, fp4.months
-    (39, 'hardware', -18)
+    >>> fp4.lead, fp4.first, fp4.waited()
+    (39, 'hardware', 18)
     """
     path = Path(__file__).parent / "data" / "hardening.csv"
     with path.open(encoding="utf-8", newline="") as lines:

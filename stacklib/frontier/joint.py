@@ -100,7 +100,7 @@ class Result:
 
 def codesign(
     space: Mapping[str, Sequence[Any]] | None = None,
-    measure: Callable[[Point], float | Measured] | None = None,
+    measure: Callable[[Point], float | Quantity | Measured] | None = None,
     *,
     budget: int = 48,
     seed: int = 0,

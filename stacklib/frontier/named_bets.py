@@ -77,7 +77,7 @@ def bets() -> tuple[Bet, ...]:
     loihi, pole = chips_for(MODEL, core, "int8"), chips_for(MODEL, cards, "int4")
     each = counted(spiking, take="each", label="additions for each product")
     pair = digital_energy() / quoted("horowitz.add32")
-    rows, least = chosen(256, label="rows of a bit line"), rows_for(CONVERTER)
+    rows, least = chosen(256, label="rows of a bitline"), rows_for(CONVERTER)
     told = (
         ("Mythic", "so many chips hold all weights", one, mythic),
         ("Lightmatter", "so many products share a conversion", least, rows),

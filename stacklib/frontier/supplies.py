@@ -94,7 +94,8 @@ def supply(
     '4.7 to 7.5 million'
     """
     whole(stacks_each=stacks_each, height=height)
-    wafers = _a_month(YEARS.index(resolve(str(year), YEARS, "year")))
+    year = resolve(str(year), YEARS, "year")
+    wafers = _a_month(YEARS.index(year))
     part = span(fact("capacity", "nvidia_share") if share is None else share)
     if works is None:
         works = span(quoted("cowos.works_low"), quoted("cowos.works_high"))
@@ -102,7 +103,7 @@ def supply(
     for name, value in (("share", part), ("works", told)):
         if value.to("").high.si > 1:
             raise ValueError(f"{name} {value.text()}: no more than all")
-    if a_wafer is None and str(year) != YEARS[-1]:
+    if a_wafer is None and year != YEARS[-1]:
         raise ValueError(f"a_wafer of {year}: packages were smaller; say how many fit")
     each = span(fact("capacity", "rubin_a_wafer") if a_wafer is None else a_wafer)
     each.to("")  # a count, or refused
@@ -110,7 +111,7 @@ def supply(
     packages = wafers * months * part * each * told
     stacks = None
     if hbm_wafers is not None:
-        stacks = _stacks(span(hbm_wafers).to(""), height) / chosen(
+        stacks = _stacks(span(hbm_wafers).to(""), int(height)) / chosen(
             stacks_each, label="stacks of a GPU"
         )
         stacks = stacks.named("GPUs of a year by memory")

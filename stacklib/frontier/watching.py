@@ -15,12 +15,13 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
 from stacklib.quantity.bounds import above_zero, share
+from stacklib.quantity.files import read_rows
 from stacklib.quantity.names import resolve
 
 OPEN, VOID = "open", "void"
@@ -71,9 +72,15 @@ class Forecast:
         for name in ("statement", "settles"):
             if not getattr(self, name).strip():
                 raise ValueError(f"{self.id}: {name} is empty: nothing could settle it")
-        if self.outcome != OPEN:
-            resolve(self.outcome, (*OUTCOMES, VOID), "outcome", exact=True)
-        if self.outcome == VOID and not self.why.strip():
+        if self.value and not 0 < self.low <= self.value <= self.high < math.inf:
+            raise ValueError(
+                f"{self.id}: {self.low:g} to {self.high:g} does not hold the value "
+                f"{self.value:g}"
+            )
+        known = (*OUTCOMES, VOID, OPEN)
+        word = resolve(self.outcome, known, f"outcome of {self.id}", exact=True)
+        object.__setattr__(self, "outcome", word)
+        if word == VOID and not self.why.strip():
             raise ValueError(f"{self.id}: void without a reason")
 
     @property
@@ -212,9 +219,12 @@ class Watch:
 
     def entered(self, outcomes: Mapping[str, Any]) -> Watch:
         """The list with outcomes by id: a word, or a word and where it was read."""
-        found = {each.id: each for each in self.forecasts}
+        found, seen = {each.id: each for each in self.forecasts}, set[str]()
         for name, told in outcomes.items():
             id = resolve(name, found, "forecast", exact=True)
+            if id in seen:
+                raise ValueError(f"{id!r} has two outcomes")
+            seen.add(id)
             both = (told, "") if isinstance(told, str) else told
             if not isinstance(both, list | tuple) or len(both) != 2:
                 raise ValueError(f"{id}: {told!r} is no outcome, or one and its source")
@@ -251,26 +261,25 @@ def read_watch(path: str | Path, today: str | None = None) -> Watch:
       without ``naive`` is held to even odds
     - raises ``ValueError`` for a column, number or date that makes no sense
     """
-    with Path(path).open(encoding="utf-8", newline="") as lines:
-        reader = csv.DictReader(lines)
-        columns = list(reader.fieldnames or ())
-        for column in columns:
-            resolve(column, Forecast.__slots__, "column", exact=True)
-        if lacking := [name for name in ASKED if name not in columns]:
-            raise ValueError(f"{path}: no column {', '.join(lacking)}")
-        found: dict[str, Forecast] = {}
-        for row in reader:
-            told = {n: v for n, v in row.items() if n is not None and v}
-            fields: dict[str, Any] = {**DEFAULTS, **told}
-            for name in NUMBERS:
-                if name in fields:
-                    fields[name] = _number(name, fields[name])
-            if fields.get("id", "") in ("", *found):
-                raise ValueError(
-                    f"{path}: id {fields.get('id', '')!r} is none, or twice"
-                )
-            make = Forecast if "made" in told else partial(forecast, today)
-            found[fields["id"]] = make(**fields)
+    now = date.today() if today is None else _date("today", today)
+    found: dict[str, Forecast] = {}
+    for row in read_rows(path, ASKED, Forecast.__slots__):
+        told = {name: value for name, value in row.items() if value}
+        if lacking := [name for name in ASKED if name not in told]:
+            raise ValueError(f"{path}: {told.get('id', 'a row')}: no {lacking[0]}")
+        fields: dict[str, Any] = {**DEFAULTS, **told}
+        for name in NUMBERS:
+            if name in fields:
+                fields[name] = _number(name, fields[name])
+        id = fields["id"]
+        if id in found:
+            raise ValueError(f"{path}: id {id!r} stands twice")
+        if "made" not in told:
+            found[id] = forecast(now.isoformat(), **fields)
+        elif _date("made", told["made"]) > now:
+            raise ValueError(f"{path}: {id}: made {told['made']}, after today")
+        else:
+            found[id] = Forecast(**fields)
     if not found:
         raise ValueError(f"{path}: no forecast in it")
     return Watch(tuple(found.values()))

@@ -304,12 +304,13 @@ def _phase(
     """Lines with the joules and the dollars of each."""
     events = []
     shared = chosen(tokens, label="sequences of the step")
+    hour = None if bill is None else bill.hour
     for line in lines:
         parts = of_line(line, per, chips, model, rows)
         each = {what: joules / shared for what, joules in parts.items()}
         dollars = None
-        if bill is not None and line.time is not None and line.time.si > 0:
-            whole_ = bill.hour * line.time / shared / bill.utilisation
+        if bill and hour and line.time is not None and line.time.si > 0:
+            whole_ = hour * line.time / shared / bill.utilisation
             dollars = whole_.to("USD").named(f"dollars, {line.name}")
         events.append(Event(line, each, dollars))
     found = Phase(name, tuple(events), tokens, None)

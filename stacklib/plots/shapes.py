@@ -101,10 +101,10 @@ def _band(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     low, high = mark.get("y") or ax.get_ylim()
     x, y = [left, right, right, left], [low, low, high, high]
     look: dict[str, Any] = {"facecolor": tint, "alpha": TINT}
+    thin = 0.0
     if mark["evidence"] == "impossible":
         look = {"facecolor": "none", "edgecolor": tint, "hatch": "//", "alpha": 0.8}
-    thin = 0.0
-    if mark.get("x") and mark.get("y"):  # a thing, and those it touches are others
+    elif mark.get("x") and mark.get("y"):  # a thing, and those it touches are others
         look |= {"alpha": BOX, "edgecolor": theme.sentinel("paper")}
         thin = 1.2
     ax.fill(x, y, linewidth=thin, zorder=1, **look)

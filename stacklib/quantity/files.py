@@ -1,11 +1,16 @@
-"""Files named from the top of the checkout, wherever the package runs."""
+"""Files: of the checkout, wherever the package runs, and a reader's own tables."""
 
 from __future__ import annotations
 
+import csv
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
+from .names import resolve
+
 PACKAGE = Path(__file__).resolve().parents[1]
+WIDE = b"\xff\xfe", b"\xfe\xff"  # how a file begins that PowerShell's > wrote
 
 
 def places() -> list[Path]:
@@ -22,3 +27,32 @@ def held(name: str) -> Path:
     """The first place that holds a file or folder; the checkout where none does."""
     found = (place for place in places() if (place / name).exists())
     return next(found, PACKAGE.parent)
+
+
+def read_rows(
+    path: str | Path, asked: Iterable[str], known: Iterable[str]
+) -> list[dict[str, str]]:
+    """Rows of a CSV by column, without blanks around cells and empty lines.
+
+    - ``asked``, ``known``: columns that must be there, and all that may
+    - raises ``ValueError`` for a column that is not there or stands twice, for a row of
+      another length, and for what is no CSV; ``LookupError`` for an unknown column
+    """
+    raw = Path(path).read_bytes()
+    try:
+        text = raw.decode("utf-16" if raw[:2] in WIDE else "utf-8-sig")
+        lines = list(csv.reader(text.splitlines(keepends=True)))
+    except (UnicodeDecodeError, csv.Error) as wrong:
+        raise ValueError(f"{path}: no CSV: {wrong}") from None
+    cells = [[cell.strip() for cell in line] for line in lines if any(line)]
+    head, *rows = cells or [[]]
+    known = tuple(known)
+    columns = [resolve(name, known, f"column of {path}", exact=True) for name in head]
+    if lacking := [name for name in asked if name not in columns]:
+        raise ValueError(f"{path}: no column {', '.join(lacking)}")
+    if len({*columns}) < len(columns):
+        raise ValueError(f"{path}: a column stands twice: {', '.join(columns)}")
+    for row in rows:
+        if len(row) != len(columns):
+            raise ValueError(f"{path}: {row} has {len(row)} cells, not {len(columns)}")
+    return [dict(zip(columns, row, strict=True)) for row in rows]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stacklib.cost.spans import span
 from stacklib.frontier import analog, asic, in_dram, spikes
-from stacklib.quantity import Quantity, UnknownName
+from stacklib.quantity import Quantity, UnknownName, quoted
 from stacklib.roofline.work.fit import Infeasible
 
 FOLDER = tree.ROOT / "benchmarks"
@@ -177,6 +177,10 @@ def test_the_gain_is_counted_by_walking_the_rows():
     """Large matrices reach the closed form; small ones do not fill the banks."""
     assert in_dram.counted_gain(2**27) == pytest.approx(in_dram.gain().si, rel=1e-6)
     assert in_dram.counted_gain(32 * 1024) < 1
+    # The vendor's simulator counts changes of mode and writes of inputs as well.
+    ran = quoted("pim_simulator.one").si
+    assert ran < in_dram.gain().si < 1.2 * ran
+    assert quoted("pim_simulator.three").si == pytest.approx(ran / 3, rel=0.02)
 
 
 def test_reading_inside_saves_energy_until_it_is_repeated():

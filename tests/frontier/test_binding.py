@@ -52,7 +52,7 @@ def test_an_elasticity_is_a_share_whatever_the_step(by):
     assert found.layers["serving"] == pytest.approx(host / found.seconds)
 
 
-def test_links_bind_more_with_the_batch_and_the_engine_less():
+def test_exchanges_bind_more_with_the_batch_and_the_engine_less():
     few, many = (binding_layer(CASE | {"batch": batch}).layers for batch in (1, 128))
     assert many["interconnect"] > 4 * few["interconnect"]
     assert many["serving"] < few["serving"] / 2

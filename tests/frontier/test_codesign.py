@@ -208,9 +208,10 @@ def test_what_is_no_layer_says_so_in_its_own_words(point, layer, says):
 
 def test_circuits_that_waited_for_their_programs():
     rows = {row.technique: row for row in hardening()}
-    assert rows["FP4 training"].months < 0 < rows["prefill apart from decode"].months
-    by_hand = (2024 - 2024) * 12 + 3 - 12  # FP4 in March, DeepSeek-V3 in December
-    assert by_hand == -9 and rows["FP8 training"].use_date == "2024-12"
+    late, early = rows["prefill apart from decode"], rows["FP4 training"]
+    assert late.waited() < 0 < early.waited()
+    v3 = rows["FP8 training"].use_date  # DeepSeek-V3 in December, FP4 in March
+    assert v3 == "2024-12" and early.waited(v3) == 12 - 3
     assert sum(row.first == "hardware" for row in rows.values()) == 6
     for row in rows.values():
         assert row.paper_source and row.chip_source and row.use_source

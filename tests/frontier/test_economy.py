@@ -39,6 +39,7 @@ def test_wafers_to_gpus_by_hand():
     assert quoted("cowos.nvidia_chips_2026") in supply().packages
     month = quoted("cowos.nvidia_2026").si / 12
     assert 0.6 * supply().wafers.low.si < month < 0.63 * supply().wafers.high.si
+    assert supply("2026 ").packages.low.si == supply().packages.low.si
     alone = supply(2024, share=1.0, a_wafer=16.0, works=1.0).wafers
     assert alone.low.si == cost.fact("capacity", "cowos_2024").low.si
     assert supplies.a_wafer(2831.0).si == 16
@@ -54,6 +55,8 @@ def test_memory_may_be_what_is_scarce():
     assert doubled.stacks.low.si == pytest.approx(2 * few.stacks.low.si)
     taller = supply(hbm_wafers=1e3, height=25)
     assert taller.stacks.low.si == pytest.approx(few.stacks.low.si / 2)
+    narrow = supply(hbm_wafers=1e3, height=np.int8(127))  # one more is no int8
+    assert narrow.stacks.low.si == pytest.approx(few.stacks.low.si * 13 / 128)
 
 
 @pytest.mark.parametrize(

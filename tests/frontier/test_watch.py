@@ -160,6 +160,11 @@ HEAD = "id,due,statement,settles,probability"
         (f"{HEAD}\n", "no forecast in it"),
         ("id,due\na,2028-01-01\n", "no column statement, settles, probability"),
         (f"{HEAD},chance\n", "chance"),
+        (f"{HEAD}\na,2028-01-01,x,y\n", "has 4 cells, not 5"),
+        (f"{HEAD}\na,2028-01-01,x,y,\n", "a: no probability"),
+        (f"{HEAD},made\na,2030-01-01,x,y,0.5,2029-01-01\n", "after today"),
+        (f"{HEAD},value,low,high\na,2028-01-01,x,y,0.5,5,9,1\n", "does not hold"),
+        (f"{HEAD},value\na,2028-01-01,x,y,0.5,nan\n", "does not hold"),
     ],
 )
 def test_a_bad_list_is_refused_with_exit_two(text, says, tmp_path, capsys):
@@ -189,9 +194,71 @@ def test_the_command_scores_a_planted_outcome(tmp_path, capsys):
     assert cli.main(asked) == 0
     shown = capsys.readouterr().out
     assert f"Brier {watch()['rent-h100'].probability ** 2:.3f}" in shown
-    assert "1 settled, 0 void, 23 open" in shown and "naive forecasts" in shown
+    assert "1 settled, 23 open; " in shown and "naive forecasts" in shown
     assert cli.main(["watch", "--score", "--today", "2031-01-01"]) == 1
     assert cli.main(["watch", "rent-h10"]) == 2
+
+
+TOLD = "id,outcome,why\nrent-h100,true,five lists\n"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        TOLD.replace("\n", "\r\n").encode(),
+        TOLD.encode("utf-8-sig"),
+        TOLD.encode("utf-16"),
+        TOLD.replace(",", ", ").replace("true", "TRUE ").encode(),
+        TOLD.replace("\n", "\n\n").replace("id,out", "ID,Out").encode(),
+        b'id,outcome\n"rent-h100","true"\n',
+    ],
+    ids=["crlf", "bom", "utf-16", "blanks", "lines", "quotes"],
+)
+def test_outcomes_as_editors_leave_them(raw, tmp_path, capsys):
+    """Each of them settles the one forecast; a word is a word in any case."""
+    path = tmp_path / "told.csv"
+    path.write_bytes(raw)
+    asked = ["watch", "--score", "--json", "--today", TODAY, "--outcomes", str(path)]
+    assert cli.main(asked) == 0
+    found = json.loads(capsys.readouterr().out)
+    p = watch()["rent-h100"].probability
+    assert (found["settled"], found["open"]) == (1, 23)
+    assert found["brier"] == pytest.approx((1 - p) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no column id, outcome"),
+        ("id;outcome;why\nrent-h100;true;x\n", "unknown column"),
+        ("id,outcome,when\nrent-h100,true,x\n", "when"),
+        ("id,outcome,outcome\nrent-h100,true,false\n", "stands twice"),
+        (TOLD + "RENT-H100,false,x\n", "two outcomes"),
+        (TOLD + "rent-h100,true,x\n", "two outcomes"),
+        ("id,outcome,why\nrent-h100,yes,x\n", "outcome of rent-h100 'yes'"),
+        ("id,outcome,why\nrent-h100,,x\n", "outcome of rent-h100"),
+        ("id,outcome,why\nrent-h100,void, \n", "void without a reason"),
+        ("id,outcome,why\nrent-h100\n", "has 1 cells, not 3"),
+        ("id,outcome,why\nrent-h100,true,x,y\n", "has 4 cells, not 3"),
+        ("id,outcome,why\nrent-h100,true," + "x" * 200_000, "no CSV"),
+        ("id,outcome\nrent-é,true\n".encode("latin-1"), "no CSV"),
+    ],
+)
+def test_outcomes_that_cannot_be_meant_are_refused(text, says, tmp_path, capsys):
+    path = tmp_path / "told.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert cli.main(["watch", "--score", "--outcomes", str(path)]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_certainty_that_failed_is_told(tmp_path, capsys):
+    """The log score is infinite, in words; JSON knows no infinity."""
+    path = tmp_path / "mine.csv"
+    path.write_text(f"{HEAD},made,outcome\na,2026-01-01,x,y,1,2025-01-01,false\n")
+    assert cli.main(["watch", "--score", "--file", str(path)]) == 0
+    assert "1 settled; Brier 1.000, log infinite: no better" in capsys.readouterr().out
+    assert cli.main(["watch", "--score", "--json", "--file", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out)["log"] == "infinite"
 
 
 def test_what_was_foretold_of_attention_is_in_the_list():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from stacklib.quantity.files import read_rows
 
 from ..arguments import add_formats, as_table, emit, show_table
 
@@ -133,28 +134,30 @@ def _score(args: argparse.Namespace, found: Watch) -> None:
 
 def _record(score: Score) -> str:
     """What a list is worth so far, in one line."""
-    counts = f"{score.settled} settled, {score.void} void, {score.open} open"
+    names = ("settled", "void", "open")
+    told = [(getattr(score, name), name) for name in names]
+    counts = ", ".join(f"{n} {name}" for n, name in told if n)
     if score.brier is None:
         return f"{counts}; no score before something is settled"
     assert score.naive_brier is not None
-    words = f"Brier {score.brier:.3f}, log {score.log:.3f}"
-    naive = f"Brier {score.naive_brier:.3f}, log {score.naive_log:.3f}"
+    words = _both(score.brier, score.log)
+    naive = _both(score.naive_brier, score.naive_log)
     better = "better than" if score.brier < score.naive_brier else "no better than"
     return f"{counts}; {words}: {better} the naive forecasts ({naive})"
 
 
+def _both(brier: float, log: float | None) -> str:
+    told = _finite(log)
+    return f"Brier {brier:.3f}, log {told if isinstance(told, str) else f'{told:.3f}'}"
+
+
 def _read(path: Path) -> dict[str, tuple[str, str]]:
     """Outcomes of a file, by forecast."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        reader = csv.DictReader(lines)
-        names = list(reader.fieldnames or ())
-        if not {"id", "outcome"} <= set(names):
-            raise ValueError(f"{path}: columns {names}; id, outcome and why are needed")
-        found: dict[str, tuple[str, str]] = {}
-        for row in reader:
-            if row["id"] in found:
-                raise ValueError(f"{path}: {row['id']!r} has two outcomes")
-            found[row["id"]] = (row["outcome"] or "", row.get("why") or "")
+    found: dict[str, tuple[str, str]] = {}
+    for row in read_rows(path, ("id", "outcome"), ("id", "outcome", "why")):
+        if row["id"] in found:
+            raise ValueError(f"{path}: {row['id']!r} has two outcomes")
+        found[row["id"]] = (row["outcome"], row.get("why", ""))
     return found
 
 

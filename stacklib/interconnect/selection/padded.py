@@ -2,7 +2,8 @@
 
 NCCL's tables have borders, at which a larger array takes less time: another protocol is
 chosen, or a tree's share of its bandwidth rises. A batch of one token more would then
-seem to make a step shorter. Who knows the borders sends a few bytes more.
+seem to make a step shorter. An engine that knows the borders sends a few bytes more;
+who leaves all to the library does not.
 """
 
 from __future__ import annotations
@@ -20,20 +21,19 @@ FAR = 2  # doublings of a size beyond its own, in which a border may lie that he
 _PARTS = 4  # points of a doubling whose choices are compared
 
 
-def padded_time(
-    collective: str, size: float, on: Fabric, *, direct: bool = False
-) -> float:
-    """Seconds of a collective of so many bytes, or of more where that is faster.
+def padded_time(collective: str, size: float, on: Fabric, *, direct: bool) -> float:
+    """Seconds of a collective of so many bytes, or of more where an engine gains by it.
 
     - ``collective``, ``size``, ``on``, ``direct``: as ``collective_time`` has them
     """
-    asked, moved = (collective, on, direct), efficiency_moved()
     own = collective_time(collective, size, on, direct=direct).time
-    octave = frexp(size)[1] - 1
+    if not direct:
+        return own
+    octave, moved = frexp(size)[1] - 1, efficiency_moved()
     later = (
         time
         for each in range(octave, octave + 1 + FAR)
-        for start, time in _borders(*asked, each, moved)
+        for start, time in _borders(collective, on, each, moved)
         if start >= size
     )
     return min(own, *later)
@@ -41,12 +41,12 @@ def padded_time(
 
 @lru_cache(maxsize=4096)
 def _borders(
-    collective: str, on: Fabric, direct: bool, octave: int, moved: Any
+    collective: str, on: Fabric, octave: int, moved: Any
 ) -> tuple[tuple[float, float], ...]:
     """Sizes of a doubling from which another choice holds or a table's row begins."""
 
     def at(size: int) -> Timed:
-        return collective_time(collective, size, on, direct=direct)
+        return collective_time(collective, size, on, direct=True)
 
     def way(found: Timed) -> tuple[str, str]:
         return found.algorithm, found.protocol

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib import hardware
-from stacklib.hardware import Accelerator
+from stacklib.hardware import Accelerator, stack_fact
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, assumed
 from stacklib.quantity import constant as constant_of
@@ -26,7 +26,6 @@ from ..tiers.seen import hbm2_energy
 
 ACCOUNTS = ("circuit", "board")
 MOVES = ("memory", "wire", "array")  # kinds of stage that only move or hold a bit
-LONGEST_RETICLE = 858  # mm2, one exposure: no die is larger
 
 
 def energy_of(moved: Any, per_bit: Any) -> Any:
@@ -97,12 +96,8 @@ def die_area(device: Accelerator) -> Quantity:
     known = device.fields["die_area"]
     if known is not None:
         return known.across(1)
-    return assumed(
-        LONGEST_RETICLE,
-        "mm2",
-        "largest die that can be exposed",
-        why="a die of unknown area",
-    )
+    field = stack_fact("reticle_long") * stack_fact("reticle_short")
+    return field.to("mm2").named("largest die that can be exposed")
 
 
 def circuit_path(device: Accelerator) -> tuple[Stage, ...]:

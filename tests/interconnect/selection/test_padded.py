@@ -35,3 +35,6 @@ def test_where_nothing_falls_padding_changes_nothing():
         for kind in ("all_reduce", "all_to_all"):
             own = collective_time(kind, size, on, direct=True).time
             assert padded_time(kind, size, on, direct=True) == own
+    wide = fabric("gb200", 16)  # who leaves all to the library pads nothing
+    own = collective_time("all_reduce", 16384, wide).time
+    assert padded_time("all_reduce", 16384, wide, direct=False) == own

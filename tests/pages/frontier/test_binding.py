@@ -27,15 +27,15 @@ def test_the_loop_moves_what_the_room_moves():
         for name in found.keys() - {"nothing"}:
             told = page.off(ROOM.get(name, name), page.OTHER, batch)
             assert found[name] == pytest.approx(100 * told.si, abs=6e-3)
-    assert [max(f, key=f.get) for f in printed()] == ["engine", "links"]
+    assert [max(f, key=f.get) for f in printed()] == ["engine", "exchanges"]
     fast = printed(old="(4.442, 4.442)", new="(0, 0)")
-    assert [max(f, key=f.get) for f in fast] == ["memory", "links"]
+    assert [max(f, key=f.get) for f in fast] == ["memory", "exchanges"]
     assert max(printed(old="/ 1.1", new="/ 2")[1].values()) < 50
 
 
 def test_a_tenth_is_a_share_of_its_own_line():
     for name in ("host", "exchanges"):
-        own = {"host": "engine", "exchanges": "links"}[name]
+        own = {"host": "engine", "exchanges": "exchanges"}[name]
         gone = page.share(name) * page.tenth()
         assert gone.si == pytest.approx(page.off(own).si)
     assert page.token().si == pytest.approx(page.moved().estimate.tpot.si)

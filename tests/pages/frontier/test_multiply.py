@@ -51,15 +51,12 @@ def test_the_formula_is_what_enumeration_finds(a, x, y):
 
 
 def test_the_token_shortens_one_part_by_two():
-    same = page.same_part()
-    assert (
-        same["closed"].si == pytest.approx(page.both().si, rel=0.01)
-        and same["closed"].si < 1
-    )
+    closed = page.same_part()["closed"].si
+    assert closed == pytest.approx(page.both().si, rel=0.01) and closed < 1
     assert page.promised().si < page.best("token").si < page.token().si
     low, high = page.expected()
     chips, fp8, both = (gain.si for gain in page.tonight())
-    assert low.si <= both / (chips * fp8) <= high.si < 1
+    assert low.si <= both / (chips * fp8) + 1e-9 < high.si < 1
 
 
 def test_tables_and_drawings_say_what_was_found():

@@ -13,7 +13,7 @@ TALL, WIDE, LEGEND = 168.0, 34.0, 2.0  # points
 # From the top of the stack down, each in the colour of its layer of the book.
 COLOURS = {
     "engine": "layer-6",
-    "links": "layer-5",
+    "exchanges": "layer-5",
     "launches": "layer-4",
     "arithmetic": "layer-3",
     "memory bandwidth": "layer-2",

@@ -7,16 +7,14 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
-from stacklib import frontier, models
+from stacklib import frontier, models, serving
 from stacklib.evidence import runs
 from stacklib.frontier import analog, in_dram, named_bets
 from stacklib.frontier.in_dram import InMemory
-from stacklib.pages import chain
-from stacklib.pages.chain.posts import DEVICE, MODEL, WEIGHTS
+from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP, WEIGHTS
 from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantity.records import recorded, stored
 
-SECTION = "10-frontier/bitline"
 FILE = "benchmarks/results/frontier.json"
 TOLD = "benchmarks/predictions/frontier.json"
 ROWS, CONVERTER = 256, 8  # cells on a bitline, and bits of its ADC
@@ -197,12 +195,13 @@ def token_products(each: Quantity, label: str) -> Quantity:
 
 
 def weights_time(inside: bool = False) -> Quantity:
-    """What the account says of the weights; in the banks, over their gain."""
-    found = chain.account(SECTION)
-    first, last = (found[name].time for name in WEIGHTS)
+    """The weights of a token that is alone; in the banks, over their gain."""
+    asked = {"dtype": "bf16", "tp": TP, "context": CONTEXT}
+    parts = serving.estimate(MODEL, DEVICE, **asked).parts
+    first, last = (part.time for part in parts if part.name in WEIGHTS)
     whole = first + last
     told = whole / in_dram.gain() if inside else whole
-    return told.to("ms").named("a token's weights")
+    return told.to("ms").named("a token's weights, alone")
 
 
 # -- the four outcomes, and the bets ---------------------------------------------------

@@ -13,8 +13,9 @@ from stacklib import hardware, serving
 from stacklib.cost.spans import Span
 from stacklib.evidence import results
 from stacklib.evidence.runs import foretold
-from stacklib.frontier.factor_tree import drawn, factors, thirty
-from stacklib.frontier.joint import Result, codesign
+from stacklib.frontier import codesign, factors
+from stacklib.frontier.factor_tree import drawn, generation, thirty
+from stacklib.frontier.joint import Result
 from stacklib.frontier.moe_layer import NODES, SPACE, START, parts
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, OTHER, TP
 from stacklib.pages.figures_of import claimed
@@ -46,7 +47,7 @@ ROWS = {  # of the experiment's record: what each is called
     "product": "the four multiplied",
     "joint": "all four chosen together",
     "ratio": "together over multiplied",
-    "greedy_loss": "worst order of greedy, loss",
+    "greedy_loss": "worst order of the axes, loss",
 }
 
 
@@ -80,7 +81,7 @@ def sheets(once: bool = False) -> Quantity:
     """The three factors by two data sheets, dense; the chip's in FP4, or in FP8."""
     old, new = (hardware.get(key) for key in (DEVICE, OTHER))
     chip = new.peak("fp8" if once else "fp4") / old.peak("fp8")
-    links = new.fields["link"] / old.fields["link"]
+    links = generation(OTHER, DEVICE)["link"].low
     return (chip * links * (new.peak("fp4") / new.peak("fp8"))).named("by data sheets")
 
 
@@ -192,6 +193,7 @@ def together(off: float) -> float:
 def expected() -> list[Quantity]:
     """Least and most of it within the band of published runs."""
     band = serving.estimate(MODEL, DEVICE, "bf16", tp=TP, context=CONTEXT).error
+    assert band is not None, "no band for the running case"
     ratios = [together(off) for off in (band.low - 1, 0.0, band.high - 1)]
     return sorted(ratios, key=lambda ratio: ratio.si)[::2]
 

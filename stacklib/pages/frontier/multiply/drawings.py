@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stacklib.cost.spans import Span, span
+from stacklib.cost.spans import Span
 from stacklib.frontier.factor_tree import factors, thirty
 from stacklib.pages.frontier import multiply as page
 from stacklib.plots import drawing as d
@@ -10,7 +10,7 @@ from stacklib.plots.drawing.words import Label
 
 __all__ = ["what_each_shortens", "where_thirty_comes_from"]
 CHIP, LINK, FORMAT, WHOLE = "layer-3", "layer-5", "layer-2", "layer-6"
-CASES = {
+CASES: dict[str, dict[str, object]] = {
     "as it stands": {},
     "FP4": {"format": "fp4"},
     "four experts": {"experts": 4},
@@ -21,29 +21,20 @@ CASES = {
 
 def where_thirty_comes_from() -> d.Drawing:
     """Factors with their ends; the one that is in two places is lit."""
-    told = thirty()
 
     def box(name: str, role: str, *words: Label, lit: bool = False) -> d.Box:
         return d.Box(name, [d.line(name, bold=True), *words], role=role, lit=lit)
 
-    def ends_of(words: str, span: Span) -> Label:
-        each = span.named(words.strip(": ")) if words else span
-        return (
-            words,
-            d.Shown(each.low, digits=2),
-            " to ",
-            d.Shown(each.high, digits=2),
-        )
+    def ends(name: str, span: Span, words: str = "") -> Label:
+        low, high = span.named(name).low, span.named(name).high
+        return (words, d.Shown(low, digits=2), " to ", d.Shown(high, digits=2))
 
-    def ends(name: str) -> Label:
-        return ends_of("", factors(told[name]).named(name))[1:]
-
-    silicon = span(thirty(once=True)["chip"].gain).low.named("chip, same format")
+    each = {name: ends(name, factors(factor)) for name, factor in thirty().items()}
     chip = d.Box(
         "chip",
-        [d.line("chip", bold=True), ends("chip")],
+        [d.line("chip", bold=True), each["chip"]],
         d.below(
-            box("silicon", CHIP, (d.Shown(silicon),)),
+            box("silicon", CHIP, (d.Shown(page.silicon()),)),
             box("its FP4", FORMAT, "in it already", lit=True),
             gap=6,
         ),
@@ -52,14 +43,14 @@ def where_thirty_comes_from() -> d.Drawing:
     root = box(
         "a generation",
         WHOLE,
-        ends_of("told: ", page.told()),
-        ends_of("FP4 once: ", page.told(True)),
+        ends("told", page.told(), "told: "),
+        ends("FP4 once", page.told(True), "FP4 once: "),
     )
     scene = d.tree(
         root,
         chip,
-        box("NVLink", LINK, ends("NVLink")),
-        box("FP4", FORMAT, ends("FP4"), lit=True),
+        box("NVLink", LINK, each["NVLink"]),
+        box("FP4", FORMAT, each["FP4"], lit=True),
         gap=34,
     )
     title = "Three factors make thirty, and FP4 is in two of them."
@@ -83,4 +74,6 @@ def what_each_shortens() -> d.Drawing:
         parts = (("products", made, "layer-4", False), ("exchange", sent, LINK, True))
         bars.append(d.Bar(name, parts, whole.named("scale"), [words], 12.0))
     title = "Four experts shorten the products and lengthen the exchange."
-    return d.draw(d.below(*bars, gap=8), name="what-each-shortens", title=title)
+    scene = d.below(*bars, gap=8)
+    name = "what-each-shortens"
+    return d.draw(scene, name=name, title=title, devices=[page.OTHER])

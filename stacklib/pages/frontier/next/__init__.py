@@ -29,7 +29,8 @@ SHORT = {
 GROUPS = {
     "reading": (PRODUCTS, ATTENTION, HEAD, NORMS),
     "exchanges": (EXCHANGES,),
-    "the rest": (LAUNCHES, SAMPLING, HOST),
+    "launches": (LAUNCHES, SAMPLING),
+    "engine": (HOST,),
 }
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "70B, bf16, one answer": (MODEL, {"dtype": "bf16"}),
@@ -41,7 +42,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "the same, 64 answers": ("gpt-oss-120b", {"tp": 1, "batch": 64}),
 }
 FIRST, MANY = "70B, bf16, one answer", "the same, 64 answers"
-PERCENT = chosen(10, label="a tenth of the engine's time")
+TENTH = chosen(0.1, label="of the engine's time")
 
 
 def chip(on: str) -> hardware.Accelerator:
@@ -69,13 +70,14 @@ def token(on: str, case: str = FIRST, mode: str = "") -> Quantity:
 
 def line(name: str, on: str) -> Quantity:
     """A line of the token's account."""
-    return next(p.time for p in estimate(FIRST, on).parts if p.name == name)
+    found = next(p.time for p in estimate(FIRST, on).parts if p.name == name)
+    return found.named(f"{SHORT[name]} of a token on eight {chip(on).short}")
 
 
 def group(of: str, on: str) -> Quantity:
-    """What reads, what is sent, or the rest, together."""
-    first, *others = GROUPS[of]
-    return sum((line(name, on) for name in others), line(first, on)).named(of)
+    """Lines that go together: what reads, what is sent, starts, pauses."""
+    first, *others = (line(name, on) for name in GROUPS[of])
+    return sum(others, first).named(of)
 
 
 def faster(case: str = FIRST, mode: str = "") -> Quantity:
@@ -94,9 +96,14 @@ def share(of: str) -> Quantity:
     return (group(of, OLD) / token(OLD)).named(f"share of {of}")
 
 
+def still() -> Quantity:
+    """The share that stays as long: launches and the engine."""
+    return (share("launches") + share("engine")).named("share of the rest")
+
+
 def most() -> Quantity:
     """The gain if nothing were left of what is read."""
-    return (token(OLD) / (token(OLD) - group("reading", OLD))).named("times, at most")
+    return (1 / (1 - share("reading"))).named("times, at most")
 
 
 def end(which: str, on: str = OLD) -> Quantity:
@@ -114,9 +121,15 @@ def sheet(name: str, new: str = NEW, old: str = OLD) -> Quantity:
 
 def leaner() -> Quantity:
     """The gain if the engine's pauses were a tenth as long."""
-    less = {on: line(HOST, on) / PERCENT - line(HOST, on) for on in (OLD, NEW)}
-    found = (token(OLD) + less[OLD]) / (token(NEW) + less[NEW])
-    return found.named("times as fast, engine ten times as quick")
+    left = [token(on) - group("engine", on) * (1 - TENTH) for on in (OLD, NEW)]
+    return (left[0] / left[1]).named("times as fast, engine ten times as quick")
+
+
+def rent(on: str = OLD, case: str = FIRST) -> Quantity:
+    """Dollars an hour of a B200, and of a Rubin at which a token costs the same."""
+    hour = chip(OLD).fields["cloud_price"]
+    assert hour is not None
+    return hour if on == OLD else (hour * faster(case)).named("rent of equal tokens")
 
 
 def cases() -> list[dict[str, Any]]:
@@ -191,7 +204,7 @@ def hardened(what: str) -> float:
     """Months from paper to chip, from chip to use, and how many chips waited."""
     rows = frontier.hardening()
     by = {row.technique: row for row in rows}
-    waited = [-row.months for row in rows if row.first == "hardware"]
+    waited = [row.waited() for row in rows if row.first == "hardware"]
     found = {
         "techniques": len(rows),
         "months to the chip": median(row.lead for row in rows),
@@ -212,7 +225,7 @@ def dates() -> list[dict[str, Any]]:
             "announced": row.announced,
             "shipped": row.shipped or "never",
             "used at full size": f"{row.use}, {row.use_date}",
-            "chip waited (months)": -row.months,
+            "chip waited (months)": row.waited() if row.first == "hardware" else None,
         }
         for row in frontier.hardening()
     ]

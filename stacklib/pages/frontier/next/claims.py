@@ -28,12 +28,18 @@ def platform() -> Finding:
     )
 
 
+@counting("tokens of a dollar, Rubin over B200, {case}")
+def at_one_rent(case: str) -> float:
+    """As many as the one is times as fast."""
+    return float(page.faster(case).si)
+
+
 @claim("rubin-10x-token-cost")
 def cheaper() -> Finding:
     """What one GPU gains at an equal price of the hour, from our least case to most."""
     return Finding(
-        page.faster("70B, NVFP4"),
-        to=page.faster(page.MANY),
+        at_one_rent("70B, NVFP4"),
+        to=at_one_rent(page.MANY),
         why="Hardware alone, a model and format that both run, one rent for both. The "
         "announcement compares racks of GB200 and of Rubin on one mixture of experts, "
         "with the software of each.",

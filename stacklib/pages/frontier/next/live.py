@@ -1,4 +1,4 @@
-"""Two generations, live: a token's lines on an older and on a newer chip."""
+"""Two generations, live: a step of the model on an older and on a newer chip."""
 
 from __future__ import annotations
 
@@ -8,21 +8,16 @@ from stacklib import hardware, serving
 from stacklib.pages.frontier import next as page
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
-from stacklib.plots.marks import Mark, Spec, across, axis, bar, chart
+from stacklib.plots.marks import Spec, across, axis, bar, chart
 from stacklib.plots.spec import readout
 from stacklib.roofline.work.fit import Infeasible
 
 CHIPS = (
-    "a100_sxm_80gb",
-    "h100_sxm",
-    "h200_sxm",
-    page.OLD,
-    "b300_sxm",
-    page.NEW,
-    "mi300x",
-    "mi355x",
+    *("a100_sxm_80gb", "h100_sxm", "h200_sxm", page.OLD, "b300_sxm", page.NEW),
+    *("mi300x", "mi355x"),
 )
 FORMATS = {"bf16": "bf16", "fp8_128x128": "FP8", "nvfp4": "NVFP4"}
+LAYERS = {"reading": 2, "launches": 4, "exchanges": 5, "engine": 1}
 
 
 def controls() -> list[dict[str, Any]]:
@@ -37,60 +32,51 @@ def controls() -> list[dict[str, Any]]:
 
 
 def explore(*, old: str, new: str, kept: str, batch: int) -> Spec:
-    """Bars, part by part: a step of the model on eight of either."""
-    found, why = dict[int, list[tuple[str, float]]](), ""
-    for row, key in enumerate((new, old)):
+    """Bars, part by part: a step on eight of either."""
+    marks, times, why = [], dict[str, float](), ""
+    names = [hardware.get(key).short for key in (old, new)]
+    for row, key in ((1, old), (0, new)):
         try:
             asked: dict[str, Any] = {"tp": page.TP, "batch": batch}
-            step = serving.estimate(page.MODEL, key, kept, **asked)
-            lines = [(p.name, p.time) for p in step.parts if p.time is not None]
-            found[row] = [(page.SHORT[n], 1e3 * float(t.si)) for n, t in lines]
+            parts = _parts(serving.estimate(page.MODEL, key, kept, **asked).parts)
         except (Infeasible, ValueError) as wrong:
             why = str(wrong)
-    times = [sum(ms for _, ms in lines) for lines in found.values()]
-    keys, said, title = (new, old), list[dict[str, Any]](), "One of them cannot."
+            continue
+        at = 0.0
+        for name, ms in parts.items():
+            asked = {"layer": LAYERS[name], "device": key, "role": "part", "at": "key"}
+            place = at, at + ms, row, name if row else ""
+            marks.append(bar(*place, "predicted", **asked))
+            at += ms
+        times["newer older".split()[row]] = at
+    said, title = list[dict[str, Any]](), "One of them cannot."
     if len(times) == 2:
-        ratio = counted(times[1] / times[0], "times as fast")
+        ratio = counted(times["older"] / times["newer"], "times as fast")
         said = [
-            readout(f"t{row}", hardware.get(keys[row]).short, _time(ms), unit="ms")
-            for row, ms in enumerate(times)
+            readout(which, name, counted(1e-3 * ms, "step", "s"), unit="ms")
+            for name, (which, ms) in zip(names, times.items(), strict=True)
         ]
         said.append(readout("times", "Times as fast", ratio, "ratio"))
-        title = f"{ratio.si:.2f} times as fast, {batch} answers at once."
+        many = "one answer" if batch == 1 else f"{batch} answers at once"
+        title = f"{ratio.si:.2f} times as fast, {many}."
+    most, rows = max(times.values(), default=1.0), "Eight {} above, eight {} below"
+    about = {"device": new, "model": page.MODEL, "dtype": kept, "batch": batch}
     return chart(
         title,
-        x=axis("A step (ms)", unit="ms", limits=[0, 1.2 * max(times, default=1.0)]),
-        y=axis("The newer below", ticks=(), limits=across(2)),
-        marks=[m for row, lines in found.items() for m in _bars(lines, keys[row], row)],
+        x=axis("A step (ms)", unit="ms", limits=[0, 1.05 * most]),
+        y=axis(rows.format(*names), ticks=(), limits=across(2)),
+        marks=marks,
         readouts=said,
         message=why or None,
-        about={
-            "device": new,
-            "model": page.MODEL,
-            "dtype": kept,
-            "batch": batch,
-            "chips": page.TP,
-            "feasible": not why,
-        },
+        about={**about, "chips": page.TP, "feasible": not why},
     )
 
 
-def _time(ms: float) -> Any:
-    return counted(1e-3 * ms, "step", "s")
-
-
-def _bars(lines: list[tuple[str, float]], key: str, row: int) -> list[Mark]:
-    """A bar a line, one after the other; the last has the device's name."""
-    marks, at = list[Mark](), 0.0
-    for place, (_, ms) in enumerate(lines):
-        words = f"8 x {hardware.get(key).short}" if place == len(lines) - 1 else ""
-        marks.append(
-            bar(
-                *(at, at + ms, row, words, "predicted"),
-                layer=1 + place % 7,
-                device=key,
-                role="part",
-            )
-        )
-        at += ms
-    return marks
+def _parts(lines: Any) -> dict[str, float]:
+    """Milliseconds of reading, launches, exchanges and the engine."""
+    parts = dict.fromkeys(LAYERS, 0.0)
+    of = {line: name for name, group in page.GROUPS.items() for line in group}
+    for line in lines:
+        if line.time is not None:
+            parts[of.get(line.name, "engine")] += 1e3 * float(line.time.si)
+    return parts

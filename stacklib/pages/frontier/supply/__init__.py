@@ -12,10 +12,11 @@ from stacklib.cost.spans import Span, span
 from stacklib.frontier import campus, deals, gigawatt, projections, supplies, supply
 from stacklib.frontier.gigawatt import Campus
 from stacklib.frontier.supplies import Supply
-from stacklib.pages import chain
+from stacklib.pages.chain.posts import CONTEXT, MODEL, TP
 from stacklib.quantity import Quantity, chosen, counted, maximum, minimum, quoted
+from stacklib.serving import estimate
 
-YEAR, SECTION = "2026", "10-frontier/supply"
+YEAR = "2026"
 GPU, OURS = "b200-sxm", "h100-sxm"
 PLANNED, BUILT = "hbm_capacity.2025", "hbm_capacity.2024"
 SERVED = ("llama-3-70b", "fp8", 2, 64)  # model, format, GPUs of a copy, readers
@@ -76,8 +77,8 @@ def planned() -> Quantity:
 
 def reticles(year: str) -> Quantity:
     """Scanner fields of the roadmap's interposer, of 2026 or 2027."""
-    quotes = fact("carries", "cowos_l").quotes
-    return next(quote.value for quote in quotes if quote.date == year)
+    said = fact("carries", "cowos_l").quotes
+    return next(quote.value for quote in said if quote.date == year)
 
 
 def fitting(year: str) -> Quantity:
@@ -97,13 +98,19 @@ def saved() -> Quantity:
 
 def copies() -> Span:
     """Eights of H100s in a gigawatt."""
-    return (site(OURS).gpus / chosen(8, label="H100s of the token")).named("eights")
+    return (site(OURS).gpus / chosen(TP, label="H100s of the token")).named("eights")
+
+
+@cache
+def step() -> Quantity:
+    """Seconds of the token by itself: no other answers, and no prompts of others."""
+    return estimate(MODEL, on=OURS, dtype="bf16", tp=TP, context=CONTEXT).tpot
 
 
 def alone() -> Span:
     """Joules at the meter, at the most, while eight H100s write one token."""
-    eight = site(OURS).each * chosen(8, label="H100s of the token")
-    return (eight * chain.time(SECTION)).to("J").named("one token at the meter")
+    eight = site(OURS).each * chosen(TP, label="H100s of the token")
+    return (eight * step()).to("J").named("one token at the meter")
 
 
 def rate() -> Span:
@@ -120,27 +127,28 @@ def shared() -> Span:
 # -- dollars ---------------------------------------------------------------------------
 
 
-def billions(dollars: Quantity) -> Quantity:
-    """Dollars in billions."""
-    return (dollars / chosen(1e9, "USD", label="a billion")).to("")
-
-
-def dollars(paid: Quantity) -> Quantity:
+def dollars(paid: Quantity, unit: float = 1) -> Quantity:
     """As a count, which is read in millions and billions."""
-    return (paid / chosen(1, "USD", label="a dollar")).to("")
+    return (paid / chosen(unit, "USD", label="dollars")).to("")
 
 
 def system() -> Quantity:
     """Dollars of a CS-3, if the contract bought systems and nothing else."""
-    deal, cs3 = "deal_cerebras", quoted("campus_power.cs3")
-    dollars, watts = quoted(f"{deal}.dollars"), quoted(f"{deal}.watts")
-    return gigawatt.deal_a_system(dollars, watts, cs3)
+    keys = "deal_cerebras.dollars", "deal_cerebras.watts", "campus_power.cs3"
+    return gigawatt.deal_a_system(*map(quoted, keys))
 
 
 def price(gpu: str, what: str) -> Span:
     """Its lowest and its highest quote of a kind."""
     said = [quote.value for quote in cost.prices(gpu, what)]
     return Span(minimum(*said), maximum(*said)).named(f"{gpu}, {what}")
+
+
+def profits_later() -> Quantity:
+    """Profit over profit a quarter after that of ``deals.profits``."""
+    memory = quoted("hynix_2026.margin") * quoted("hynix_2026.revenue")
+    foundry = quoted("tsmc_2026.margin") * quoted("tsmc_2026.revenue")
+    return (memory / foundry).to("").named("one profit over the other, a quarter later")
 
 
 def a_watt() -> Span:
@@ -154,8 +162,8 @@ def contracts() -> list[dict[str, Any]]:
         {
             "buyer": deal.buyer,
             "seller": deal.seller,
-            "billions of dollars": billions(deal.dollars),
-            "a year": billions(deal.a_year),
+            "billions of dollars": dollars(deal.dollars, 1e9),
+            "a year": dollars(deal.a_year, 1e9),
             "a watt": deal.a_watt.to("USD/W") if deal.a_watt else None,
         }
         for deal in deals.deals()

@@ -58,16 +58,6 @@ def a_contract() -> Finding:
     )
 
 
-@claim("openai-trainium-138b")
-def two_readings() -> Finding:
-    """38 and 100, or 100 with the 38 in them."""
-    return Finding.cited(
-        "Source: OpenAI and Amazon, 2025-11-03 and 2026-02-27 (getaibook.com, read "
-        "2026-11-29, secondary). Some reports add the 100 to the first contract's 38, "
-        "others have it grow to 100."
-    )
-
-
 @claim("pue-liquid-vs-air")
 def cooled() -> Finding:
     """Of the least that large facilities report."""

@@ -7,6 +7,7 @@ documents, or two of their figures, say together.
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.frontier import deals
+from stacklib.pages.frontier import supply as page
 from stacklib.quantity import quoted
 
 
@@ -67,13 +68,11 @@ def gross() -> Finding:
 @claim("skhynix-more-profit")
 def more() -> Finding:
     """Margin times sales of both, in the quarter of the margins and in the next."""
-    memory = quoted("hynix_2026.margin") * quoted("hynix_2026.revenue")
-    foundry = quoted("tsmc_2026.margin") * quoted("tsmc_2026.revenue")
     return Finding.depends(
         "the first quarter of 2026 is meant",
         "In the quarter whose margins the document prints, the higher margin was on "
         "fewer sales and the smaller profit. A quarter later memory's was "
-        f"{(memory / foundry).to('').text(digits=3)} times the foundry's. Neither "
+        f"{page.profits_later().text(digits=3)} times the foundry's. Neither "
         "reports what of it comes from AI.",
         computed=deals.profits(),
     )
