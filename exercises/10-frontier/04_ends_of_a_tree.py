@@ -10,8 +10,8 @@ such as `{"chip": ["silicon", "FP4"], "FP4": ["FP4"]}`.
 - `shared(causes)`: how many causes stand behind more than one factor.
 
 Ends that run downwards, such as `(5, 3)`, and ends that are not above zero are no
-factor: raise `ValueError`. Then move the sliders of section 10.3 to the factors of a
-slide that you were shown, and say what it counts again.
+factor: raise `ValueError`. Then move the sliders of *Do gains multiply?* to the factors
+of a slide that you were shown, and say what it counts again.
 
 hint: A product is largest where each of its factors is. A cause that one factor names
 again is still behind one factor.

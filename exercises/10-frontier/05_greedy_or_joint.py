@@ -88,7 +88,7 @@ def case(seed, *sizes):
     return {"axes": axes, "time": time}
 
 
-# The layer of section 10.3 in us: format, experts per token, network.
+# The layer of that page in us: format, experts per token, network.
 LAYER = [329.3, 280.2, 387.7, 185.3, 129.0, 98.3, 205.9, 77.0]
 AXES = [["bf16", "fp4"], [1, 4], ["ports", "switch"]]
 TIME = dict(zip(product(*AXES), LAYER, strict=True))
