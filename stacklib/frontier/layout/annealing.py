@@ -65,12 +65,7 @@ def sweep(
         cy += state % (2 * span + 1) - span
         state = state * FACTOR % MODULUS
         cz = state % SITES
-        pad = (
-            x[block] == 0
-            or x[block] == wide - 1
-            or y[block] == 0
-            or y[block] == tall - 1
-        )
+        pad = x[block] in (0, wide - 1) or y[block] in (0, tall - 1)
         if pad:  # across to one of the four sides
             side = state // SITES % 4
             cz = cz % 2
@@ -155,14 +150,10 @@ def sweep(
                     high_x, high_y = low_x, low_y
                     for at in range(net_at[net] + 1, net_at[net + 1]):
                         p = pins[at]
-                        if x[p] < low_x:
-                            low_x = x[p]
-                        elif x[p] > high_x:
-                            high_x = x[p]
-                        if y[p] < low_y:
-                            low_y = y[p]
-                        elif y[p] > high_y:
-                            high_y = y[p]
+                        low_x = x[p] if x[p] < low_x else low_x
+                        high_x = x[p] if x[p] > high_x else high_x
+                        low_y = y[p] if y[p] < low_y else low_y
+                        high_y = y[p] if y[p] > high_y else high_y
                     fresh[many] = high_x - low_x + high_y - low_y
                     touched[many] = net
                     worse += fresh[many] - cost[net]

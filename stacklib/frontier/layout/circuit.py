@@ -72,19 +72,13 @@ class Circuit:
             if cell.output in CONSTANTS[:2]:
                 raise CircuitError(f"{cell.name!r} drives the constant {cell.output!r}")
             if cell.output in drivers:
-                first = drivers[cell.output]
-                raise CircuitError(
-                    f"net {cell.output!r} is driven by {first!r} and {cell.name!r}: "
-                    "one driver a net"
-                )
+                both = f"{drivers[cell.output]!r} and {cell.name!r}"
+                raise CircuitError(f"net {cell.output!r} is driven by {both}")
             if cell.output not in CONSTANTS:
                 drivers[cell.output] = cell.name
-        for cell in self.cells:
-            for net in cell.inputs:
-                if net not in drivers and net not in CONSTANTS:
-                    raise CircuitError(
-                        f"{cell.name!r} reads net {net!r}, which nothing drives"
-                    )
+        for name, net in ((c.name, net) for c in self.cells for net in c.inputs):
+            if net not in drivers and net not in CONSTANTS:
+                raise CircuitError(f"{name!r} reads net {net!r}, which nothing drives")
         if len(self.order) < len(self.cells):
             loop, more = self._loop()[:SHOWN], " ..." * (len(self._loop()) > SHOWN)
             raise CircuitError(f"a loop of gates: {' -> '.join(loop)}{more}")
@@ -157,23 +151,18 @@ def circuit(netlist: Netlist) -> Circuit:
 def _cell(row: Any) -> Gate:
     if isinstance(row, Gate):
         row = row.name, row.kind, row.inputs, row.output
+    told = f"row {str(row)[:60]!r}"
     try:
         name, kind, inputs, output = row
         if isinstance(inputs, str):
             inputs = inputs.split()
         nets = tuple(str(net) for net in inputs)
     except (TypeError, ValueError):
-        raise CircuitError(
-            f"row {str(row)[:60]!r}: cell, kind, inputs and output are needed"
-        ) from None
+        raise CircuitError(f"{told}: cell, kind, inputs and output needed") from None
     out = "" if output is None else str(output)
     if not name or not kind or (kind == "OUT") != (not out) or (kind == "IN" and nets):
-        raise CircuitError(
-            f"row {str(row)[:60]!r}: a cell has a name and a kind; all but OUT drive a "
-            "net, and IN reads none"
-        )
-    need = NEEDED.get(kind, int(kind != "IN"))
-    if len(nets) < need:
+        raise CircuitError(f"{told}: name and kind; OUT drives no net, IN reads none")
+    if len(nets) < (need := NEEDED.get(kind, int(kind != "IN"))):
         raise CircuitError(f"{name!r}, {kind}, reads {len(nets) or 'nothing'}: {need}")
     return Gate(str(name), str(kind), nets, out)
 
@@ -194,10 +183,7 @@ def _top(design: Mapping[str, Any]) -> Mapping[str, Any]:
     tops = [n for n in modules if marked(n, "top")]
     tops = tops or [n for n in modules if n in own and modules[n]["cells"]]
     if len(tops) != 1:
-        raise CircuitError(
-            f"{len(tops)} modules may be the top of {', '.join(modules)}; flatten, or "
-            "hand over one of them"
-        )
+        raise CircuitError(f"{len(tops)} tops in {', '.join(modules)}: hand over one")
     for name, cell in modules[tops[0]].get("cells", {}).items():
         if cell["type"] in own:
             raise CircuitError(f"cell {name!r} is a module, {cell['type']}; flatten")
@@ -304,8 +290,6 @@ def stored(name: str = "serial_mac") -> Circuit:
     path = DATA / f"{name}.netlist"
     if not path.exists():
         known = ", ".join(sorted(p.stem for p in DATA.glob("*.netlist")))
-        raise CircuitError(
-            f"no netlist {name[:40]!r} is kept; there is {known}, and rows of cell, "
-            "kind, inputs, output or Yosys' JSON as a dictionary are read"
-        )
+        other = "or hand over rows, or Yosys' JSON as a dictionary"
+        raise CircuitError(f"no netlist {name[:40]!r} is kept: {known}; {other}")
     return read(path.read_text("utf-8"))

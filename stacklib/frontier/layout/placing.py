@@ -191,7 +191,6 @@ def _fits(packed: Together, grid: Floor) -> None:
     """Refuse what the grid cannot hold, with the sum."""
     pads = sum(b.pad for b in packed.blocks)
     logic = len(packed.blocks) - pads
-    chained = sum(-(-len(c) // SITES) * SITES - len(c) for c in packed.chains)
     if logic > grid.sites or pads > len(grid.pads):
         raise Infeasible(
             f"{logic} cells and {pads} pads on {len(grid.logic)} x {grid.rows} tiles "
@@ -201,8 +200,7 @@ def _fits(packed: Together, grid: Floor) -> None:
     tiles = sum(-(-len(c) // SITES) for c in packed.chains)
     if tall > grid.rows or tiles > len(grid.logic) * grid.rows:
         raise Infeasible(
-            f"chains of {tiles} tiles, the longest of {tall} ({chained} sites left "
-            f"over): columns of {grid.rows} tiles, {len(grid.logic)} of them"
+            f"chains of {tiles} tiles, the longest of {tall}; a column has {grid.rows}"
         )
 
 
@@ -248,10 +246,8 @@ class _Board:
             free = iter(pads) if self.pads[block] else self._free(tiles, block)
             site = next((site for site in free if site not in self.on), None)
             if site is None:
-                raise Infeasible(
-                    f"{self.packed.blocks[block].name}: each of {len(tiles)} tiles "
-                    "is full or has another clock, enable or reset"
-                )
+                who = self.packed.blocks[block].name
+                raise Infeasible(f"{who}: no tile is free or has its clock and reset")
             self._put(block, site)
 
     def _free(self, tiles: list[tuple[int, int]], block: int) -> Iterator[Site]:

@@ -92,10 +92,8 @@ def route(placement: Placement, *, rounds: int = 60) -> Wired:
         maze.negotiate(number)
         if not maze.shared:
             return Wired(maze.shapes(), pins, joined, number)
-    raise Infeasible(
-        f"{len(maze.shared)} places of the grid are wanted by two nets after {rounds} "
-        f"rounds, with {TRACKS} tracks a tile; spread the cells"
-    )
+    many = f"{len(maze.shared)} places are wanted by two nets after {rounds} rounds"
+    raise Infeasible(f"{many}, with {TRACKS} tracks a tile; spread the cells")
 
 
 def _pins(

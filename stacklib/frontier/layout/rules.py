@@ -61,10 +61,8 @@ def rules(layout: Wired) -> list[Violation]:
         layer, *ends = shape
         whole = len(ends) == 4 and all(isinstance(n, Integral) for n in ends)
         if layer not in LAYERS or not whole or ends[0] >= ends[2] or ends[1] >= ends[3]:
-            raise ValueError(
-                f"shape {shape}: layers are {FIRST}, {SECOND} and {CUT}, then left, "
-                "low, right and high in whole units"
-            )
+            known = "layers are m1, m2 and via, then left, low, right, high, whole"
+            raise ValueError(f"shape {shape}: {known}")
     unknown = {end for ends in layout.joined.values() for end in ends} - {*layout.pins}
     if unknown:
         raise ValueError(f"no pin {min(unknown)} has a place; pins has those")

@@ -101,10 +101,8 @@ def ir_drop(
     rim = [(x, y) for x, y in nodes if x in (0, wide) or y in (0, tall)]
     held = set(rim if supply is None else supply)
     if not held or not held <= set(nodes):
-        raise ValueError(
-            f"supply {sorted(held)[:3]}: nodes of a grid of {wide + 1} x {tall + 1} "
-            "hold the voltage, one at least"
-        )
+        grid = f"nodes of {wide + 1} x {tall + 1}, one at least"
+        raise ValueError(f"supply {sorted(held)[:3]}: {grid}")
     beside = {
         n: [m for m in _around(n) if 0 <= m[0] <= wide and 0 <= m[1] <= tall]
         for n in nodes

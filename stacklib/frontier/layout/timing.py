@@ -252,16 +252,14 @@ class _Model:
         else:
             begun = [k for k in self.delays if cell.kind.startswith(k)]
             if not begun:
-                raise ValueError(
-                    f"{cell.name!r} of kind {cell.kind}: no delay is known; there are "
-                    f"{', '.join(self.delays)}"
-                )
+                known = f"no delay is known; there are {', '.join(self.delays)}"
+                raise ValueError(f"{cell.name!r} of kind {cell.kind}: {known}")
             key = max(begun, key=len)
         told = self.delays[key]
         if isinstance(told, tuple):
             if pin >= len(told):
                 raise ValueError(
-                    f"delay of {key!r}: {len(told)} pins, and {pin} is read"
+                    f"{key!r}: delays of {len(told)} pins, and {pin} is read"
                 )
             told = told[pin]
         return _number(f"delay of {key}", told)

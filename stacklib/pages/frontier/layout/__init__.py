@@ -100,6 +100,17 @@ def asked() -> Quantity:
     return cycle.to("ns").named("period asked for")
 
 
+def reported() -> Quantity:
+    """The cycle of nextpnr's own placement, on its own delays."""
+    each = one_of("cycle") / stored_row("nextpnr-1", "megahertz", "MHz")
+    return each.to("ns").named("cycle by nextpnr")
+
+
+def short() -> Quantity:
+    """What that is over the period asked for."""
+    return (reported() - asked()).named("too slow by")
+
+
 def cycle(device: str) -> Quantity:
     """One cycle of a chip's highest clock."""
     each = one_of("cycle") / hardware.get(device).clock
