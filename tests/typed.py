@@ -241,7 +241,7 @@ LINES = [
     Typed("new section 10.9 'Who rounds last?' --root .", 0, CHECKOUT),
     Typed("new section 10.9 'Who rounds?' --covers 10.01 --root .", 2, CHECKOUT),
     Typed("new number 3.4 other_share 'Share of it' --root .", 0, EXERCISES),
-    Typed("new exercise 10.1 my-question --level derive --root .", 0, EXERCISES),
+    Typed("new exercise 10.13 my-question --level derive --root .", 0, EXERCISES),
     *tables("completion bash", forms="json"),
     Typed("completion zsh"),
 ]

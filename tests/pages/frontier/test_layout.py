@@ -28,8 +28,10 @@ def test_the_loop_counts_as_the_package_and_finds_the_least(capsys):
 
 
 def test_cold_or_fast_it_stalls():
-    for old, new in (("heat = Random(3), 2.0", "heat = Random(3), 0.3"),
-                     ("0.9999", "0.999")):  # fmt: skip
+    for old, new in (
+        ("heat = Random(3), 2.0", "heat = Random(3), 0.3"),
+        ("0.9999", "0.999"),
+    ):
         assert int(swaps.prints(old, new).split()[0]) > 60
 
 
@@ -71,9 +73,14 @@ def test_the_drawing_and_every_choice():
 
 @pytest.mark.parametrize(
     ("claim", "verdict"),
-    [("respin-cost", "wrong"), ("respin-delay", "close"), ("eda-fab-time", "close"),
-     ("eda-metal-layers", "cited"), ("perf-team-cost", "open")],
-)  # fmt: skip
+    [
+        ("respin-cost", "wrong"),
+        ("respin-delay", "close"),
+        ("eda-fab-time", "close"),
+        ("eda-metal-layers", "cited"),
+        ("perf-team-cost", "open"),
+    ],
+)
 def test_claims(claim, verdict):
     assert pages.judge(claim).verdict == verdict
 

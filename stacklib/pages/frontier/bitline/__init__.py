@@ -196,8 +196,7 @@ def token_products(each: Quantity, label: str) -> Quantity:
 
 def weights_time(inside: bool = False) -> Quantity:
     """The weights of a token that is alone; in the banks, over their gain."""
-    asked = {"dtype": "bf16", "tp": TP, "context": CONTEXT}
-    parts = serving.estimate(MODEL, DEVICE, **asked).parts
+    parts = serving.estimate(MODEL, DEVICE, dtype="bf16", tp=TP, context=CONTEXT).parts
     first, last = (part.time for part in parts if part.name in WEIGHTS)
     whole = first + last
     told = whole / in_dram.gain() if inside else whole
