@@ -2,9 +2,10 @@
 
 A step's time is one number at one point; which input moves it depends on the batch and
 the context, so each answer names its point. Rates of the device move by asking the
-same kept step for a device with another rate; exchanges, launches and the engine's pauses
-are lines of their own, and shorten by themselves. The time of a step at the limit is a
-sum of amounts over rates, and so the elasticities to all rates add up to one.
+same kept step for a device with another rate; exchanges, launches and the engine's
+pauses are lines of their own, and shorten by themselves. The time of a step at the
+limit is a sum of amounts over rates, and so the elasticities to all rates add up to
+one.
 """
 
 from __future__ import annotations
