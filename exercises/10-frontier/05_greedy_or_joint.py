@@ -17,7 +17,8 @@ A point that `time` lacks does not fit and is never chosen; if the start is one,
 `ValueError`. Suppose no two points take the same time. Then hold `joint` over
 `multiplied` against `stacklib.frontier.codesign` on a space of your own.
 
-hint: Write `moved(axes, time, at, axis)` first: the best point along one axis.
+hint: A helper that keeps every coordinate but one, and tries all values of that one,
+serves three of the four functions.
 """
 
 import math

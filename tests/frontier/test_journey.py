@@ -231,3 +231,19 @@ def test_narrow_integers_do_not_run_over():
     narrow = CASE | {"tp": np.int8(8)}
     found = frontier.journey("llama-3-70b", "h100-sxm", batch=np.int8(100), **narrow)
     assert found.joules.high.si == wide.joules.high.si
+
+
+@pytest.mark.rows(
+    "model, on, dtype",
+    [
+        ("llama-3-8b", "mi300x", "fp8"),
+        ("mixtral-8x7b", "b200-sxm", "bf16"),
+        ("llama-3-8b", "mi455x", "bf16"),
+    ],
+)
+def test_a_step_never_gets_shorter_with_one_answer_more(model, on, dtype):
+    """It fell at 17 and 33 answers, and where a sum crossed a border of NCCL's."""
+    case = {"model": model, "on": on, "dtype": dtype, "tp": 8, "context": 512}
+    batches = (1, 8, 15, 16, 17, 32, 33, 34, 255, 256, 257, 511, 512, 513)
+    steps = [serving.estimate(batch=many, **case).tpot.si for many in batches]
+    assert steps == sorted(steps)

@@ -75,8 +75,8 @@ def test_the_drawing_and_every_choice():
     ("claim", "verdict"),
     [
         ("respin-cost", "wrong"),
-        ("respin-delay", "close"),
-        ("eda-fab-time", "close"),
+        ("respin-delay", "open"),
+        ("eda-fab-time", "cited"),
         ("eda-metal-layers", "cited"),
         ("perf-team-cost", "open"),
     ],

@@ -8,7 +8,7 @@ from stacklib.pages.frontier import binding as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import chosen
 
-__all__ = ["COLOURS", "stacks"]
+__all__ = ["stacks"]
 TALL, WIDE, LEGEND = 168.0, 34.0, 2.0  # points
 # From the top of the stack down, each in the colour of its layer of the book.
 COLOURS = {

@@ -260,17 +260,6 @@ def industry() -> Quantity:
     return counted(respins.caught_for, surveyed, BUGS, label="share found")
 
 
-def fab() -> tuple[Quantity, Quantity]:
-    """Months that a wafer takes: layers, and days for each."""
-    month = one_of("year") / chosen(12, label="months of a year") / one_of("day")
-    layers = quoted("fab.layers")
-    ends = (quoted(f"fab.days_layer_{end}") for end in ("low", "high"))
-    low, high = (
-        (layers * days / month.to("")).named("months in the fab") for days in ends
-    )
-    return low, high
-
-
 def stages() -> list[Row]:
     """The seven stages from text to masks."""
     return [
