@@ -51,6 +51,8 @@ UNPREDICTED = {
     "placement",
     "plan_search",
     "rig_temperature",
+    "prediction_error",
+    "test_suite",
     "engine",
     "block_manager",
     "prefix_tree",

@@ -21,6 +21,15 @@ def cost() -> Finding:
     )
 
 
+@claim("respin-delay")
+def delay() -> Finding:
+    """The fab is counted below; the search for the bug is not."""
+    return Finding.open(
+        "A wafer takes months, and nobody says how long the bug was sought before. To "
+        "settle it: dates of the first and the second silicon of one chip."
+    )
+
+
 @claim("eda-fab-time")
 def fab() -> Finding:
     """Days of a layer, and how many layers there are."""
