@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from stacklib.cost.spans import Given, Span, span
 from stacklib.quantity import Quantity, chosen, quoted, resolve
 from stacklib.quantity.bounds import above_zero
+from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving import estimate
 
 SERVER, PER_SERVER = "b200-sxm", 8
@@ -80,6 +81,8 @@ def campus(
         For a device whose server is not known.
     ValueError
         For values that are not above zero, or a PUE below one.
+    Infeasible
+        For a meter that feeds no server; with what one needs.
 
     Examples
     --------
@@ -92,19 +95,18 @@ def campus(
         watts = chosen(1, "GW", label="the campus")
     meter = watts.to("W") if isinstance(watts, Quantity) else chosen(watts, "W")
     above_zero(watts=meter.si)
-    over = (
-        span(quoted("uptime.pue_hyperscale"), quoted("uptime.pue_2023"))
-        if pue is None
-        else span(pue)
-    )
+    usual = quoted("uptime.pue_hyperscale"), quoted("uptime.pue_2023")
+    over = span(*usual) if pue is None else span(pue)
     if over.to("").low.si < 1:
         raise ValueError(f"PUE {over.text()}: no less than one")
     eight = chosen(PER_SERVER, label="GPUs of a server")
-    server = quoted(POWER[on])
-    host = quoted("campus_power.host")
+    server, host = quoted(POWER[on]), quoted("campus_power.host")
     share = (server - host) / eight + host * (many / chosen(a_watt).si) / eight
     each = (over * share).named("watts at the meter for each GPU")
     gpus = (span(meter) / each).named("GPUs of the campus")
+    if gpus.low.si < PER_SERVER:
+        needs = (each.high * PER_SERVER).text()
+        raise Infeasible(f"{meter.text()} < {needs} of one server with its PUE")
     two = chosen(2 * many / PER_SERVER, label="processors for each GPU")
     volume = span(quoted("campus_water.low"), quoted("campus_water.high"))
     water = volume * (span(meter) / over)

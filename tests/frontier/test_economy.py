@@ -24,6 +24,7 @@ from stacklib.frontier import (
     supply,
 )
 from stacklib.quantity import Quantity, UnknownName, quoted
+from stacklib.roofline.work.fit import Infeasible
 
 
 def test_wafers_to_gpus_by_hand():
@@ -149,6 +150,12 @@ def test_a_gigawatt_by_hand():
     assert told.processors.low.si == pytest.approx(told.gpus.low.si / 4)
     half = campus(Quantity(0.5, "GW"), "h100-sxm", pue=1.25)
     assert half.gpus.low.si == pytest.approx(told.gpus.low.si / 2)
+
+
+def test_a_meter_that_feeds_no_server_is_refused_with_what_one_needs():
+    with pytest.raises(Infeasible, match=r"1 kW < 22\.\d kW of one server"):
+        campus(1e3)
+    assert campus(23e3).gpus.low.si >= 8
 
 
 def test_processors_take_their_watts_from_gpus():

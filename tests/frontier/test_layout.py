@@ -23,6 +23,7 @@ from stacklib.frontier.layout.circuit import (
 from stacklib.frontier.layout.packing import pack
 from stacklib.frontier.layout.placing import Floor, half_perimeter, legal
 from stacklib.frontier.layout.routing import HALF, PITCH
+from stacklib.pages.frontier.layout import adder
 from stacklib.roofline.work.fit import Infeasible
 
 RESULT = json.loads(
@@ -30,23 +31,6 @@ RESULT = json.loads(
 )
 ROWS = {row["id"]: row for row in RESULT["rows"]}
 LINE = [("i", "IN", "", "a"), ("g", "NOT", "a", "b"), ("o", "OUT", "b", "")]
-
-
-def adder(bits: int = 6) -> list[tuple]:
-    """A ripple adder with registered sums, in plain gates."""
-    rows = [(f"{w}{n}", "IN", "", f"{w}{n}") for w in "xy" for n in range(bits)]
-    rows += [("clk", "IN", "", "clk"), ("zero", "IN", "", "c0")]
-    for n in range(bits):
-        rows += [
-            (f"p{n}", "XOR", f"x{n} y{n}", f"p{n}"),
-            (f"s{n}", "XOR", f"p{n} c{n}", f"s{n}"),
-            (f"g{n}", "AND", f"x{n} y{n}", f"g{n}"),
-            (f"t{n}", "AND", f"p{n} c{n}", f"t{n}"),
-            (f"c{n}", "OR", f"g{n} t{n}", f"c{n + 1}"),
-            (f"r{n}", "DFF", f"s{n} clk", f"q{n}"),
-            (f"o{n}", "OUT", f"q{n}", ""),
-        ]
-    return rows
 
 
 def run(read: Circuit, state: dict, inputs: dict) -> dict:
