@@ -27,6 +27,9 @@ CACHES = ("l1", "l2")
 PASSES = {"softmax": 3, "layernorm": 3, "gelu": 2}
 _CALLS = {"softmax": "launch_softmax"}  # others are compiled, with their guards
 _NEWTON, _TINY = 40, 1e-12
+# Lines of a set of an L2, of which the oldest goes, in Accel-Sim's tested RTX 3070 and
+# RTX 4080 (``gpgpu_cache:dl2``, read 2026-11-29, secondary).
+_WAYS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,20 @@ def hit_share(working_set: Any, capacity: Any, kept: Any = 1.0) -> Any:
         still = math.e ** (-over * missed)
         missed = missed - (missed - 1 + still) / (1 - over * still + _TINY)
     return minimum(1.0, maximum(0.0, 1 - missed))
+
+
+def loop_share(working_set: float, capacity: float, kept: float = 1.0) -> float:
+    """Share of loads a cache answers when a loop comes by its lines in one order.
+
+    All of them while the set fits. Beyond, the oldest line of a set makes room, and
+    in a loop that is the line wanted next. With ``m`` misses a load and ``w`` ways a
+    set of ``x`` capacities balances where ``x`` is the sum of ``m^j / (w j + 1)``,
+    near enough ``1 - log(1 - m) / w``.
+
+    ``working_set``, ``capacity``: bytes. ``kept``: ``kept_share`` of the cache.
+    """
+    over = working_set / (capacity * kept)
+    return min(1.0, math.exp(_WAYS * min(0.0, 1 - over)))
 
 
 def read_rate(on: str | Accelerator, working_set: float) -> Bandwidth:
