@@ -68,6 +68,16 @@ def test_a_quantizing_layer_pays_for_the_quantization():
     alone = gemm.gemm_time(work, "h100-sxm", "kernel").time
     assert layer - alone == pytest.approx(4 * call + extra)
     assert plain > alone  # a kernel of DeepGEMM's, with block scales and k in one piece
+    # one wide load a thread does not draw the whole memory of a B200
+    device = hardware.get("b200")
+    drawn = device.memory_bandwidth.si * hardware.efficiency("dram_gemm")
+    large = {"config": FP8.replace("m=64", "m=65536"), "system": "B200"}
+    times = [
+        predict(row("A", **large, software=x)).value for x in ("x (torch_flow)", "")
+    ]
+    moved = 65536 * 8192 * 5
+    assert times[0] - times[1] > moved / hierarchy.delivered(device, 16, drawn) * 0.9
+    assert hierarchy.delivered(device, 16, drawn) < 0.8 * drawn
 
 
 def test_a_row_a_block_waits_for_its_waves_and_an_eager_call_for_python():

@@ -14,7 +14,7 @@ from stacklib import hardware, models
 from stacklib.hardware import UnknownSpec
 from stacklib.kernels.schedule.rates import newest
 from stacklib.quantity import DTYPES, UnknownName, quoted
-from stacklib.roofline.bound import gemm
+from stacklib.roofline.bound import gemm, hierarchy
 from stacklib.roofline.work.products import EXPAND
 
 from ..measurements import Measurement, Refusal
@@ -75,6 +75,7 @@ _PER_TENSOR = ("torch_flow", 4)
 # largest, then the rounding) and waits for the memory each time, and once more for
 # each load: four numbers a thread (csrc/quantization/w8a8/fp8).
 _BY_ROWS, _THREADS, _RESIDENT, _PASSES, _LOAD = "cutlassfp8", 1024, 2048, 2, 4
+_WIDEST = 16  # bytes of the widest load of a thread
 # Its layers of block scales ran without a graph: calls that Python makes for one.
 # FlashInfer rounds and multiplies; DeepGEMM lays out the scales between the two.
 _EAGER, _CALLS = re.compile("vllm.*blockscaled"), 5
@@ -235,7 +236,9 @@ def prepare(row: Measurement) -> Predict:
     def forecast() -> Forecast:
         found = gemm.predict(work, chip, launch, chosen, hits)
         time = kernels * found.time + others * found.launch - min(gap, found.launch)
-        time += waits + quantized / (chip.bandwidth * hardware.efficiency("dram_gemm"))
+        if quantized:
+            drawn = chip.bandwidth * hardware.efficiency("dram_gemm")
+            time += waits + quantized / hierarchy.delivered(device, _WIDEST, drawn)
         host = calls * hardware.efficiency("launch_host")
         bound = found.bound if time > host else "launch"
         time = max(time, host)

@@ -55,16 +55,23 @@ def stream_rate(
         return Bandwidth(drawn, "dram")
     if not in_flight > 0:
         raise ValueError(f"in_flight = {in_flight!r}: bytes above zero are needed")
+    rate = delivered(device, in_flight, drawn)
+    return Bandwidth(rate, "concurrency" if rate < drawn else "dram")
+
+
+def delivered(device: Accelerator, in_flight: float, drawn: float) -> float:
+    """Bytes a second of a memory that delivers ``drawn`` to as many as ask.
+
+    A device filled with threads moves no more than all of them have asked for, once
+    every loaded latency.
+    """
     threads = device.fields["max_threads_per_unit"]
     idle = hardware.level(device, "dram").latency
     if threads is None or idle is None:
-        return Bandwidth(drawn, "dram")
+        return drawn
     seconds = idle.si * hardware.efficiency("loaded_latency")
-    # A device filled with threads moves no more than all of them have asked for, once
-    # every loaded latency.
     asked = device.compute_units.si * threads.si * in_flight
-    rate = littles_law.throughput(asked, seconds, drawn)
-    return Bandwidth(rate, "concurrency" if rate < drawn else "dram")
+    return float(littles_law.throughput(asked, seconds, drawn))
 
 
 def cache_rate(on: str | Accelerator, level: str) -> Bandwidth:
