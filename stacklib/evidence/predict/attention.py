@@ -16,10 +16,11 @@ from stacklib.kernels.schedule import attention_time as kernels
 from stacklib.kernels.schedule.rates import newest
 from stacklib.quantity import UnknownName, bytes_per_element
 from stacklib.quantity import dtype as find_dtype
-from stacklib.roofline.bound import hierarchy
+from stacklib.roofline.bound import gemm, hierarchy
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
+from .attention_engines import ENGINES, Engine, one
 from .registry import PREDICTORS, Forecast, Predict
 
 _NAIVE = ("naive", "eager", "math", "unfused", "standard")
@@ -43,13 +44,13 @@ _TUNED = (
 )
 # Compiled or written without the newest matrix instruction.
 _WARP_LEVEL = ("flashattention-2", "flash-attn-2", "fa2", "xformers", "pytorch", "sdpa")
-_UNSPLIT = ("flash_attn", "fa2", "flash_attention")  # mha_varlen_fwd, flash_api.cpp
 # Timed in graphs, over and over on the same operands.
 _LOOPS = ("tensorrt", "trt-llm", "vllm", "sglang", "flashinfer")
 # Kernels of an engine around those of attention. TensorRT-LLM's attentionOp.cpp calls
 # invokeBuildDecoderInfo and invokeQKVPreprocessing; in others, too, other kernels turn
 # by the position, write the cache and share out the work.
 _BEFORE = 3
+BASE = [1.0]
 _STAGES = ("context", "generation")
 _FORMATS = {
     "bfloat16": "bf16",
@@ -90,6 +91,15 @@ def _kernel(row: Measurement) -> str:
     """The kernel that an engine was told to take, the last word of such a source."""
     engine = any(word in row.software.lower() for word in ("vllm", "sglang"))
     return row.source.lower().rpartition(" ")[2] if engine else ""
+
+
+def engine_of(row: Measurement) -> Engine:
+    """What the engine of a row runs around its attention, and how it cuts that."""
+    word = row.source.rpartition(" ")[2]
+    if word == "torch_flow":
+        device = hardware.get(device_of(row.system)[0])
+        word = word if newest(device) == "tcgen05.mma" else "xqa"
+    return ENGINES.get(word, Engine())
 
 
 def software_of(row: Measurement, device: Accelerator) -> str:
@@ -169,13 +179,19 @@ def _held(
     row: Measurement, work: kernels.Attention, device: Accelerator
 ) -> kernels.Attention:
     """The attention as the row's software multiplies it on this device."""
-    text = row.software.lower()
+    text, engine = row.software.lower(), engine_of(row)
+    served = any(stage in row.subject.lower() for stage in _STAGES)
+    cut = engine.token if work.queries == 1 and not work.causal else engine.prompt
+    if row.source.endswith(("flash_attn", "fa2", "flash_attention")) and not work.causal:
+        # FlashAttention-2 packs and splits for heads that share keys, without a window.
+        plain = work.heads == work.kv_heads or bool(row.integer("window", 0, least=0))
+        if plain:
+            cut = replace(cut, packs=False, shares=one)
     work = replace(
         work,
         warp_level=any(word in text for word in _WARP_LEVEL),
-        served=any(stage in row.subject.lower() for stage in _STAGES),
-        # FlashAttention-2 splits keys for heads that share them, and for no others.
-        whole=work.heads == work.kv_heads and _kernel(row).endswith(_UNSPLIT),
+        served=served and not engine.direct,
+        cut=cut,
     )
     if work.dtype == "bf16" and "bf16" not in device.formats:
         return replace(work, dtype="fp16")
@@ -292,16 +308,30 @@ def _cache_write(
     """
     if not any(word in row.subject.lower() for word in _STAGES):
         return None
+    engine = engine_of(row)
+    before = engine.before
+    if str(work.kv_dtype).startswith("fp8"):
+        before += engine.casts
     size = bytes_per_element("bf16").si
     rows = work.batch * work.queries * work.head_dim
     read = rows * (work.heads + 2 * work.kv_heads) * size
     query = rows * work.heads * bytes_per_element(work.dtype).si
+    if not engine.turns:
+        read, query = rows * 2 * work.kv_heads * size, 0.0
     kept = work.kv_bytes * work.queries / work.keys
     moved = read + query + work.batch * work.kv_heads * kept
-    return lambda: (
-        moved / hierarchy.stream_rate(device, "mixed", None).rate
-        + _BEFORE * hardware.efficiency("launch_kernel")
-    )
+    l2, rate = device.fields["l2_capacity"], None
+    hits = 0.0
+    if l2 is not None:
+        all_of = read + query + work.batch * work.kv_heads * work.kv_bytes + work.query_bytes
+        hits = hierarchy.hit_share(all_of, float(l2.si), hierarchy.kept_share(device))
+        near = gemm.chip_of(device, "bf16").l2_rate
+    def sec():
+        drawn = hierarchy.stream_rate(device, "mixed", None).rate
+        if l2 is not None and near is not None:
+            drawn = 1/(hits/max(near,drawn)+(1-hits)/drawn)
+        return moved / drawn + kernels._launch(device, True, before+BASE[0])
+    return sec
 
 
 def prepare(row: Measurement) -> Predict:

@@ -23,6 +23,7 @@ Left out: page tables' own bytes, masks other than causal.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from stacklib import hardware
@@ -41,7 +42,26 @@ SOFTWARE = ("naive", "library", "tuned")
 # Queries of the smallest matrix instruction; where its rows are keys (TensorRT-LLM on
 # Hopper and Blackwell), queries are its columns, and as few. Where none is known, more.
 _LEAST_ROWS, _UNKNOWN_ROWS = 16, 32
-_TRIPS = 2  # loads of a block that wait for one another: a page's place, its keys
+
+
+def _filled(keys: int, blocks: int, units: int) -> int:
+    """As many shares as give each unit a block."""
+    return units // blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How a kernel cuts an attention into blocks."""
+
+    rows: int = 0  # queries of its tile, though fewer are asked; 0: those asked
+    columns: int = 0  # keys of its tile; 0: those of the rule
+    packs: bool = True  # heads that share keys lie in one tile, where it holds them
+    # Shares of the keys of a head, from keys, blocks without shares, and units.
+    shares: Callable[[int, int, int], int] = _filled
+    # Loads of a block that wait for one another: a page's place, its keys.
+    trips: int = 2
+    stalls: int = 0  # the same in each step, where none is fetched ahead
+    merges: bool = False  # a second kernel merges, though there be one share
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +84,7 @@ class Attention:
     warp_level: bool = False  # multiplied by mma.sync, also where something newer is
     served: bool = False  # by an engine: pages, prompts of unequal length
     window: int | None = None  # keys that a query sees, itself included
-    whole: bool = False  # whether the keys of a head are left to one block
+    cut: Cut = Cut()  # how the kernel's blocks share it out
 
     @property
     def wide(self) -> int:
@@ -163,17 +183,19 @@ class _Grid:
 
 def _grid(work: Attention, rule: Rule, units: int, least: int) -> _Grid:
     group = work.heads // work.kv_heads
-    packed = group if work.queries * group <= ROWS else 1  # heads in a tile of queries
+    cut = work.cut
+    # heads in a tile of queries
+    packed = group if cut.packs and work.queries * group <= ROWS else 1
     heads = work.batch * work.heads // packed
     asked = work.queries * packed
-    rows = min(rule.rows, least * math.ceil(asked / least))
-    step = rule.columns
+    rows = min(rule.rows, max(cut.rows, least * math.ceil(asked / least)))
+    step = cut.columns or rule.columns
     tiles, longest = (n * step / COLUMNS for n in _tiles(work, rows, step, packed))
     blocks = heads * math.ceil(asked / rows)
     splits = 1
-    shared = not (work.backward or work.whole)
-    if asked <= ROWS and shared:  # one block a head: share out the keys
-        splits = max(1, min(math.ceil(longest), units // blocks))
+    if asked <= ROWS and not work.backward:  # one block a head: share out the keys
+        asked_for = cut.shares(work.keys, blocks, units)
+        splits = max(1, min(math.ceil(longest), asked_for))
     return _Grid(rows, blocks * splits, heads * tiles, longest / splits, splits)
 
 
@@ -186,7 +208,8 @@ def _memory(
     kept = hierarchy.kept_share(device)
     heads = work.batch * work.kv_heads
     group = work.heads // work.kv_heads
-    passes = math.ceil(work.queries * group / ROWS)
+    shared = group if work.cut.packs else 1
+    passes = group // shared * math.ceil(work.queries * shared / ROWS)
     units = device.fields["compute_units"]
     running = min(heads, max(1.0, (1 if units is None else units.si) / passes))
     near = running * work.kv_bytes  # that the blocks under way share
@@ -198,8 +221,12 @@ def _memory(
     return moved, float(hits)
 
 
-def _launch(device: Accelerator, repeated: bool, kernels: int) -> float:
-    return kernels * hardware.efficiency("launch_kernel")
+K = dict(clock=1.0, ref=1.83e9, trips=0.0)
+def _launch(device: Accelerator, repeated: bool, kernels: float) -> float:
+    x = 1.0
+    if K["clock"]:
+        x = (K["ref"]/rates_of(device).clock)**K["clock"]
+    return kernels * hardware.efficiency("launch_kernel")*x
 
 
 def _naive(work: Attention, device: Accelerator, repeated: bool) -> AttentionTime:
@@ -309,8 +336,6 @@ def plan(
 def tile_seconds(found: Plan) -> tuple[float, float, float]:
     """Seconds of one tile: all of it, its products, its softmax."""
     work, each = found.work, found.rates.clock
-    if work.served:
-        each *= hardware.efficiency("attention_served")
     tile = tile_time(
         found.rule,
         found.rates,
@@ -320,8 +345,11 @@ def tile_seconds(found: Plan) -> tuple[float, float, float]:
         dtype=work.dtype,
         at_once=found.at_once,
         backward=work.backward,
+        held=hardware.efficiency("attention_served") if work.served else 1.0,
     )
-    return tile.cycles / each, tile.products / each, tile.softmax / each
+    step = work.cut.columns or found.rule.columns
+    waits = work.cut.stalls * found.latency * COLUMNS / step
+    return tile.cycles / each + waits, tile.products / each, tile.softmax / each
 
 
 def predict(found: Plan) -> AttentionTime:
@@ -335,7 +363,7 @@ def predict(found: Plan) -> AttentionTime:
     fill = min(factor("attention_fill") / COLUMNS, grid.longest)
     waves = grid.blocks / units
     even = grid.tiles / units
-    fill += _TRIPS * found.latency / tile
+    fill += work.cut.trips * found.latency / tile
     if work.causal:  # long blocks first: short ones fill the last wave
         paid = max(even + waves * fill, grid.longest + fill)
         # FA-2's own grid is in order of the queries: long ones come last, unless all
@@ -352,7 +380,7 @@ def predict(found: Plan) -> AttentionTime:
         drawn = 1 / (found.hits / near + (1 - found.hits) / drawn)
     drawn *= min(1.0, grid.blocks / (units * factor("blocks_per_unit")))
     memory = found.moved / drawn
-    floor = _launch(device, found.repeated, 2 if grid.splits > 1 else 1)
+    floor = _launch(device, found.repeated, 2 if grid.splits > 1 or work.cut.merges else 1)
     kept = gemm.slowed(compute, memory, floor, work.flops / chip.peak, chip)
     parts = {
         "tensor": even * products / kept,
