@@ -1,82 +1,123 @@
-"""Kernels that engines run around an attention, and how their attention is cut.
+"""Which kernels engines run around an attention, and how theirs cuts it.
 
-Facts read in the engines' code, a row each, by the last word of a row's source.
+Facts read in the engines' code, a row for each kernel that a source names in its last
+word. The rows were timed as replays of a CUDA graph of one call (ai-dynamo/
+aiconfigurator @095f58a, collector/helper.py, benchmark_with_power), which starts as one
+kernel does.
+
+- *vLLM* writes K and V to the cache by one kernel (collector/vllm/collect_attn.py:
+  do_kv_cache_update before forward), and takes a prompt of one token for a token.
+- *SGLang* stores K and V by one kernel; casts come first where they are kept in 8 bits
+  (mem_cache/memory_pool.py, set_kv_buffer; queries: flashattention_backend.py).
+- *TensorRT-LLM* sums up lengths, turns queries and keys by their positions and writes
+  all (cpp/tensorrt_llm/common/attentionOp.cpp: invokeBuildDecoderInfo,
+  invokeQKVPreprocessing); XQA leaves the first out for tokens, and its shares merge in
+  the kernel after a memset (decoderXQAImplJIT.cpp). Its prompts pack no heads.
+- *FlashAttention-2* takes 64 queries a tile where it shares keys out, and does so for
+  heads that share them without a window (flash_api.cpp: seqlenq_ngroups_swapped);
+  *FlashAttention-3* packs all heads that share keys and merges always (hopper/
+  flash_api.cpp: get_pack_gqa, and get_num_splits, which takes the batch for one).
+  FlashInfer's prompts pack heads, too.
+- *Triton* of SGLang steps over 32 keys, shares out eight times at most and runs stage 2
+  always (triton_ops/decode_attention.py; triton_attention_num_kv_splits); its prompts
+  fetch nothing ahead (extend_attention.py: num_stages = 1).
+
+A matrix instruction of warp groups multiplies 64 queries, however few are asked. How
+many loads of a block wait for one another, rows of a single tile tell.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from stacklib.kernels.schedule.attention_time import Cut
-
-
-def one(keys: int, blocks: int, units: int) -> int:
-    """No share: a block walks over all keys of its head."""
-    return 1
-
-
-def eight(keys: int, blocks: int, units: int) -> int:
-    """SGLang's Triton kernel: eight at most."""
-    return min(8, math.ceil(units * max(1.0, math.log2(max(keys, 1) / 64)) / blocks))
-
-
-def rooted(keys: int, blocks: int, units: int) -> int:
-    """XQA's, decoderXQAImplCommon.h."""
-    count = keys // 128
-    count = max(1, min(count, round(math.sqrt(8 * count))))
-    waves = blocks * count / units
-    return max(1, int(count / max(1.0, waves / 8)))
-
-
-def efficient(step: int, times: int = 1, least: int = 0):
-    """FlashAttention's heuristic."""
-
-    def shares(keys: int, blocks: int, units: int) -> int:
-        units *= times
-        tiles = math.ceil(keys / step)
-        if blocks >= 0.8 * units or tiles <= least:
-            return 1
-        tried = range(1, min(128, units, tiles) + 1)
-        kept = []
-        for n in tried:
-            waves = blocks * n / units
-            eligible = n == 1 or math.ceil(tiles / n) != math.ceil(tiles / (n - 1))
-            kept.append(waves / math.ceil(waves) if eligible or least else 0.0)
-        best = max(kept)
-        return next(n for n, k in zip(tried, kept) if k >= 0.85 * best)
-
-    return shares
+from stacklib.hardware import Accelerator
+from stacklib.kernels.schedule.attention_time import Attention
+from stacklib.kernels.schedule.cuts import PLAIN, Cut, doubled, flash, rooted, whole
+from stacklib.kernels.schedule.rates import newest
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What an engine's attention is, besides its class."""
+    """What an engine runs around its attention, and how that is cut."""
 
-    before: int = 3  # kernels before it
+    token: Cut = PLAIN
+    prompt: Cut = PLAIN
+    kernels: tuple[int, int] = (2, 2)  # beside it, for a token and for a prompt
     casts: int = 0  # more of them where K and V are kept in 8 bits
-    turns: bool = True  # whether those read and write the queries as well
-    token: Cut = Cut()
-    prompt: Cut = Cut()
-    direct: bool = False
+    turns: bool = False  # whether they read and write the queries as well
+    lone: bool = False  # whether a prompt of one token runs as a token does
+    groups: bool = False  # packs and shares out for heads that share keys alone
+
+    def cut(self, work: Attention, window: bool) -> Cut:
+        """How an attention is cut."""
+        if work.queries > 1 or (work.causal and not self.lone):
+            return self.prompt
+        if self.groups and (window or work.heads == work.kv_heads):
+            return replace(self.token, packs="none", shares=whole)
+        return self.token
+
+    def around(self, work: Attention) -> int:
+        """Kernels beside the attention."""
+        short = str(work.kv_dtype).startswith("fp8")
+        return self.kernels[work.causal] + self.casts * short
 
 
+_ONE = (1, 1)
+_APART = Cut(packs="none", trips=8)
+_GEN = Cut(64, packs="none", trips=6)  # prompts by cubins that other engines call
+_FA2 = Engine(
+    Cut(64, shares=flash(128, 2), trips=6),
+    Cut(64, packs="none"),
+    _ONE,
+    lone=True,
+    groups=True,
+)
+_FA3 = Engine(
+    Cut(64, trips=4, merges=True), Cut(packs="all", merges=True), _ONE, lone=True
+)
+_TRITON = Engine(
+    Cut(columns=32, shares=doubled(8), stalls=2, merges=True),
+    Cut(64, 64, "none", stalls=2),
+    _ONE,
+)
+_FLASHINFER = Engine(PLAIN, Cut(packs="all"), _ONE)
 ENGINES = {
-    "flash_attention": Engine(1, 2, False, Cut(128, shares=efficient(112, 1, 4)), Cut(64), True),
-    "fa3": Engine(2, 1, False, Cut(64), Cut(64)),
-    "flashinfer": Engine(1, 2, False, Cut(), Cut()),
-    "triton": Engine(1, 2, False, Cut(columns=32, shares=eight, stalls=2, merges=True), Cut(64, columns=64, packs=False, stalls=2)),
-    "trtllm_mha": Engine(1, 2, False, Cut(), Cut(64, packs=False, trips=6)),
-    "torch_flow": Engine(2, 0, True, Cut(), Cut(packs=False, trips=8)),
-    "xqa": Engine(1, 0, True, Cut(columns=256, shares=rooted, trips=8), Cut(64, packs=False, trips=6)),
-    "torch_flow_flashinfer": Engine(2, 0, False, Cut(), Cut(64, packs=False, trips=6)),
-    "vllm_flash_attn": Engine(1, 0, False, Cut(64, shares=efficient(128, 2), trips=6), Cut(64, packs=False)),
-    "vllm_flash_attn_fa2": Engine(1, 0, False, Cut(64, shares=efficient(128, 2), trips=6), Cut(64, packs=False)),
-    "vllm_flash_attn_fa3": Engine(2, 0, False, Cut(64, trips=4), Cut(64)),
-    "vllm_flash_attn_fa4": Engine(2, 0, False, Cut(64, trips=4), Cut(64)),
-    "vllm_flashinfer_fidecode": Engine(2, 0, False, Cut(merges=True), Cut()),
-    "vllm_flashinfer_fiprefill": Engine(1, 0, False, Cut(), Cut()),
-    "vllm_flashinfer_trtllmdecode": Engine(1, 0, False, Cut(), Cut()),
-    "vllm_flashinfer_trtllmprefill": Engine(1, 0, False, Cut(), Cut(64, packs=False, trips=6)),
-    "vllm_triton_attn": Engine(1, 0, False, Cut(columns=32, shares=eight, stalls=2, merges=True), Cut(64, columns=64, packs=False, stalls=2)),
+    # FlashAttention-3's kernel for mma.sync: 128 queries, 112 keys (tile_size.h)
+    "flash_attention": Engine(
+        Cut(128, shares=flash(112)), Cut(64, packs="all"), _ONE, 2, lone=True
+    ),
+    "fa3": replace(_FA3, casts=1),
+    "flashinfer": replace(_FLASHINFER, casts=2),
+    "triton": replace(_TRITON, casts=2),
+    "trtllm_mha": Engine(PLAIN, _GEN, _ONE, 2),
+    "torch_flow": Engine(PLAIN, _APART, turns=True),
+    "torch_flow wgmma.mma_async": Engine(
+        Cut(columns=256, shares=rooted, trips=8), _APART, (1, 2), turns=True
+    ),
+    "torch_flow mma.sync": Engine(
+        Cut(32, shares=rooted, trips=6),
+        Cut(packs="none", trips=4),
+        (1, 2),
+        turns=True,
+    ),
+    "torch_flow_flashinfer": Engine(PLAIN, _GEN),
+    "vllm_flash_attn": _FA2,
+    "vllm_flash_attn_fa2": _FA2,
+    "vllm_flash_attn_fa3": _FA3,
+    "vllm_flash_attn_fa4": _FA3,
+    "vllm_flashinfer_fidecode": Engine(Cut(merges=True), kernels=(2, 2), lone=True),
+    "vllm_flashinfer_fiprefill": replace(_FLASHINFER, lone=True),
+    "vllm_flashinfer_trtllmdecode": Engine(kernels=_ONE, lone=True),
+    "vllm_flashinfer_trtllmprefill": Engine(PLAIN, _GEN, _ONE, lone=True),
+    "vllm_triton_attn": replace(
+        _TRITON, token=replace(_TRITON.token, shares=doubled(16)), lone=True
+    ),
 }
+
+
+def engine_of(source: str, software: str, device: Accelerator) -> Engine:
+    """The engine that a row's source names last; TensorRT-LLM also by its software."""
+    word = source.rpartition(" ")[2]
+    if word not in ENGINES and "tensorrt" in software.lower():
+        word = "torch_flow"
+    return ENGINES.get(f"{word} {newest(device)}", ENGINES.get(word, Engine()))
