@@ -87,4 +87,4 @@ class Cut:
     merges: bool = False  # a second kernel merges, though there be one share
 
 
-PLAIN = Cut()
+PLAIN, WHOLE = Cut(), Cut(shares=whole)
