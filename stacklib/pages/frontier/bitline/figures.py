@@ -26,7 +26,7 @@ def costs_spec(*, title: str) -> Spec:
             )
         )
     most = page.BREAKS * page.plain().si
-    marks.append(rule("breaks", "predicted", y=most, series=4))
+    marks.append(rule("breaks", "predicted", y=most, at="key", series=4))
     for mark in marks:
         mark |= {"role": "ratio"}
     return chart(
