@@ -26,12 +26,12 @@ def costs_spec(*, title: str) -> Spec:
             )
         )
     most = page.BREAKS * page.plain().si
-    marks.append(rule("breaks", "predicted", y=most, at="key", series=4))
+    marks.append(rule("breaks", "predicted", y=most, series=4))
     for mark in marks:
         mark |= {"role": "ratio"}
     return chart(
         title,
-        x=axis("Bits of the converter", limits=[2.5, 10.5]),
+        x=axis("Bits of the converter", limits=[1.5, 10.5]),
         y=axis("Cost (bits a byte)", log=True, limits=LIMITS),
         marks=marks,
     )

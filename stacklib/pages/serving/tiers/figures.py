@@ -34,7 +34,7 @@ def missed_spec(*, title: str) -> Spec:
         x=axis(
             "Blocks that fit",
             log=True,
-            limits=[40, 1300],
+            limits=[18, 2400],
             ticks=TICKS,
             names=[str(room) for room in TICKS],
         ),
