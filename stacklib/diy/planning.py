@@ -38,7 +38,7 @@ from .checker import outlet, verify
 from .planned import Excluded, Planned, checked, commands, loudness, price, shown_as
 from .platforms import CHOSEN, MOST_CARDS, Judge, Limit, Offer, cheapest, offers
 from .rules import Case
-from .splits import soonest, speed
+from .splits import decoding, soonest, speed
 from .voltage import power
 
 SHARES = (1.0, 0.8, 0.65, 0.5)  # of a card's power, as its limit
@@ -238,8 +238,9 @@ def searched(
 def _ranked(search: Search, cards: Sequence[Component], most: int) -> list[Build]:
     """The cheapest machine of each kind and number of cards, the fastest first.
 
-    A choice waits under its bound, then under its seconds, then with its machine; what
-    leaves the queue with a machine is not slower than anything left.
+    A choice waits under its bound, then under its seconds, then with its machine; where
+    none has its links whole, it waits again with half of them. What leaves the queue
+    with a machine is not slower than anything left.
     """
     queue: list[tuple[float, int, float, int, Choice, Build | None]] = []
     for at, choice in enumerate(_choices(search, cards, search.budget)):
@@ -256,6 +257,9 @@ def _ranked(search: Search, cards: Sequence[Component], most: int) -> list[Build
             heappush(queue, (seconds, 1, dollars, at, choice, None))
         elif stage == 1 and (made := search.machine(choice, search.budget)):
             heappush(queue, (seconds, 2, made[0], at, choice, made[1]))
+        elif stage == 1 and choice.link > HALF:  # no faster on links of half the width
+            half = choice._replace(link=HALF)
+            heappush(queue, (seconds, 0, 0.0, at, half, None))
         elif build and (seconds, dollars) < found.get(kind, (inf,))[:2]:
             found[kind] = seconds, dollars, at, build
             last = seconds if len(found) >= most else inf
@@ -265,7 +269,7 @@ def _ranked(search: Search, cards: Sequence[Component], most: int) -> list[Build
 def _choices(
     search: Search, cards: Sequence[Component], budget: float
 ) -> Iterator[Choice]:
-    """Every kind, number, limit and link of cards that the budget could pay."""
+    """Every kind, number and limit of cards that the budget could pay."""
     rest = sum(min((o.dollars for o in r), default=inf) for r in search.known.values())
     boards = [offer.value for offer in search.known["board"]]
     seats = max((len(board["slots"]) for board in boards), default=0)
@@ -277,8 +281,7 @@ def _choices(
                 limit = _limit(card, share)
                 if limit is None and share < 1:
                     continue
-                for link in (1.0, HALF) if many > 1 else (1.0,):
-                    yield Choice(card, many, limit, link)
+                yield Choice(card, many, limit, 1.0 if many > 1 else HALF)
 
 
 def _limit(card: Component, share: float) -> float | None:
@@ -307,8 +310,8 @@ def _fastest(
     best = inf, SPLITS[0]
     for split in SPLITS if len(cards.devices) > 1 else SPLITS[:1]:
         with suppress(ValueError, LookupError):
-            run = speed(cards, workload, split=split, batch=batch, context=context)
-            best = min(best, (batch / run.decode, split))
+            made = decoding(cards, workload, split, batch, context)
+            best = min(best, (made.seconds, split))
     return best
 
 
@@ -334,7 +337,8 @@ def _miss(search: Search, cards: Sequence[Component], date: str | None) -> str:
     """What comes nearest where nothing fits."""
     names = ", ".join(search.workloads)
     most, best = inf, None
-    for choice in sorted(_choices(search, cards, inf), key=search.paid):
+    for full in sorted(_choices(search, cards, inf), key=search.paid):
+        choice = full._replace(link=HALF)
         if search.paid(choice) >= most:
             break
         if search.bound(choice) < inf and (made := search.machine(choice, most)):

@@ -12,6 +12,7 @@ from stacklib.evidence.calibrate.public import rig_misses
 from stacklib.evidence.predict import Refusal, predictor, regime
 from stacklib.evidence.predict.rigs import split_of
 from stacklib.hardware.errors import error_band
+from stacklib.pages.diy import rig as page
 
 from .made_row import row
 
@@ -77,6 +78,14 @@ def test_bands_hold_rows_of_others():
     for split in ("layers", "tensors", "one card"):
         band = error_band(f"J/decode/{split}")
         assert 0.7 < band.low < 1 < band.high < 2.2
+
+
+def test_section_9_3_scores_them_as_the_bands_do():
+    told = page.scores("split")
+    assert sum(one["rows"] for one in told) == page.rows().si - 1  # one of its own kind
+    assert all(one["in the band"] > 0.88 for one in told)
+    assert page.predicted("J-F224").si == pytest.approx(1.144, abs=0.03)
+    assert len(page.scores("card")) == page.RIGS
 
 
 def test_nvlink_and_lanes_where_one_repository_contradicts_itself():
