@@ -4,8 +4,7 @@ import pytest
 
 from stacklib import cost, diy
 from stacklib.cost.spans import span
-from stacklib.diy.silicon.realism import two_cards
-from stacklib.diy.silicon.timeline import own_chip
+from stacklib.diy.silicon.realism import own_chip, two_cards
 from stacklib.quantity import UnknownName, quoted
 
 

@@ -2,7 +2,11 @@
 
 A place of an array takes a block of multipliers, or look-up tables where those are
 gone. How many of each is what synthesis found; the clock is what a design runs at, not
-what a block could. Left out: speed grades, and memory beside the chip.
+what a block could. Left out: speed grades, and most memory beside the chip.
+
+``weigh`` sets a board against a card of a fifth of its price, each with the weeks of a
+person at a wage: what one project on either costs, and after how many of them at work
+the board's lower price a unit, if it has one, would have paid for its weeks.
 """
 
 from __future__ import annotations
@@ -10,11 +14,16 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from functools import cache
+from math import ceil
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from stacklib import hardware
 from stacklib.cost.spans import Span, span
-from stacklib.quantity import Quantity, one_of, quoted, resolve
+from stacklib.quantity import Quantity, chosen, one_of, quoted, resolve
+from stacklib.quantity.bounds import above_zero
 
+WEEKS = (one_of("year") / (7 * one_of("day"))).to("").named("weeks of a year")
 # Of each family the multipliers of eight bits that a block holds.
 FAMILIES = {"ice40": 1, "ecp5": 1, "xc7": 1, "xcup": 1, "cyclonev": 3}
 
@@ -68,3 +77,91 @@ def device(name: str) -> Fpga:
 def per_place(family: str, block: bool = True) -> Quantity:
     """Look-up tables of one place, with its multiplier in a block or not."""
     return quoted(f"place.{family}_{'block' if block else 'tables'}")
+
+
+class Side(NamedTuple):
+    """One of the two."""
+
+    name: str
+    rate: Quantity  # operations on eight bits a second, at the most
+    bytes: Quantity | None  # a second, from memory beside the chip
+    price: Quantity
+    weeks: Quantity
+    effort: Quantity  # price of bringing one network to it
+
+    @property
+    def total(self) -> Quantity:
+        """Thing and effort, for one of it."""
+        return (self.price + self.effort).named(f"{self.name} and its effort")
+
+
+class Choice(NamedTuple):
+    """Board and card beside one another."""
+
+    board: Side
+    card: Side
+
+    @property
+    def rate(self) -> Quantity:
+        """The card's operations a second over the board's."""
+        return (self.card.rate / self.board.rate).named("in operations")
+
+    @property
+    def bytes(self) -> Quantity | None:
+        """The card's bytes a second over the board's; what a decode step waits for."""
+        if self.card.bytes is None or self.board.bytes is None:
+            return None
+        return (self.card.bytes / self.board.bytes).named("in bytes")
+
+    @property
+    def money(self) -> Quantity:
+        """The board with its effort over the card with its own."""
+        return (self.board.total / self.card.total).named("in money")
+
+    def same_speed(self) -> int:
+        """Boards that do as many operations a second as one card, at the least."""
+        return ceil(self.rate.si)
+
+
+def weigh(
+    board: str | Fpga = "u50",
+    card: str = "rtx-5060-ti",
+    *,
+    wage: Quantity | float = 100_000,
+    weeks: float | None = None,
+    effort: float | None = None,
+    by_hls: bool = False,
+) -> Choice:
+    """An FPGA board and a card for one network of eight bits.
+
+    - ``wage``: of who does it, dollars a year.
+    - ``weeks``: on the card, the guide's judged ones if left out.
+    - ``effort``: how many times as long it takes on the board.
+    - ``by_hls``: from C, by high-level synthesis, not in a hardware language.
+    """
+    of = device(board) if isinstance(board, str) else board
+    other = hardware.get(card)
+    paid = wage if isinstance(wage, Quantity) else _chosen("wage", wage, "USD/year")
+    on_card = _told("weeks", weeks)
+    on_board = on_card * _told("effort", effort) * (quoted("hls.time") if by_hls else 1)
+
+    def side(name: str, rate: Quantity, memory: Any, price: Any, weeks: Any) -> Side:
+        cost = (weeks / WEEKS * one_of("year") * paid).to("USD").named("effort")
+        return Side(name, rate, memory, price, weeks.named(f"weeks on {name}"), cost)
+
+    memory = quoted(f"fpga_{of.key}.bandwidth") if of.key in ("u50", "u55c") else None
+    price = of.price.middle.named(f"price of a board with {of.name}")
+    rate, bought = other.peaks["int8"].rate, other.purchase_price.across(1)
+    return Choice(
+        side(of.name, of.ceiling, memory, price, on_board),
+        side(other.short, rate, other.memory_bandwidth.across(1), bought, on_card),
+    )
+
+
+def _told(label: str, value: float | None) -> Quantity:
+    return quoted(f"fpga_guide.{label}") if value is None else _chosen(label, value)
+
+
+def _chosen(label: str, value: float, unit: str = "") -> Quantity:
+    above_zero(**{label: value})
+    return chosen(value, unit, label)
