@@ -11,7 +11,7 @@ from stacklib.diy import planning
 from stacklib.diy.build import KIND_OF, MANY, Build
 from stacklib.diy.checker import verify
 from stacklib.diy.planned import loudness, price
-from stacklib.diy.planning import MOST_CARDS, SHARES, plan, searched
+from stacklib.diy.planning import MOST_CARDS, SHARES, Search, plan
 from stacklib.diy.platforms import CHOSEN, COUNTS
 from stacklib.diy.rules import RULES, Case
 from stacklib.hardware.accelerator import UnknownSpec
@@ -92,7 +92,7 @@ def best_of(parts, budget, search):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_machine_of_a_small_catalogue_is_better(seed):
     parts, budget = small(seed), (2600, 5000, 3500)[seed]
-    search = searched(budget, (SMALL,), parts)
+    search = Search(budget, (SMALL,), parts)
     best = best_of(parts, budget, search)
     try:
         found = plan(budget, SMALL, parts=parts, most=1)[0]

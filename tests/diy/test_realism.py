@@ -50,5 +50,3 @@ def test_tens_of_millions_are_masks_and_no_wafer():
     assert parts["masks"].low.si > 500 * span(cost.wafer_price("n3")).high.si
     summed = sum(parts[name].low.si for name in ("design", "masks", "wafers"))
     assert parts["total"].low.si == summed
-    with pytest.raises(ValueError, match="lot"):
-        own_chip(lot=0)

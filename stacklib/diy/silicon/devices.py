@@ -23,6 +23,7 @@ from stacklib.cost.spans import Span, span
 from stacklib.quantity import Quantity, chosen, one_of, quoted, resolve
 from stacklib.quantity.bounds import above_zero
 
+WAGE = 100_000, "USD/year", "wage"
 WEEKS = (one_of("year") / (7 * one_of("day"))).to("").named("weeks of a year")
 # Of each family the multipliers of eight bits that a block holds.
 FAMILIES = {"ice40": 1, "ecp5": 1, "xc7": 1, "xcup": 1, "cyclonev": 3}
@@ -36,7 +37,6 @@ def table(name: str) -> dict[str, dict[str, str]]:
 
 _KNOWN = table("fpgas")
 KEYS = tuple(_KNOWN)
-BOARDS = {row["board"]: key for key, row in _KNOWN.items() if row["board"]}
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,8 @@ class Fpga:
 
 @cache
 def device(name: str) -> Fpga:
-    """An FPGA by its key or a board that carries it."""
-    known = {**{k: k for k in KEYS}, **BOARDS}
-    key = known[resolve(str(name), known, "FPGA")]
+    """An FPGA by its key."""
+    key = resolve(str(name), KEYS, "FPGA")
     fields = ("luts", "dsps", "memory", "clock", "price_low", "price_high")
     luts, dsps, memory, clock, *price = (quoted(f"fpga_{key}.{f}") for f in fields)
     name, family = _KNOWN[key]["name"], _KNOWN[key]["family"]
@@ -124,26 +123,26 @@ class Choice(NamedTuple):
 
 
 def weigh(
-    board: str | Fpga = "u50",
+    board: str = "u50",
     card: str = "rtx-5060-ti",
     *,
-    wage: Quantity | float = 100_000,
     weeks: float | None = None,
-    effort: float | None = None,
     by_hls: bool = False,
 ) -> Choice:
     """An FPGA board and a card for one network of eight bits.
 
-    - ``wage``: of who does it, dollars a year.
-    - ``weeks``: on the card, the guide's judged ones if left out.
-    - ``effort``: how many times as long it takes on the board.
+    - ``weeks``: on the card, the guide's judged ones if left out; on the board the
+      guide's effort times as many.
     - ``by_hls``: from C, by high-level synthesis, not in a hardware language.
     """
-    of = device(board) if isinstance(board, str) else board
-    other = hardware.get(card)
-    paid = wage if isinstance(wage, Quantity) else _chosen("wage", wage, "USD/year")
-    on_card = _told("weeks", weeks)
-    on_board = on_card * _told("effort", effort) * (quoted("hls.time") if by_hls else 1)
+    of, other, paid = device(board), hardware.get(card), chosen(*WAGE)
+    on_card = quoted("fpga_guide.weeks")
+    if weeks is not None:
+        above_zero(weeks=weeks)
+        on_card = chosen(weeks, "", "weeks")
+    on_board = on_card * quoted("fpga_guide.effort")
+    if by_hls:
+        on_board *= quoted("hls.time")
 
     def side(name: str, rate: Quantity, memory: Any, price: Any, weeks: Any) -> Side:
         cost = (weeks / WEEKS * one_of("year") * paid).to("USD").named("effort")
@@ -156,12 +155,3 @@ def weigh(
         side(of.name, of.ceiling, memory, price, on_board),
         side(other.short, rate, other.memory_bandwidth.across(1), bought, on_card),
     )
-
-
-def _told(label: str, value: float | None) -> Quantity:
-    return quoted(f"fpga_guide.{label}") if value is None else _chosen(label, value)
-
-
-def _chosen(label: str, value: float, unit: str = "") -> Quantity:
-    above_zero(**{label: value})
-    return chosen(value, unit, label)

@@ -20,11 +20,11 @@ from stacklib.cost.data import prices, wafer_price
 from stacklib.cost.making import fact
 from stacklib.cost.spans import Span, span
 from stacklib.quantity import maximum, minimum, one_of, quoted, resolve
-from stacklib.quantity.bounds import whole
 
 from .devices import device, table
 
 WEEKS_A_MONTH = (one_of("year") / (84 * one_of("day"))).to("").named("weeks of a month")
+LOT = 25  # wafers
 PARTS = (
     *("rtx_5090", "rtx_5090", "7960x", "trx50_aero_d", "renegade_pro_128"),
     *("straight_power_12_1500", "990_pro_4tb", "enthoo_pro_2_server", "xe360_tr5"),
@@ -159,17 +159,13 @@ def timeline() -> Timeline:
     return Timeline(tuple(made), weeks, weeks / WEEKS_A_MONTH, chip)
 
 
-def own_chip(node: str = "n3", lot: int = 25) -> dict[str, Span]:
-    """What a leading chip of one's own costs before the first one is sold.
-
-    - ``node``: a key of wafer prices; ``lot``: wafers of a first lot.
-    """
-    whole(lot=lot)
-    wafer = span(wafer_price(node))
+def own_chip() -> dict[str, Span]:
+    """What a leading chip of one's own costs before the first one is sold."""
+    wafer = span(wafer_price("n3"))
     parts = {
         "design": quoted_span("own_chip.design"),
         "masks": span(fact("masks", "leading")),
-        "wafers": (wafer * lot).named(f"{lot} wafers"),
+        "wafers": (wafer * LOT).named(f"{LOT} wafers"),
         "wafer": wafer,
     }
     total = parts["design"] + parts["masks"] + parts["wafers"]
