@@ -8,10 +8,8 @@ is, with the band.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from stacklib.interconnect.networks.pcie import WORDS, slot
@@ -19,6 +17,7 @@ from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates.asked import SPLITS
 
+from .build import table
 from .cards import Link, own_link
 from .findings import Finding
 from .rig import Card, Rig
@@ -39,8 +38,7 @@ COMMANDS = {
     "clocks": "nvidia-smi -q -d POWER,CLOCK,PERFORMANCE   # under load",
     "ways": "nvidia-smi topo -m",
 }
-_LINES = (Path(__file__).parent / "data" / "faults.csv").read_text("utf-8").splitlines()
-TOLD = {row.pop("key"): row for row in csv.DictReader(_LINES)}
+TOLD = table("faults", "key")
 
 
 class Fault(NamedTuple):

@@ -11,11 +11,9 @@ the board's lower price a unit, if it has one, would have paid for its weeks.
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from stacklib import hardware
@@ -23,16 +21,12 @@ from stacklib.cost.spans import Span, span
 from stacklib.quantity import Quantity, chosen, one_of, quoted, resolve
 from stacklib.quantity.bounds import above_zero
 
+from ..build import table
+
 WAGE = 100_000, "USD/year", "wage"
 WEEKS = (one_of("year") / (7 * one_of("day"))).to("").named("weeks of a year")
 # Of each family the multipliers of eight bits that a block holds.
 FAMILIES = {"ice40": 1, "ecp5": 1, "xc7": 1, "xcup": 1, "cyclonev": 3}
-
-
-def table(name: str) -> dict[str, dict[str, str]]:
-    """Rows of a file of words by their key."""
-    text = (Path(__file__).parent / "data" / f"{name}.csv").read_text("utf-8")
-    return {row.pop("key"): row for row in csv.DictReader(text.splitlines())}
 
 
 _KNOWN = table("fpgas")

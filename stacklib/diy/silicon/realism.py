@@ -21,7 +21,8 @@ from stacklib.cost.making import fact
 from stacklib.cost.spans import Span, span
 from stacklib.quantity import maximum, minimum, one_of, quoted, resolve
 
-from .devices import device, table
+from ..build import table
+from .devices import device
 
 WEEKS_A_MONTH = (one_of("year") / (84 * one_of("day"))).to("").named("weeks of a month")
 LOT = 25  # wafers
