@@ -105,7 +105,6 @@ def test_trends_and_answers():
 
 BY_HAND = {
     "token-cost-sum": 60.6 + 48.7 + 17.4 + 13.9 + 10.4 + 22.7,
-    "token-cost-cooling": 48.7 * 0.35,
     "token-cost-row-consistency": (35e3 / 35_064 / 60.6) / (0.7 * 0.0806 / 48.7),
     "context-superlinear": 0.611,
 }
