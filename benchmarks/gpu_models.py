@@ -20,6 +20,7 @@ from gpu_cases import Case
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.kernels.schedule.attention_time import Attention, cell, plan, predict
+from stacklib.kernels.schedule.cuts import WHOLE
 from stacklib.kernels.schedule.rates import newest, rates_of
 from stacklib.kernels.schedule.rules import RULES, Rule, rule_of, settled
 from stacklib.kernels.written.cubins import Cubin, cubin
@@ -181,7 +182,7 @@ def step(case: Case, key: str) -> Told | None:
     rest = sum(float(x.time) for x in lines if x is not cached)
     if case["backend"] == "torch":  # whose attention leaves a head to one block
         shape = (case[n] for n in ("batch", "heads", "kv_heads"))
-        work = Attention(*shape, 1, case["context"], case["dim"], whole=True)
+        work = Attention(*shape, 1, case["context"], case["dim"], cut=WHOLE)
         alone = predict(plan(work, key, "library", by=RULES["fa2"])).time
         return rest + case["layers"] * alone, "E_decode"
     return rest + case["layers"] * own[0], "E_decode"

@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from unittest import mock
@@ -30,6 +30,9 @@ from _tools.progress import Progress
 FIRST = ("tests/book/test_browser.py", "tests/evidence/test_kernel_series.py")
 NOT_SLOW = ("-m", "not slow")
 FORKED = ("-p", "_tools.kernels")
+# To read every assert for what it compares takes a third of a minute of a processor:
+# those of tests that failed are read, when they run again.
+PLAIN = "--assert=plain"
 STRICT = (
     "-p",
     outputs.__name__,  # which says what is equal
@@ -80,6 +83,14 @@ def session(targets: Sequence[str], options: Sequence[str], root: Path) -> Progr
     return shown
 
 
+def explained(failed: Iterable[str], root: Path) -> None:
+    """Run tests that failed again, with what their asserts compare."""
+    if nodes := [node for node in failed if ".py::" in node]:
+        print("what failed, once more, with what was compared:", flush=True)
+        again = [sys.executable, "-m", "pytest", "-q", "--no-header", *nodes]
+        subprocess.run(again, cwd=root)
+
+
 Outcome = tuple[int, list[str], dict[str, float]]
 
 
@@ -95,7 +106,8 @@ def apart(targets: list[str], setting: Mapping[str, str], root: Path) -> Outcome
 
 def quick(targets: list[str], root: Path) -> Outcome:
     """Code, failed tests and CPU seconds by file of a session of what is quick."""
-    shown = session(targets, (*NOT_SLOW, *FORKED), root)
+    shown = session(targets, (*NOT_SLOW, *FORKED, PLAIN), root)
+    explained(shown.failed, root)
     return shown.code, list(shown.failed), dict(durations.seconds)
 
 
@@ -162,7 +174,9 @@ def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
         for targets in () if options.all else others.values():
             chosen += [f"--ignore={name}" for name in targets]
         here = [f for f in (*FIRST, "tests", "chapters", "book") if (root / f).exists()]
-        good &= not session(here, [*chosen, *rest], root).code
+        shown = session(here, [PLAIN, *chosen, *rest], root)
+        explained(shown.failed, root)
+        good &= not shown.code
         if not (options.all or rest):
             durations.store(root)
     if untidy:  # said again at the end, where a log's reader looks first

@@ -8,10 +8,10 @@ model that reads a factor does so when it predicts, so that a fit can move it.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -148,6 +148,21 @@ def efficiency_moved(every: bool = False) -> tuple[tuple[str, float], ...]:
         for name, value in moved.items()
         if value != values[name] and (every or "family" not in table[name])
     )
+
+
+def efficiency_kept(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of factors that keeps what it found, with the factors in force.
+
+    - ``function``: of positional arguments that can be keys
+    """
+    found = lru_cache(maxsize=256)(lambda moved, *given: function(*given))
+
+    def kept(*given: Any) -> Any:
+        if _read.get() is not None:  # what is read must be seen
+            return function(*given)
+        return found(efficiency_moved(every=True), *given)
+
+    return kept
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from gpu_timing import CudaTimer, Op
 from stacklib import models
 from stacklib.diy import power
 from stacklib.kernels.schedule.attention_time import Attention, plan, predict
+from stacklib.kernels.schedule.cuts import WHOLE
 from stacklib.kernels.schedule.rules import RULES
 from stacklib.serving import account
 from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
@@ -28,7 +29,7 @@ FULL = [c for c in gpu_cases.decodes() if not c["check"]]
 CHECKS = {c["backend"]: c for c in gpu_cases.decodes() if c["check"]}
 COVERING = (PRODUCTS, ATTENTION, NORMS, HEAD)
 # of a chip's eighth at a batch of 16: heads, KV heads, queries, keys, head
-WHOLE = Attention(16, 8, 1, 1, 4096, 128, whole=True)
+BY_ONE = Attention(16, 8, 1, 1, 4096, 128, cut=WHOLE)
 
 
 def test_the_eighth_is_an_eighth_of_the_model():
@@ -50,7 +51,7 @@ def test_the_prediction_is_the_accounts_without_exchanges():
     assert part[EXCHANGES].time is None
     rest = part.total() - part[SAMPLING].time - part[ATTENTION].time
     # torch leaves a head to one block, so its attention takes longer than the account's
-    by_one_block = plan(WHOLE, "h100_sxm", "library", by=RULES["fa2"])
+    by_one_block = plan(BY_ONE, "h100_sxm", "library", by=RULES["fa2"])
     told = rest + 80 * predict(by_one_block).time
     assert told > rest + part[ATTENTION].time
     found = predict_gpu.row(case)["predicted_s"]["h100_sxm"]

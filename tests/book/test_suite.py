@@ -78,7 +78,7 @@ def sessions(monkeypatch, repo: Path):
 
     def session(targets, options, root):
         seen.append((list(targets), list(options), None))
-        return SimpleNamespace(code=int(False in failing))
+        return SimpleNamespace(code=int(False in failing), failed={})
 
     def apart(targets, setting, root):
         seen.append((list(targets), [], setting))
@@ -125,7 +125,15 @@ def test_all_of_it_runs_each_setting_and_starts_each_kernel(sessions, repo, caps
     notebooks = ["chapters/01-roofline/b.ipynb"]
     assert [s for *_, s in seen[:-1]] == [processors.WHOLE[n] for n in possible]
     assert all(targets == notebooks for targets, *_ in seen[:-1])
-    assert seen[-1][1] == []  # nothing left out, no kernel forked
+    assert seen[-1][1] == [suite.PLAIN]  # nothing left out, no kernel forked
     told = capsys.readouterr().out
     for name in processors.SETTINGS:
         assert f"as {name}: " in told
+
+
+def test_a_failed_test_runs_again_and_says_what_it_compared(tmp_path: Path, capfd):
+    (tmp_path / "test_it.py").write_text("def test_it():\n    assert 6 * 7 == 41\n")
+    suite.explained(["a.ipynb::Cell 1", "test_it.py::test_it"], tmp_path)
+    assert "assert (6 * 7) == 41" in capfd.readouterr().out
+    suite.explained(["a.ipynb::Cell 1"], tmp_path)
+    assert capfd.readouterr().out == ""

@@ -23,9 +23,7 @@ from ..rows import refusals
 ROWS = [row for row in measurements.public() if row.family == "E"]
 BY_ID = {row.id: row for row in ROWS}
 KINDS = {"one sequence": (0.12, 0.40), "served": (0.20, 0.50), "most": (0.20, 0.50)}
-# Missed by mixtures of experts with thousands of requests at once: what their engines
-# lose was hidden while attention of narrow caches was taken a quarter too slow.
-FAR = {"most": 0.58}
+FAR = {"most": 0.58}  # until the folds are predicted anew
 SERVED, ALONE, PROMPT, FIRST, MOST = "E-0013", "E-0320", "E-0322", "E-0014", "E-0566"
 
 
@@ -66,7 +64,7 @@ def test_the_public_rows_are_within_the_bars_by_kind():
             misses[inference.kind_of(row)].append(miss)
     for kind, bar in KINDS.items():
         assert quantile(misses[kind], 0.5) <= bar[0], kind
-        assert quantile(misses[kind], 0.9) <= FAR.get(kind, bar[1]), kind
+        assert quantile(misses[kind], 0.9) <= bar[1], kind
 
 
 def test_nine_in_ten_rows_are_predicted_and_the_others_say_why():
@@ -224,6 +222,17 @@ def test_ways_are_read_and_a_test_of_a_prompt_is_no_pipeline():
         row = replace(BY_ID[SERVED], settings=config, subject="Qwen3-30B-A3B")
         run = run_of(row)
         assert (run.tp, run.ep, run.stages) == due, config
+
+
+def test_what_an_overview_says_of_its_own_runs():
+    """Its tables of both versions have the same rates for TP8 and for DEP8."""
+    run = run_of(BY_ID["E-0614"])  # experts, "TP8"
+    assert (run.tp, run.ep, run.stages, run.requests) == (1, 8, 1, 3000.0)
+    assert not run.load(3000.0).balanced and 384 in run.load(3000.0).captured
+    assert run_of(BY_ID["E-0640"]).load(234.0).balanced  # DeepSeek
+    assert run_of(BY_ID[MOST]).tp == 8  # no experts
+    assert [run_of(BY_ID[i]).kv_dtype for i in ("E-0663", "E-0666")] == ["fp8", None]
+    assert run_of(BY_ID[SERVED]).requests is None
 
 
 def test_a_mechanism_has_the_sign_that_it_should():

@@ -91,6 +91,34 @@ def test_a_step_is_one_graph_where_its_row_or_its_release_says_so():
     assert not training.graphed(replace(row, settings="dtype=bf16"))
 
 
+def test_products_of_eight_bits_overlap_their_exchanges_as_their_recipe_does():
+    row = next(row for row in NEW if "tp=2;pp=4" in row.settings)
+    assert "mxfp8" in row.settings
+    told = {
+        "mxfp8": (row, True),
+        "nvfp4": (replace(row, settings=row.settings.replace("mxfp8", "nvfp4")), False),
+        "own": (replace(row, software="Megatron-LM"), False),
+        "readme": (
+            replace(
+                row, software="Megatron-LM", source="Megatron-LM examples/llama/README"
+            ),
+            True,
+        ),
+    }
+    shape = training.shape_of(training.model_of(row), 8192)
+    sheet = training.sheet_of("gb200", "fp8", None)
+    for one, overlaps in told.values():
+        for layout, _ in training.layouts_of(one, shape, sheet, 64, 8192):
+            assert bool(layout.overlap) is overlaps
+
+
+def test_a_run_whose_row_says_nothing_is_told_by_its_paper():
+    bare, count = BY_ID["F-0085"], BY_ID["F-0086"]
+    told = predicted(bare, settings="tp=12;dp=512;batch=2048;fsdp;full recompute")
+    assert predicted(bare) == told < predicted(bare, settings="chips=6144")
+    assert predicted(count) > predicted(bare)
+
+
 def test_a_layer_that_predicts_further_tokens_is_paid_for():
     row = next(row for row in NEW if {"pp=2", "mtp=1"} <= set(row.settings.split(";")))
     less = predicted(row, settings=row.settings.replace(";mtp=1", ""))

@@ -84,6 +84,20 @@ def test_what_is_read_is_recorded():
     assert read == {"dram_read"}
 
 
+def test_what_is_kept_is_kept_with_the_factors_in_force():
+    calls = []
+    twice = factors.efficiency_kept(
+        lambda times: calls.append(times) or times * hardware.efficiency("dram_read")
+    )
+    before = twice(2)
+    with hardware.efficiency_override({"dram_read": 0.5}):
+        assert twice(2) == 1.0
+    assert twice(2) == before and len(calls) == 2
+    with efficiency_recorded() as read:
+        assert twice(2) == before
+    assert read == {"dram_read"}
+
+
 def test_a_factor_opens_to_its_source():
     q = hardware.efficiency_quantity("tensor_energy_hopper")
     assert q.si == hardware.efficiency("tensor_energy_hopper")

@@ -57,7 +57,7 @@ def in_the_page(figure):
     assert guard.faults([bundle[guard.MIME]]) == []
 
 
-@pytest.mark.rows("figure", LIVE, drawn=20)
+@pytest.mark.rows("figure", LIVE, drawn=10)
 def test_the_page_of_a_figure(figure):
     """Its notebook draws each anew as well, and compares it with what is stored."""
     in_the_page(figure)
@@ -91,7 +91,7 @@ def draw(figure, most):
         ask(figure.function, figure.controls, **state)
 
 
-@each
+@pytest.mark.rows("figure", LIVE, drawn=24)
 def test_ends_and_corners_draw_and_pass_the_guard(figure):
     draw(figure, 3)
 

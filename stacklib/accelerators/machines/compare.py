@@ -9,11 +9,12 @@ the row stands on is the least sure of them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from stacklib import cost, serving
-from stacklib.hardware import Accelerator
+from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.interconnect.selection.machine import architecture_of
 from stacklib.models import LanguageModel
 from stacklib.models.weights.kept import way_of
@@ -37,7 +38,8 @@ MOST = 64  # chips of a machine whose memory is outside of them, where none is n
 class Compared:
     """A model on a machine. Quantities are None where it does not fit or nobody says.
 
-    - ``fits``; ``sum``: why, with the numbers
+    - ``fits``: None where a figure that this row needs is unknown; ``sum``: why, with
+      the numbers, or what is unknown
     - ``roof``: seconds of a token that nothing on this machine can beat
     - ``expected``: seconds that ``serving.estimate`` expects, where kernels, links and
       an engine of this chip have a model
@@ -49,7 +51,7 @@ class Compared:
     """
 
     machine: Machine
-    fits: bool
+    fits: bool | None
     sum: str
     chips: int | None = None
     roof: Quantity | None = None
@@ -82,9 +84,9 @@ def compare(
 
     Raises
     ------
-    UnknownName, UnknownSpec
-        For a machine or model that nothing knows, or one without a rate for the
-        products.
+    UnknownName
+        For a machine or model that nothing knows. One whose sheet lacks a figure, such
+        as a rate for the products, has a row that names it.
     ValueError
         For sizes that make no sense, or chips that do not divide the heads.
     TypeError
@@ -112,10 +114,14 @@ def _row(model: LanguageModel, machine: Machine, batch: int, context: int) -> Co
         chips, words, account = laid(model, machine, batch, context)
     except Infeasible as sum_:
         return Compared(machine, False, str(sum_))
+    except UnknownSpec as lacks:
+        return Compared(machine, None, f"not comparable: {lacks}")
     roof, expected = account.total(), None
     if not machine.in_sram and _has_model(device, chips):
         asked: dict[str, Any] = {"batch": batch, "context": context}
-        expected = serving.estimate(model, device, machine.dtype, chips, **asked).tpot
+        with suppress(UnknownSpec):  # what a kernel's model needs, and a roof does not
+            made = serving.estimate(model, device, machine.dtype, chips, **asked)
+            expected = made.tpot
     each = roof / batch
     binds, later = _binding(account)
     dollars, paid = _dollars(device, chips, each)

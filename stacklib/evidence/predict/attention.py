@@ -13,13 +13,14 @@ from dataclasses import replace
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.kernels.schedule import attention_time as kernels
-from stacklib.kernels.schedule.rates import newest
+from stacklib.kernels.schedule.rates import launch_pace, newest, rates_of
 from stacklib.quantity import UnknownName, bytes_per_element
 from stacklib.quantity import dtype as find_dtype
-from stacklib.roofline.bound import hierarchy
+from stacklib.roofline.bound import gemm, hierarchy
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
+from .attention_engines import engine_of
 from .registry import PREDICTORS, Forecast, Predict
 
 _NAIVE = ("naive", "eager", "math", "unfused", "standard")
@@ -43,13 +44,8 @@ _TUNED = (
 )
 # Compiled or written without the newest matrix instruction.
 _WARP_LEVEL = ("flashattention-2", "flash-attn-2", "fa2", "xformers", "pytorch", "sdpa")
-_UNSPLIT = ("flash_attn", "fa2", "flash_attention")  # mha_varlen_fwd, flash_api.cpp
 # Timed in graphs, over and over on the same operands.
 _LOOPS = ("tensorrt", "trt-llm", "vllm", "sglang", "flashinfer")
-# Kernels of an engine around those of attention. TensorRT-LLM's attentionOp.cpp calls
-# invokeBuildDecoderInfo and invokeQKVPreprocessing; in others, too, other kernels turn
-# by the position, write the cache and share out the work.
-_BEFORE = 3
 _STAGES = ("context", "generation")
 _FORMATS = {
     "bfloat16": "bf16",
@@ -170,12 +166,12 @@ def _held(
 ) -> kernels.Attention:
     """The attention as the row's software multiplies it on this device."""
     text = row.software.lower()
+    engine = engine_of(row.source, text, device)
     work = replace(
         work,
         warp_level=any(word in text for word in _WARP_LEVEL),
         served=any(stage in row.subject.lower() for stage in _STAGES),
-        # FlashAttention-2 splits keys for heads that share them, and for no others.
-        whole=work.heads == work.kv_heads and _kernel(row).endswith(_UNSPLIT),
+        cut=engine.cut(work, bool(row.integer("window", 0, least=0))),
     )
     if work.dtype == "bf16" and "bf16" not in device.formats:
         return replace(work, dtype="fp16")
@@ -281,27 +277,37 @@ def regime(row: Measurement) -> tuple[str, ...]:
     return (*kernels.cell(work, device, any(s in name for s in _STAGES)), software)
 
 
-def _cache_write(
+def _around(
     row: Measurement, work: kernels.Attention, device: Accelerator
 ) -> Callable[[], float] | None:
-    """Seconds of the kernels before the attention of a prompt, in serving engines.
+    """Seconds of the kernels around an attention, in serving engines.
 
-    One sums up the lengths of the prompts; one reads the projections, turns them by
-    their positions, and writes queries and the cache. None where the row times
-    attention alone.
+    One reads the projections and writes the cache, and in some engines the queries,
+    turned by their positions. None where the row times attention alone.
     """
     if not any(word in row.subject.lower() for word in _STAGES):
         return None
-    size = bytes_per_element("bf16").si
+    engine = engine_of(row.source, row.software, device)
     rows = work.batch * work.queries * work.head_dim
-    read = rows * (work.heads + 2 * work.kv_heads) * size
-    query = rows * work.heads * bytes_per_element(work.dtype).si
-    kept = work.kv_bytes * work.queries / work.keys
-    moved = read + query + work.batch * work.kv_heads * kept
-    return lambda: (
-        moved / hierarchy.stream_rate(device, "mixed", None).rate
-        + _BEFORE * hardware.efficiency("launch_kernel")
-    )
+    moved = 2 * rows * work.kv_heads * bytes_per_element("bf16").si
+    moved += work.batch * work.kv_heads * work.kv_bytes * work.queries / work.keys
+    if engine.turns:
+        read, written = (bytes_per_element(t).si for t in ("bf16", work.dtype))
+        moved += rows * work.heads * (read + written)
+    near = gemm.chip_of(device, find_dtype(work.dtype).name).l2_rate
+    hits = 0.0
+    if near is not None and device.fields["l2_capacity"] is not None:
+        kept = moved + work.batch * work.kv_heads * work.kv_bytes + work.query_bytes
+        size = device.l2_capacity.si
+        hits = hierarchy.hit_share(kept, size, hierarchy.kept_share(device))
+    starts = launch_pace(rates_of(device, work.dtype)) * (1 + engine.around(work))
+
+    def seconds() -> float:
+        drawn = hierarchy.stream_rate(device, "mixed", None).rate
+        cached = hits / max(near or drawn, drawn) + (1 - hits) / drawn
+        return moved * cached + starts * hardware.efficiency("launch_kernel")
+
+    return seconds
 
 
 def prepare(row: Measurement) -> Predict:
@@ -319,7 +325,7 @@ def prepare(row: Measurement) -> Predict:
         works = [replace(last, backward=back) for back in _passes(row)]
         software = software_of(row, device)
         answer = _answer(row, works[0], sum(work.flops for work in works))
-        cached = _cache_write(row, works[0], device)
+        cached = _around(row, works[0], device)
         repeated = any(word in row.software.lower() for word in _LOOPS)
         plans = [kernels.plan(work, device, software, repeated) for work in works]
     except (UnknownSpec, UnknownName, ValueError) as unknown:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from stacklib import hardware, models
 from stacklib.hardware import UnknownSpec
 from stacklib.kernels.schedule.rates import newest
-from stacklib.quantity import DTYPES, UnknownName
-from stacklib.roofline.bound import gemm
+from stacklib.quantity import DTYPES, UnknownName, quoted
+from stacklib.roofline.bound import gemm, hierarchy
 from stacklib.roofline.work.products import EXPAND
 
 from ..measurements import Measurement, Refusal
@@ -64,16 +64,29 @@ _FORMATS = {
 }  # fmt: skip
 # Benchmarks that replay graphs of layers, which get 16-bit activations.
 _GRAPHS = ("torch_flow", "(deepgemm)", "vllm", "sglang")
-# TensorRT-LLM's benchmark goes through copies of small weights, so that a loop is as
-# large as the L2, through five at most; the others through more than it holds.
-_COPIES = 5
+# Layers that an engine's benchmark goes through in turn, in aiconfigurator's
+# collectors (collector/*/collect_gemm.py at 095f58a): TensorRT-LLM five at most, so
+# many that their weights fill the L2; vLLM six with one input, but of block scales
+# and of 4 bits one; SGLang six, each with an input and a result of its own.
+_LAYERS, _SIX = 5, 6
 # TensorRT-LLM clears the largest, finds it, makes the scale of it, and rounds.
 _PER_TENSOR = ("torch_flow", 4)
-# vLLM's kernel gives each row a block of 1,024 threads, which waits for the memory
-# twice (csrc/quantization/w8a8/fp8: the largest, then the rounding).
-_BY_ROWS, _THREADS, _RESIDENT, _WAITS = "cutlassfp8", 1024, 2048, 2
+# vLLM's kernel gives each row a block of 1,024 threads, which goes over it twice (the
+# largest, then the rounding) and waits for the memory each time, and once more for
+# each load: four numbers a thread (csrc/quantization/w8a8/fp8).
+_BY_ROWS, _THREADS, _RESIDENT, _PASSES, _LOAD = "cutlassfp8", 1024, 2048, 2, 4
+_WIDEST = 16  # bytes of the widest load of a thread
 # Its layers of block scales ran without a graph: calls that Python makes for one.
+# FlashInfer rounds and multiplies; DeepGEMM lays out the scales between the two.
 _EAGER, _CALLS = re.compile("vllm.*blockscaled"), 5
+_COUNTED = {"flashinfer": 2, "deepgemm": 3}
+# DeepGEMM on data-centre Blackwell packs float scales of the weights at each call:
+# arange, floor_divide, index_select, pack (csrc/apis/layout.hpp). vLLM and
+# TensorRT-LLM pack them once, as they load.
+_PACKS, _PACKING = "sglang_deepgemm", 4
+# DeepGEMM's own bench takes a kernel's time from the profiler, without the gap to the
+# next that a graph's replay has.
+_PROFILED, _GAP = "deepgemm 20", "no_bubbles.graph_gap"
 # Kernels of CUTLASS and DeepGEMM; none of them splits k.
 _UNSPLIT = ("deepgemm", "cutlass", "flashinfer", "scaled_mm", "cutedsl", "smooth_quant")
 
@@ -96,12 +109,27 @@ def _format(row: Measurement) -> _Format:
 
 def _hits(row: Measurement, work: gemm.Product, chip: gemm.Chip, launch: str) -> float:
     """Share of the operands that the row's benchmark finds in the L2."""
-    looped = launch == "kernel" and "tensorrt-llm" in row.software.lower()
+    engine = row.software.lower().partition(" ")[0]
+    looped = launch == "kernel" and engine in ("tensorrt-llm", "vllm", "sglang")
     if not looped or chip.l2_capacity is None:
         return gemm.loop_hits(work, chip, launch)
     weights = work.groups * work.k * work.n * work.right
-    copies = max(1, min(_COPIES, math.ceil(chip.l2_capacity / weights)))
-    return gemm.loop_hits(work, chip, "stream", copies)
+    rounded = work.left if work.left < 2 else 0.0  # a copy of the 16-bit activations
+    others = work.m * (work.k * (2 + rounded) + work.n * work.out)
+    if engine == "sglang":
+        loop = _SIX * (weights + others)
+    elif engine == "vllm":
+        loop = (1 if _alone(row) else _SIX) * weights + others
+    else:
+        layers = max(1, min(_LAYERS, math.ceil(chip.l2_capacity / weights)))
+        loop = layers * weights + others
+    return gemm.loop_hits(work, chip, "stream", loop)
+
+
+def _alone(row: Measurement) -> bool:
+    """Whether vLLM's benchmark has one layer of the row's format."""
+    form = _format(row)
+    return form.promote > 0 or form.multiply == "fp4"
 
 
 def _launch(row: Measurement) -> str:
@@ -109,8 +137,8 @@ def _launch(row: Measurement) -> str:
     text = f"{row.software} {row.subject}".lower()
     if "mamf" in text or "best of sweep" in text:
         return "sweep"
-    # DeepGEMM's own bench times kernels and flushes caches; engines replay graphs.
-    if "deepgemm 20" in text or any(word in text for word in _GRAPHS):
+    # DeepGEMM's own bench flushes caches; engines replay graphs.
+    if _PROFILED in text or any(word in text for word in _GRAPHS):
         return "kernel"
     if "llmcompass" in text:
         return "host"
@@ -198,17 +226,19 @@ def prepare(row: Measurement) -> Predict:
     each = 2 * form.reads + form.left  # bytes an activation
     quantized = work.m * work.k * work.groups * each if form.kernels else 0.0
     waits = _waits(row, work, device) if form.kernels else 0.0
-    calls = _CALLS if _EAGER.match(row.software.lower()) else 0
+    others = _others(row, form, device)
+    calls = _calls(row)
+    gap = quoted(_GAP).si if _PROFILED in row.software.lower() else 0.0
     unit = _UNITS.get(row.metric, "s")
     if unit == "FLOP/s":
         unit = f"{DTYPES[work.dtype].operation}/s"
 
     def forecast() -> Forecast:
         found = gemm.predict(work, chip, launch, chosen, hits)
-        time = kernels * found.time + form.kernels * found.launch
-        time += max(
-            waits, quantized / (chip.bandwidth * hardware.efficiency("dram_gemm"))
-        )
+        time = kernels * found.time + others * found.launch - min(gap, found.launch)
+        if quantized:
+            drawn = chip.bandwidth * hardware.efficiency("dram_gemm")
+            time += waits + quantized / hierarchy.delivered(device, _WIDEST, drawn)
         host = calls * hardware.efficiency("launch_host")
         bound = found.bound if time > host else "launch"
         time = max(time, host)
@@ -218,6 +248,20 @@ def prepare(row: Measurement) -> Predict:
         return Forecast(amount / time, unit, bound)
 
     return forecast
+
+
+def _others(row: Measurement, form: _Format, device: hardware.Accelerator) -> int:
+    """Kernels that a layer starts beside its product."""
+    packs = form.promote > 0 and not _sums(device) and newest(device) == "tcgen05.mma"
+    return form.kernels + _PACKING * (packs and _PACKS in row.software.lower())
+
+
+def _calls(row: Measurement) -> int:
+    """Calls that Python makes for a layer; 0 where a graph is replayed."""
+    software = row.software.lower()
+    if not _EAGER.match(software):
+        return 0
+    return next((n for name, n in _COUNTED.items() if name in software), _CALLS)
 
 
 def regime(row: Measurement) -> tuple[str, ...]:
@@ -246,7 +290,7 @@ def product_of(
     work = gemm.Product(
         m, n, k, dtype, form.left, form.right, 2.0, groups, form.expand,
         form.promote if dtype == "fp8" and _sums(device) else 0.0,
-        whole or form.multiply == "fp4",
+        whole or form.multiply == "fp4" or form.promote > 0,
     )  # fmt: skip
     return work, kernels
 
@@ -257,12 +301,13 @@ def _sums(device: hardware.Accelerator) -> bool:
 
 
 def _waits(row: Measurement, work: gemm.Product, device: hardware.Accelerator) -> float:
-    """Seconds of a quantization whose blocks each do a row; 0 for others."""
+    """Seconds that blocks of a row each wait in a quantization; 0 for others."""
     latency = hardware.level(device, "dram").latency
     if _BY_ROWS not in row.software.lower() or latency is None:
         return 0.0
-    turns = work.m / (device.compute_units.si * _RESIDENT / _THREADS)
-    return float(_WAITS * math.ceil(turns) * latency.si)
+    turns = math.ceil(work.m / (device.compute_units.si * _RESIDENT / _THREADS))
+    waits = _PASSES * (1 + work.k / (_THREADS * _LOAD))
+    return float(turns * waits * latency.si)
 
 
 def written(row: Measurement) -> str:
@@ -278,7 +323,8 @@ def multiplied(row: Measurement, device: hardware.Accelerator) -> str:
 def _multiply(form: _Format, device: hardware.Accelerator) -> str:
     """The format in which a device multiplies what the row names."""
     blocks = form.multiply == "fp8" and form.promote
-    if blocks and newest(device) == "mma.sync":  # no kernel of 8 bits was written
+    old = newest(device) == "mma.sync" and _sums(device)
+    if blocks and old:  # no kernel of 8 bits was written
         return "bf16"
     lacks = form.multiply == "bf16" and "bf16" not in device.formats
     return "fp16" if lacks else form.multiply

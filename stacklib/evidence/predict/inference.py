@@ -8,6 +8,7 @@ values in force, since a fit of family E's own moves only its three.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 
@@ -240,7 +241,7 @@ def _first(row: Measurement, run: Run) -> Predict:
 
 
 def _most(row: Measurement, run: Run) -> Predict:
-    """As many requests as the memory holds, each replaced by the next."""
+    """As many requests as the memory holds, or as there are, replaced by the next."""
     prompt, new = run.lengths()
     chips = run.tp * run.ep * run.stages
     # Its windows must be asked for (TensorRT-LLM, pull requests 5151 and 5722).
@@ -248,12 +249,13 @@ def _most(row: Measurement, run: Run) -> Predict:
 
     def answer() -> Forecast:
         step, many = run.step, run.stages
-        held = steady.held(step, prompt + new, chips, MOST * run.ep * many, whole)
+        most = min(MOST * run.ep * many, run.requests or math.inf)
+        held = steady.held(step, prompt + new, chips, most, whole)
         if held < 1:
             raise Refusal(f"not one request of {prompt + new:g} tokens fits")
         load = run.load(max(1.0, held / many))
         # Stages hold a batch each, and take turns.
-        rate = steady.rate(step, load, many) / run.beams
+        rate = steady.rate(step, load, many, run.requests) / run.beams
         return _rate(row, run, rate, load)
 
     return answer

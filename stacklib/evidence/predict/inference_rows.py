@@ -4,13 +4,13 @@ Tables spell the same thing many ways (``isl``, ``input_len``, ``pp512``), and l
 what their readers know. What is left out is what its software does: TensorRT-LLM keeps
 the cache in 8 bits where a checkpoint of 8-bit or NVFP4 weights says so, llama.cpp
 reads a prompt by 512 tokens, a benchmark of random tokens draws lengths from .8 of the
-nominal on.
+nominal on; TensorRT-LLM's overview of its own speeds says how each table was made.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stacklib import hardware
@@ -34,6 +34,24 @@ DRAWN = 0.9  # of a nominal length, where it is drawn from .8 of it on
 SHORT = 256  # tokens cached where a row says nothing
 NODE = 8  # chips of a machine
 MOST = 2048  # requests of TensorRT-LLM's largest batch, by its own default
+# TensorRT-LLM, docs/source/.../perf-overview.md at 00f37686 (v1.0) and 03e27c7d (v1.2),
+# read 2026-11-29: requests of each run, where it is not 1,500, by tokens read and
+# written; batches of its graphs, to which decodes are padded; a model with experts has
+# whole attention on each chip (``enable_attention_dp``), balanced for DeepSeek alone;
+# gpt-oss keeps its cache in fp8 on Blackwell.
+OVERVIEW = "perf-overview.md"
+_REQUESTS = {
+    (128, 128): 30_000.0,
+    (128, 2048): 3000.0,
+    (2048, 128): 3000.0,
+    (500, 2000): 3000.0,
+    (1000, 1000): 3000.0,
+    (1024, 1024): 3000.0,
+    (20_000, 2000): 1000.0,
+    (32_768, 1024): 1000.0,
+    (1024, 32_768): 1000.0,
+}
+_CAPTURED = (1, 2, 4, 8, 16, 32, 64, 128, 256, 384, 512, 1024, 2048, 4096, 8192)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _ISL = ("isl", "input_len", "input_length", "prompt_len", "in", "input", "prompt")
 _OSL = ("osl", "output_len", "output_length", "gen", "out", "output", "new", "tg")
@@ -67,6 +85,7 @@ class Run:
     held: float | None  # requests at once
     drawn: bool  # whether lengths are drawn
     beams: float  # sequences for each that is returned
+    overview: bool  # whether TensorRT-LLM's overview has it
 
     @property
     def step(self) -> Step:
@@ -92,7 +111,18 @@ class Run:
         many = self.held if held is None else held
         if many is None:
             raise Refusal("config gives neither 'concurrency' nor 'batch'")
-        return steady.Load(max(1.0, many), max(1.0, prompt), max(1.0, new))
+        load = steady.Load(max(1.0, many), max(1.0, prompt), max(1.0, new))
+        if not self.overview:
+            return load
+        balanced = self.model.key.startswith("deepseek")
+        return replace(load, captured=_CAPTURED, balanced=balanced)
+
+    @property
+    def requests(self) -> float | None:
+        """Requests of the whole run, where its source says how many."""
+        if not self.overview or self.prompt is None or self.new is None:
+            return None
+        return _REQUESTS.get((int(self.prompt), int(self.new)), 1500.0)
 
 
 def said(row: Measurement, *keys: str) -> float | None:
@@ -159,6 +189,11 @@ def run_of(row: Measurement) -> Run:
     cache = "fp8" if TENSORRT.search(software) and narrow else None
     chips = int(said(row, "ngpus", "gpus", "chips") or many)
     tp, ep, stages = _ways(row, chips)
+    overview = OVERVIEW in row.source
+    if overview and model.experts is not None:
+        tp, ep = 1, tp * ep
+        if kept == "mxfp4" and "fp4" in device.formats:
+            cache = "fp8"
     if "per_node" in row.metric or ep > NODE:
         raise Refusal("groups over several machines: the network between is unknown")
     lengths = (said(row, *_ISL), said(row, *_OSL))
@@ -180,4 +215,5 @@ def run_of(row: Measurement) -> Run:
         said(row, *HELD),
         "random" in row.notes.lower() or "inferencex" in row.source.lower(),
         BEAMS if model.key == "gpt j 6b" and "mlperf" in row.metric else 1.0,
+        overview,
     )

@@ -167,8 +167,16 @@ def regime(row: Measurement) -> tuple[str, ...]:
     return kind, *like(device, chips, cp, _tuned(row, device))
 
 
+# What a run's own paper tells, where a row says nothing but its chips: A. Chowdhery et
+# al., 2022, sections 4 and 4.1: 12 ways of tensors, two pods of 256 times as many, the
+# last batch of 2,048 sequences, layers computed again.
+_RUNS = {"palm 540b": "tp=12;dp=512;batch=2048;fsdp;full recompute"}
+
+
 def prepare(row: Measurement) -> Predict:
     """A training step ready to be predicted."""
+    if not row.settings:
+        row = replace(row, settings=_RUNS.get(row.subject.lower(), ""))
     key, many = device_of(row.system)
     if not row.config and many == 1 and "memory" not in row.metric:
         raise Refusal("config does not give 'seq', 'batch' and layout: it is empty")

@@ -36,15 +36,18 @@ class Sent:
 
 def ring_rate(device: Device, inner: Any, size: Any) -> Any:
     """Bytes a second that each chip of a group's rings sends."""
-    near = within(device, inner, size)
+    return _rate(device, within(device, inner, size), size)
+
+
+def _rate(device: Device, near: Any, size: Any) -> Any:
     return where(near >= size, device.link, minimum(device.link, near * device.port))
 
 
 def half_ring(device: Device, inner: Any, size: Any, moved: Any) -> Any:
     """Seconds of a reduce-scatter or an all-gather of an array of ``moved`` bytes."""
-    out = within(device, inner, size) < size
-    sent = moved * (size - 1) / size * device.byte
-    return sent / ring_rate(device, inner, size) + (size - 1) * hop(device, out)
+    near, steps = within(device, inner, size), size - 1
+    sent = moved * steps / size * device.byte
+    return sent / _rate(device, near, size) + steps * hop(device, near < size)
 
 
 def hit(experts: Any, held: Any, chosen: int) -> Any:

@@ -120,6 +120,7 @@ def memory_of(
     # 16 bits of a logit are read and 32 written, twice.
     logits = 10.0 * shape.vocab / layout.tp
     found: Memory | None = None
+    cut = [_cut(layout, level) for level in (3, 2, 1)]
     for stage in stages:
         layers = zip(stage.layers, each, strict=True)
         held_at_once = flying(
@@ -132,9 +133,9 @@ def memory_of(
             one = maximum(one, where(count > 0, 1.0, 0.0) * bytes_)
         mine = held(shape, layout, stage)
         now = Memory(
-            WEIGHTS * kept(mine, layout, 3),
-            gradients * kept(mine, layout, 2),
-            OPTIMIZER * kept(mine, layout, 1),
+            WEIGHTS * _kept(mine, cut[0]),
+            gradients * _kept(mine, cut[1]),
+            OPTIMIZER * _kept(mine, cut[2]),
             tokens * (held_at_once * keeps + again * one + stage.head * logits),
             stage.place,
         )
@@ -148,11 +149,21 @@ def kept(mine: Held, layout: Layout, level: int) -> Any:
 
     DualPipe's two copies of a stage are one copy more among which it is cut.
     """
+    return _kept(mine, _cut(layout, level))
+
+
+def _cut(layout: Layout, level: int) -> tuple[Any, Any]:
+    """Ways by which ZeRO cuts what a level is about, and that of experts."""
     over = layout.zero >= level
     group = layout.dp * layout.cp * (2 if layout.schedule == "dualpipe" else 1)
-    dense = mine.dense / where(over, group, 1)
+    if over is False:
+        return 1, 1
     fewer = group * layout.tp / (layout.ep * layout.inner)
-    return dense + mine.routed / where(over, fewer, 1)
+    return where(over, group, 1), where(over, fewer, 1)
+
+
+def _kept(mine: Held, cut: tuple[Any, Any]) -> Any:
+    return mine.dense / cut[0] + mine.routed / cut[1]
 
 
 def _fuller(one: Memory, other: Memory) -> Memory:

@@ -14,6 +14,7 @@ from typing import Any
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.hardware.factors import efficiency_kept
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.machine import (
     BOX,
@@ -46,11 +47,12 @@ _LATER = ("hopper", "blackwell")
 HEAD = 128
 _SENDING = quoted("deepseek_ai.sms").si  # units that an exchange of experts takes
 _BESIDE = {False: (0.53125, 0.625), True: (0.78125,)}
+_NEAR, _FAR = (c.HOP[way]["ring"][2] * US for way in ("nvlink", "network"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Device:
-    """A device's sheet, as numbers in SI or as quantities."""
+    """A device's sheet, as numbers in SI or as quantities; equal to itself alone."""
 
     name: str
     chip: gemm.Chip  # for the format of products
@@ -196,6 +198,12 @@ def rates_of(
     - ``graph``: whether a step of experts is recorded once, so that no kernel waits for
       its host, and its kernels are fused.
     """
+    if traced:
+        return _rates(device, traced, share, tuned, graph)
+    return _kept(device, traced, share, tuned, graph)
+
+
+def _rates(device: Device, traced: bool, share: Any, tuned: bool, graph: bool) -> Rates:
     factor: Any = hardware.efficiency_quantity if traced else hardware.efficiency
     chip, plain = device.chip, device.plain
     issue = factor(chip.issue)
@@ -232,6 +240,9 @@ def rates_of(
     )
 
 
+_kept = efficiency_kept(_rates)
+
+
 def _network(name: str, port: float | None) -> Quantity:
     """What leaves a chip's node, of the port that it is sold with or of another."""
     sold = quoted(f"port.{name}")
@@ -247,5 +258,4 @@ def within(device: Device, inner: Any, size: Any) -> Any:
 
 def hop(device: Device, outside: Any) -> Any:
     """Seconds of one step of a ring, NCCL's for its simple protocol."""
-    near, far = c.HOP["nvlink"]["ring"][2], c.HOP["network"]["ring"][2]
-    return where(outside, far * US, near * US) * device.second
+    return where(outside, _FAR, _NEAR) * device.second

@@ -10,6 +10,7 @@ what its layers do not. The optimizer reads and writes each of its numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from stacklib import hardware
@@ -246,21 +247,20 @@ def evaluate(
         refused,
         split,
         slow.stage,
-        _cell(device, layout, tuned) if split else "",
+        _cell(device.plain.tiled, layout.chips, layout.cp, tuned) if split else "",
     )
 
 
 def regime(device: Device, chips: int, cp: int = 1, tuned: bool = True) -> list[str]:
     """What published steps a step is like: software, links, chips, long contexts."""
+    return _cell(device.plain.tiled, chips, cp, tuned).split("/")[2:]
+
+
+@lru_cache(maxsize=1024)
+def _cell(tiled: bool, chips: int, cp: int, tuned: bool) -> str:
     many = next((f"to {n} chips" for n in (8, 512) if chips <= n), "more chips")
-    words = ["tuned" if tuned else "library"]
-    words += ["switched" if device.plain.tiled else "torus", many]
-    return words + ["shared context"] * (cp > 1)
-
-
-def _cell(device: Device, layout: Layout, tuned: bool) -> str:
-    words = regime(device, layout.chips, layout.cp, tuned)
-    return "/".join(["F", "speed", *words])
+    words = ["tuned" if tuned else "library", "switched" if tiled else "torus", many]
+    return "/".join(["F", "speed", *words] + ["shared context"] * (cp > 1))
 
 
 @dataclass(frozen=True, slots=True)

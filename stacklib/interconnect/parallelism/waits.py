@@ -48,9 +48,7 @@ def layers_of(
     tp, cp, ep = layout.tp, layout.cp, layout.ep
     again, overlap = layout.again, 1.0 * layout.overlap
     array = exchange.tensor_layer(shape, layout, tokens)
-    many = halves(layout)
-    one = exchange.half_ring(device, 1, tp, array) * where(tp > 1, 1.0, 0.0)
-    each = many * one
+    many, each = tensor_waits(device, layout, array)
     paired = layout.schedule == "dualpipe"
     beside = 1 - alone(layout.pp, rounds) if paired else overlap
     found = []
@@ -109,13 +107,24 @@ def alone(stages: Any, rounds: Any) -> Any:
     return minimum(1.0, (1.25 * stages - 0.5 + 2 / stages) / rounds)
 
 
-def halves(layout: Layout) -> Any:
-    """Halves of all-reduces of a layer: two reductions each way.
+def tensor_waits(device: Device, layout: Layout, array: Any) -> tuple[Any, Any]:
+    """Halves of all-reduces of a layer, in arrays of 16 bits, and their seconds.
 
-    Recomputing a layer repeats its forward's; with activations cut by tokens, backward
-    gathers the inputs of its two products again.
+    Two reductions each way, of two halves. Recomputing a layer repeats its forward's;
+    with activations cut by tokens, backward gathers the inputs of its two products
+    again, and what is gathered goes in the format in which products read it
+    (Transformer Engine, distributed.py; torchao, float8_tensor_parallel.py).
     """
-    return 8.0 + 4.0 * layout.again + 2.0 * where(layout.sequence, 1.0, 0.0)
+    tp, again, byte = layout.tp, layout.again, device.width / 2
+    cut = where(layout.sequence, 1.0, 0.0)
+    gathers = cut * (6.0 + 2.0 * again)
+    whole = (8.0 + 4.0 * again) * (1 - cut) + cut * (4.0 + 2.0 * again)
+    if byte == 1:
+        whole, gathers = whole + gathers, 0.0
+    each = whole * exchange.half_ring(device, 1, tp, array)
+    if byte != 1:
+        each = each + gathers * exchange.half_ring(device, 1, tp, array * byte)
+    return whole + gathers * byte, each * where(tp > 1, 1.0, 0.0)
 
 
 def between_stages(

@@ -50,9 +50,12 @@ def _links_of(reading: TopoReading, gpu: str) -> list[int]:
 
 
 def links(reading: TopoReading) -> int:
-    """NVLinks of a GPU: to a switch where all pairs show the same, else in all."""
+    """NVLinks of a GPU: in all, or to a switch where all pairs show the same.
+
+    Without a switch four GPUs show a third of theirs, as A100 does with NV4.
+    """
     each = max((_links_of(reading, gpu) for gpu in reading.gpus), key=sum)
-    same = len(set(each)) == 1 and len(each) > 1
+    same = len(set(each)) == 1 and sum(each) not in BY_LINKS
     return each[0] if same else sum(each)
 
 
@@ -89,15 +92,22 @@ def boards_of(
     chip = hardware.get(device) if isinstance(device, str) else device
     count, own = len(reading.gpus), chip.host_link.si
     pair = chip.fields["link"]
-    most = max(1, links(reading)) if count > 1 else 1
     return Boards(
         reading,
         [min(own, wide) for wide in slots or [own] * count],
         reaches(chip) if peer is None else peer,
         None if level is None else resolve(level, WORDS, "level"),
-        chip.link.si / most if pair else 0.0,
+        chip.link.si / max(_own(chip), links(reading)) if pair and count > 1 else 0.0,
         inf if cpu is None else SOCKETS[resolve(cpu, tuple(SOCKETS), "processor")],
     )
+
+
+def _own(chip: Accelerator) -> int:
+    """NVLinks of a board that has links: its sheet's, else by their usual rate."""
+    if chip.link_key:
+        known = hardware.link(chip.link_key).fields["links"]
+        return 1 if known is None else int(known.si)
+    return max(1, int(chip.link.si / hardware.link("nvlink3").link_bandwidth.si))
 
 
 def machine_of(boards: Boards, device: str | Accelerator) -> tuple[Fabric, Ring | None]:
@@ -107,7 +117,9 @@ def machine_of(boards: Boards, device: str | Accelerator) -> tuple[Fabric, Ring 
     whole_box = len(joined(boards.reading)[0]) == count
     at = fabric(chip, count, nodes=1, domain=count if whole_box else 1)
     if whole_box and chip.fields["link"] is not None:
-        return at, None
+        gpus = boards.reading.gpus
+        one = max(_links_of(boards.reading, gpus[0]))  # of its links: all, to a switch
+        return replace(at, nvswitch=at.nvswitch and one == links(boards.reading)), None
     ring = boards.ring()
     return replace(at, link="pcie", rate=ring.rate, nvswitch=False), ring
 

@@ -12,10 +12,11 @@ which generation's rule it runs by.
 Blocks fill waves over the units; a block pays its first loads, which wait for one
 another, and its last store (``attention_fill``). K and V of the heads under way are
 read again by every block of queries unless the L2 holds them. Few queries against many
-keys are split over keys, so that every unit reads; a second kernel merges. FLOPs are
-halved under a causal mask; the backward pass has five products for the forward's two
-(FlashAttention-2, section 3.1.2). In an engine page tables and prompts of unequal
-length cost a share of that pace (``attention_served``).
+keys are split over keys, so that every unit reads; a second kernel merges; how a kernel
+cuts is a row of ``cuts``. FLOPs are halved under a causal mask; the backward pass has
+five products for the forward's two (FlashAttention-2, section 3.1.2). In an engine page
+tables and prompts of unequal length cost products a share of their pace
+(``attention_served``), not the softmax.
 
 Left out: page tables' own bytes, masks other than causal.
 """
@@ -34,14 +35,15 @@ from stacklib.roofline.bound import gemm, hierarchy
 from stacklib.roofline.work.bounds import device_of
 from stacklib.roofline.work.fit import Infeasible
 
-from .rates import UnitRates, rates_of
+from .cuts import PLAIN, Cut
+from .rates import UnitRates, launch_pace, rates_of
 from .rules import BACKWARD, COLUMNS, ROWS, Rule, rule_of, settled, tile_time
 
 SOFTWARE = ("naive", "library", "tuned")
 # Queries of the smallest matrix instruction; where its rows are keys (TensorRT-LLM on
 # Hopper and Blackwell), queries are its columns, and as few. Where none is known, more.
 _LEAST_ROWS, _UNKNOWN_ROWS = 16, 32
-_TRIPS = 2  # loads of a block that wait for one another: a page's place, its keys
+_HELD = 512  # columns of K and of V that the blocks of a unit hold at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Attention:
     warp_level: bool = False  # multiplied by mma.sync, also where something newer is
     served: bool = False  # by an engine: pages, prompts of unequal length
     window: int | None = None  # keys that a query sees, itself included
-    whole: bool = False  # whether the keys of a head are left to one block
+    cut: Cut = PLAIN  # how the kernel's blocks share it out
 
     @property
     def wide(self) -> int:
@@ -163,17 +165,20 @@ class _Grid:
 
 def _grid(work: Attention, rule: Rule, units: int, least: int) -> _Grid:
     group = work.heads // work.kv_heads
-    packed = group if work.queries * group <= ROWS else 1  # heads in a tile of queries
+    cut = work.cut
+    # heads in a tile of queries
+    fits = cut.packs == "all" or work.queries * group <= ROWS
+    packed = group if fits and cut.packs != "none" else 1
     heads = work.batch * work.heads // packed
     asked = work.queries * packed
-    rows = min(rule.rows, least * math.ceil(asked / least))
-    step = rule.columns
+    rows = min(rule.rows, max(cut.rows, least * math.ceil(asked / least)))
+    step = cut.columns or rule.columns
     tiles, longest = (n * step / COLUMNS for n in _tiles(work, rows, step, packed))
     blocks = heads * math.ceil(asked / rows)
     splits = 1
-    shared = not (work.backward or work.whole)
-    if asked <= ROWS and shared:  # one block a head: share out the keys
-        splits = max(1, min(math.ceil(longest), units // blocks))
+    if asked <= ROWS and not work.backward:  # one block a head: share out the keys
+        asked_for = cut.shares(work.keys, blocks, units)
+        splits = max(1, min(math.ceil(longest), asked_for))
     return _Grid(rows, blocks * splits, heads * tiles, longest / splits, splits)
 
 
@@ -186,7 +191,8 @@ def _memory(
     kept = hierarchy.kept_share(device)
     heads = work.batch * work.kv_heads
     group = work.heads // work.kv_heads
-    passes = math.ceil(work.queries * group / ROWS)
+    shared = 1 if work.cut.packs == "none" else group
+    passes = group // shared * math.ceil(work.queries * shared / ROWS)
     units = device.fields["compute_units"]
     running = min(heads, max(1.0, (1 if units is None else units.si) / passes))
     near = running * work.kv_bytes  # that the blocks under way share
@@ -196,10 +202,6 @@ def _memory(
     moved = once + heads * work.kv_bytes * again
     hits = hierarchy.hit_share(once, capacity, kept) if repeated and capacity else 0.0
     return moved, float(hits)
-
-
-def _launch(device: Accelerator, repeated: bool, kernels: int) -> float:
-    return kernels * hardware.efficiency("launch_kernel")
 
 
 def _naive(work: Attention, device: Accelerator, repeated: bool) -> AttentionTime:
@@ -216,7 +218,7 @@ def _naive(work: Attention, device: Accelerator, repeated: bool) -> AttentionTim
     # Backward: the softmax reads P and dP and writes dS; four products for two.
     times_each, passes = (2, 3) if work.backward else (1, 2)
     softmax = passes * scores / rate
-    floor = _launch(device, repeated, 1)
+    floor = hardware.efficiency("launch_kernel")
     times = {
         "tensor": times_each * sum(f.compute for f in found),
         "memory": times_each * sum(f.memory for f in found) + softmax,
@@ -257,6 +259,7 @@ class Plan:
     hits: float  # share of them that the L2 keeps from one run to the next
     at_once: int  # rows of one matrix instruction
     latency: float  # seconds until a load from memory is back; 0 where unknown
+    starts: float  # how long a kernel takes to start, by the clock
 
 
 def plan(
@@ -303,14 +306,13 @@ def plan(
         hits,
         at_once,
         0.0 if latency is None else float(latency.si),
+        launch_pace(rates),
     )
 
 
 def tile_seconds(found: Plan) -> tuple[float, float, float]:
     """Seconds of one tile: all of it, its products, its softmax."""
     work, each = found.work, found.rates.clock
-    if work.served:
-        each *= hardware.efficiency("attention_served")
     tile = tile_time(
         found.rule,
         found.rates,
@@ -320,8 +322,12 @@ def tile_seconds(found: Plan) -> tuple[float, float, float]:
         dtype=work.dtype,
         at_once=found.at_once,
         backward=work.backward,
+        held=hardware.efficiency("attention_served") if work.served else 1.0,
     )
-    return tile.cycles / each, tile.products / each, tile.softmax / each
+    step = work.cut.columns or found.rule.columns
+    beside = min(found.grid.blocks / max(1.0, found.rates.units), _HELD / work.head_dim)
+    waits = work.cut.stalls * found.latency * COLUMNS / step / max(1.0, beside)
+    return tile.cycles / each + waits, tile.products / each, tile.softmax / each
 
 
 def predict(found: Plan) -> AttentionTime:
@@ -335,7 +341,7 @@ def predict(found: Plan) -> AttentionTime:
     fill = min(factor("attention_fill") / COLUMNS, grid.longest)
     waves = grid.blocks / units
     even = grid.tiles / units
-    fill += _TRIPS * found.latency / tile
+    fill += work.cut.trips * found.latency / tile
     if work.causal:  # long blocks first: short ones fill the last wave
         paid = max(even + waves * fill, grid.longest + fill)
         # FA-2's own grid is in order of the queries: long ones come last, unless all
@@ -352,7 +358,8 @@ def predict(found: Plan) -> AttentionTime:
         drawn = 1 / (found.hits / near + (1 - found.hits) / drawn)
     drawn *= min(1.0, grid.blocks / (units * factor("blocks_per_unit")))
     memory = found.moved / drawn
-    floor = _launch(device, found.repeated, 2 if grid.splits > 1 else 1)
+    kernels = 2 if grid.splits > 1 or work.cut.merges else 1
+    floor = kernels * factor("launch_kernel") * found.starts
     kept = gemm.slowed(compute, memory, floor, work.flops / chip.peak, chip)
     parts = {
         "tensor": even * products / kept,

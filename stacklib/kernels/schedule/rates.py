@@ -14,6 +14,7 @@ element of the sum one multiplication that corrects it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from stacklib import hardware
 from stacklib.gpu.issue.instructions import instruction, part_count
@@ -120,6 +121,21 @@ def rates_of(on: str | Accelerator, dtype: str = "bf16") -> UnitRates:
     return UnitRates(
         device.key, tensor, old, exp, fma, shared, l2, units, clock, tuple(assumed)
     )
+
+
+@cache
+def _launched() -> float:
+    """Clock of the device on which most kernels were timed alone."""
+    return rates_of("h100_sxm").clock
+
+
+def launch_pace(rates: UnitRates) -> float:
+    """How long a kernel takes to start, over the same on an H100: by the clock.
+
+    Replays of the same few kernels take 14 us on an A100, 10 on an H100, 6 on an L40S:
+    cycles, not seconds (attention rows of aiconfigurator @095f58a).
+    """
+    return _launched() / rates.clock
 
 
 @dataclass(frozen=True, slots=True)

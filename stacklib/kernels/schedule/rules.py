@@ -196,6 +196,7 @@ def tile_time(
     dtype: str = "",
     at_once: int = _GROUP_ROWS,
     backward: bool = False,
+    held: float = 1.0,
 ) -> TileTime:
     """Cycles in which a unit takes ``rows`` queries past ``COLUMNS`` keys.
 
@@ -203,6 +204,8 @@ def tile_time(
     - ``head_dim``, ``value_dim``, ``dtype``: those of the rule where not given.
     - ``at_once``: int; rows of one matrix instruction: operands pass once for all.
     - ``backward``: bool; the backward pass instead.
+    - ``held``: float; share of their pace at which products in 16 bits get their
+      operands, where an engine's pages hold them.
     """
     head = rule.head_dim if head_dim is None else head_dim
     wide = head if value_dim is None else value_dim
@@ -227,7 +230,9 @@ def tile_time(
         shared_operand=rule.pair,
     )
     cores = work.cores + (work.rescale if rule.rescale and not backward else 0.0)
-    fed, products = work.shared, work.scores + work.values
+    # What serving adds is by elements, not by bytes.
+    slower = 1 + (1 / held - 1) * (2 / min(2.0, width))
+    fed, products = work.shared * slower, (work.scores + work.values) * slower
     if backward:
         fed, products = BACKWARD * fed, BACKWARD * products
         scale = work.instructions / rates.fma * rows * COLUMNS

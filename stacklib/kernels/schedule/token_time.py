@@ -17,6 +17,7 @@ from stacklib.quantity import ceil, maximum, minimum, where
 from stacklib.roofline.bound import gemm
 
 from .attention_time import Attention, plan, tile_seconds
+from .cuts import PLAIN
 from .rules import COLUMNS, ROWS
 
 
@@ -70,10 +71,11 @@ def token_form(work: Attention, on: Accelerator, software: str) -> TokenForm:
     - raises ``ValueError`` for another, and for heads that no tile holds
     """
     packed = work.heads // work.kv_heads
-    if work.queries != 1 or work.causal or packed > ROWS or software == "naive":
+    other = work.causal or work.cut != PLAIN or software == "naive"
+    if work.queries != 1 or packed > ROWS or other:
         raise ValueError(
-            f"{work.queries} queries, {packed} heads share keys, {software}: one "
-            f"query without a mask, at most {ROWS} heads, by no naive kernel"
+            f"{work.queries} queries, {packed} heads share keys, {software}: one query "
+            f"without a mask, at most {ROWS} heads, by no naive kernel and no engine's"
         )
     found = plan(replace(work, batch=1, keys=1), on, software)
     factor, chip = hardware.efficiency, found.chip
@@ -89,13 +91,13 @@ def token_form(work: Attention, on: Accelerator, software: str) -> TokenForm:
         step=found.rule.columns,
         tile=tile,
         fill=factor("attention_fill") / COLUMNS,
-        wait=2 * found.latency / tile,
+        wait=found.work.cut.trips * found.latency / tile,
         tail=factor("wave_tail"),
         row=work.kv_heads * replace(work, keys=1).kv_bytes,
         query=replace(work, batch=1).query_bytes,
         drawn=on.memory_bandwidth.si * factor("dram_read"),
         enough=units * factor("blocks_per_unit"),
-        launch=factor("launch_kernel"),
+        launch=factor("launch_kernel") * found.starts,
         ideal=replace(work, batch=1, keys=1).flops / chip.peak,
         sharp=factor("join_sharpness"),
         wanted=wanted,

@@ -71,6 +71,7 @@ class Chip:
     doubled: bool
     near: float  # seconds that a block waits for its loads; 0 where unknown
     lanes: float  # vector instructions that all units issue a second; 0 where unknown
+    alone: bool  # whether one block fills a unit, as where copies run by themselves
     borrowed: str = ""  # the architecture whose tensor energy stands in
 
 
@@ -121,6 +122,7 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
         doubled=name == "tf32",
         near=0.0 if latency is None else float(latency.si),
         lanes=_lanes(device, clock),
+        alone=gpu and by_itself,
         borrowed=micro.tensor_energy_of if energy else "",
     )
 
@@ -241,23 +243,25 @@ class GemmTime:
 
     time: Any  # seconds
     compute: Any  # seconds of arithmetic
-    memory: Any  # of moving bytes
-    launch: Any  # of what does not depend on the size; the first two overlap
+    memory: Any  # of moving bytes; overlaps the arithmetic, but for ``drained``
+    launch: Any  # of what does not depend on the size
     bound: str  # the largest of them: ``compute``, ``memory`` or ``launch``
     tiling: Tiling | None
 
 
-def loop_hits(work: Product, chip: Chip, launch: str, copies: int = 1) -> float:
+def loop_hits(
+    work: Product, chip: Chip, launch: str, loop: float | None = None
+) -> float:
     """Share of its operands that a repeated product finds in the L2.
 
-    A benchmark that goes through ``copies`` of the weights keeps fewer of them.
+    ``loop``: bytes that the benchmark goes through until it comes back; default the
+    product's own.
     """
     if launch != "stream" or chip.l2_rate is None or chip.l2_capacity is None:
         return 0.0
     capacity = getattr(chip.l2_capacity, "si", chip.l2_capacity)
-    weights = work.groups * work.k * work.n * work.right
-    loop = work.bytes + (copies - 1) * weights
-    return float(hierarchy.hit_share(loop, capacity, chip.l2_kept))
+    loop = work.bytes if loop is None else loop
+    return hierarchy.loop_share(loop, capacity, chip.l2_kept)
 
 
 def _bandwidth(chip: Chip, hits: float, factor: Factor) -> Any:
@@ -289,6 +293,15 @@ def steps_time(work: Product, tiling: Tiling, chip: Chip) -> float:
     return waves * work.k / _STEP * chip.near
 
 
+def drained(work: Product, chip: Chip) -> float:
+    """Bytes of the result that a block writes while its unit multiplies nothing.
+
+    Kernels that leave k in one piece write a tile when it is done. Where a second block
+    shares the unit, that one multiplies meanwhile.
+    """
+    return float(work.groups * work.m * work.n * work.out * (work.whole and chip.alone))
+
+
 def hold(work: Product, chip: Chip, name: str) -> None:
     """Check that a product's operands and result fit a device's memory."""
     if chip.capacity is not None and work.bytes > chip.capacity:
@@ -317,7 +330,9 @@ def predict(
         compute = work.operations / sustained_rate(chip)
         return _made(compute, work.bytes / bandwidth, floor, None)
     wear = wear_of(chip, bandwidth, factor)
-    best, least = (0.0, 0.0, chosen[0]), math.inf
+    best, least = (0.0, 0.0, 0.0, chosen[0]), math.inf
+    written = drained(work, chip)
+    read = work.bytes - written
     for tiling in chosen:
         compute = compute_time(work, tiling, chip.units, wear)
         if work.whole:
@@ -326,13 +341,14 @@ def predict(
             continue
         if work.expand or work.promote:
             compute = join(compute, vector_time(work, tiling, chip), sharp)
-        memory = memory_time(work.bytes, tiling, wear)
-        time = join(compute, memory, sharp)
+        memory = memory_time(read, tiling, wear)
+        after = memory_time(written, tiling, wear) if written else 0.0
+        time = join(compute, memory, sharp) + after
         if time < least:
-            best, least = (compute, memory, tiling), time
-    compute, memory, tiling = best
-    kept = slowed(compute, memory, floor, work.operations / chip.peak, chip)
-    return _made(compute / kept, memory, floor, tiling)
+            best, least = (compute, memory, after, tiling), time
+    compute, memory, after, tiling = best
+    kept = slowed(compute, memory, floor + after, work.operations / chip.peak, chip)
+    return _made(compute / kept, memory, floor, tiling, after)
 
 
 def sustained_rate(chip: Chip, factor: Factor = hardware.efficiency) -> Any:
@@ -342,11 +358,16 @@ def sustained_rate(chip: Chip, factor: Factor = hardware.efficiency) -> Any:
 
 
 def _made(
-    compute: float, memory: float, floor: float, tiling: Tiling | None
+    compute: float,
+    memory: float,
+    floor: float,
+    tiling: Tiling | None,
+    after: float = 0.0,
 ) -> GemmTime:
+    time = join(compute, memory) + after + floor
+    memory += after
     sizes = {"compute": compute, "memory": memory, "launch": floor}
     bound = max(sizes, key=lambda name: sizes[name])
-    time = join(compute, memory) + floor
     return GemmTime(time, compute, memory, floor, bound, tiling)
 
 
@@ -387,7 +408,7 @@ def gemm_trace(
     work: Product, on: str | Accelerator, launch: str = "stream"
 ) -> Quantity:
     """The same prediction as a quantity that opens to its formula and sources."""
-    if launch == "sweep" or work.expand:
+    if launch == "sweep" or work.expand or work.whole:
         raise ValueError("only a plain product that is launched can be traced")
     found = gemm_time(work, on, launch)
     chip = chip_of(on, work.dtype, traced=True)

@@ -27,6 +27,9 @@ CACHES = ("l1", "l2")
 PASSES = {"softmax": 3, "layernorm": 3, "gelu": 2}
 _CALLS = {"softmax": "launch_softmax"}  # others are compiled, with their guards
 _NEWTON, _TINY = 40, 1e-12
+# Lines of a set of an L2, of which the oldest goes, in Accel-Sim's tested RTX 3070 and
+# RTX 4080 (``gpgpu_cache:dl2``, read 2026-11-29, secondary).
+_WAYS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +55,23 @@ def stream_rate(
         return Bandwidth(drawn, "dram")
     if not in_flight > 0:
         raise ValueError(f"in_flight = {in_flight!r}: bytes above zero are needed")
+    rate = delivered(device, in_flight, drawn)
+    return Bandwidth(rate, "concurrency" if rate < drawn else "dram")
+
+
+def delivered(device: Accelerator, in_flight: float, drawn: float) -> float:
+    """Bytes a second of a memory that delivers ``drawn`` to as many as ask.
+
+    A device filled with threads moves no more than all of them have asked for, once
+    every loaded latency.
+    """
     threads = device.fields["max_threads_per_unit"]
     idle = hardware.level(device, "dram").latency
     if threads is None or idle is None:
-        return Bandwidth(drawn, "dram")
+        return drawn
     seconds = idle.si * hardware.efficiency("loaded_latency")
-    # A device filled with threads moves no more than all of them have asked for, once
-    # every loaded latency.
     asked = device.compute_units.si * threads.si * in_flight
-    rate = littles_law.throughput(asked, seconds, drawn)
-    return Bandwidth(rate, "concurrency" if rate < drawn else "dram")
+    return float(littles_law.throughput(asked, seconds, drawn))
 
 
 def cache_rate(on: str | Accelerator, level: str) -> Bandwidth:
@@ -99,6 +109,20 @@ def hit_share(working_set: Any, capacity: Any, kept: Any = 1.0) -> Any:
         still = math.e ** (-over * missed)
         missed = missed - (missed - 1 + still) / (1 - over * still + _TINY)
     return minimum(1.0, maximum(0.0, 1 - missed))
+
+
+def loop_share(working_set: float, capacity: float, kept: float = 1.0) -> float:
+    """Share of loads a cache answers when a loop comes by its lines in one order.
+
+    All of them while the set fits. Beyond, the oldest line of a set makes room, and
+    in a loop that is the line wanted next. With ``m`` misses a load and ``w`` ways a
+    set of ``x`` capacities balances where ``x`` is the sum of ``m^j / (w j + 1)``,
+    near enough ``1 - log(1 - m) / w``.
+
+    ``working_set``, ``capacity``: bytes. ``kept``: ``kept_share`` of the cache.
+    """
+    over = working_set / (capacity * kept)
+    return min(1.0, math.exp(_WAYS * min(0.0, 1 - over)))
 
 
 def read_rate(on: str | Accelerator, working_set: float) -> Bandwidth:

@@ -7,7 +7,12 @@ each, all others' prompts pass in the time of one request's tokens:
 
     time of a token = step + (batch - 1) / new * (mixed - step + attention)
 
-A first token waits for half a step, for its own prompt, and for prompts before it: all
+Groups of chips that share experts only wait for each other after every layer. Prompts
+that they do not read in the same step are each paid by all: of ``ep`` groups that
+begin ``x`` prompts a step by chance, a step pays the most that one of them begins.
+
+A run of so many requests of one length goes in waves, the last one not full. A first
+token waits for half a step, for its own prompt, and for prompts before it: all
 ``batch`` of them where a client begins all at once, as many as end together later on.
 """
 
@@ -15,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from stacklib.models import Attention
 from stacklib.roofline.bound.gemm import join
@@ -29,6 +35,9 @@ from .step import Step
 CHUNK = 8192  # tokens of a pass: vLLM's and TensorRT-LLM's ``max_num_tokens``
 WAVES = 10  # requests that a benchmark sends for each that it holds: InferenceX
 SPREAD = 0.2  # of a request's life, by which its length differs: drawn from .8 to 1
+# Prompts a step, of which no group begins a tenth more than the others; and a chance
+# that is none.
+MANY, EPSILON = 500.0, 1e-15
 FREE = 0.92  # of the memory that weights leave, which engines give to the cache
 
 
@@ -39,12 +48,16 @@ class Load:
     - ``batch``: held at once, over all groups of chips
     - ``prompt``, ``new``: tokens read and written, on average
     - ``chunk``: tokens of a prompt that a pass takes, at the most
+    - ``captured``: batches of a group's graphs; decodes alone fill one
+    - ``balanced``: whether groups wait until all of them have a prompt to read
     """
 
     batch: float
     prompt: float
     new: float
     chunk: int = CHUNK
+    captured: tuple[int, ...] = ()
+    balanced: bool = False
 
     @property
     def context(self) -> float:
@@ -58,45 +71,120 @@ def step_time(step: Step, load: Load) -> float:
     return float(step.time(batch, load.context)) + losses.seconds(step, batch)
 
 
+def padding(step: Step, load: Load) -> float:
+    """Seconds a step that rows of no request add, which fill the next graph's batch.
+
+    Only to steps of decodes alone: nobody's prompt begins in so many of them.
+    """
+    ep, batch = step.frame.ep, float(round(load.batch))
+    fitting = (float(n * ep) for n in load.captured if n * ep >= batch)
+    alone = math.exp(-load.batch / load.new)
+    return alone * sum(_more(step, batch, next(fitting, batch)).values())
+
+
 def added(step: Step, load: Load) -> float:
-    """Seconds that one prompt adds to the decode steps that it rides on."""
+    """Seconds that one prompt of a group adds to the decode steps that it rides on."""
     return sum(added_by_line(step, load).values())
 
 
-def added_by_line(step: Step, load: Load) -> dict[str, float]:
-    """Those seconds, line by line; what engines lose more is the host's."""
+def added_by_line(step: Step, load: Load, together: float = 1.0) -> dict[str, float]:
+    """Those seconds, line by line; what engines lose more is the host's.
+
+    - ``together``: the part of all groups that read a prompt in the same steps; experts
+      multiply theirs alone
+    """
     ep, batch = step.frame.ep, float(round(load.batch))
     passes = max(1, math.ceil(load.prompt / load.chunk))
-    rows = float(round(batch + load.prompt * ep / passes))
+    rows = load.prompt * ep / passes
+    whole, part = float(round(batch + rows)), float(round(batch + together * rows))
+    found = {line: passes * x for line, x in _more(step, batch, whole, part).items()}
+    found[ATTENTION] = step.prompt_attention(float(ep), float(round(load.prompt)))
+    return found
+
+
+def _more(
+    step: Step, few: float, many: float, routed: float | None = None
+) -> dict[str, float]:
+    """Seconds by line of a pass of ``many`` tokens over one of ``few``.
+
+    - ``routed``: tokens that experts multiply, where it is not as many
+    """
+    routed = many if routed is None else routed
     found = {
-        line: passes * (step.line(line, rows) - step.line(line, batch))
+        line: step.line(line, many) - step.line(line, few)
         for line in (PRODUCTS, EXCHANGES, NORMS)
     }
+    found[PRODUCTS] -= step.experts(many) - step.experts(routed)
+    found[HOST] = 0.0
     if step.fitted:
-        more = losses.uneven(step, rows) - losses.uneven(step, batch)
-        found[HOST] = passes * more
-    found[ATTENTION] = step.prompt_attention(float(ep), float(round(load.prompt)))
+        found[HOST] = losses.uneven(step, routed) - losses.uneven(step, few)
+    return found
+
+
+def reading(step: Step, load: Load, others: float, balanced: bool = False) -> float:
+    """Seconds that prompts of ``others`` requests of each group add to a step."""
+    each, ep = others / load.new, step.frame.ep
+    if ep == 1 or not each or balanced or load.balanced or not step.fitted:
+        return each * added(step, load)
+    steps = most_of(each, ep)
+    by_line = added_by_line(step, load, min(1.0, each / steps))
+    return steps * sum(by_line.values())
+
+
+@lru_cache(maxsize=4096)
+def most_of(mean: float, many: int) -> float:
+    """The largest of ``many`` Poisson numbers of one mean, on average.
+
+    E[max] = sum over k of 1 - P(x <= k)^many
+    """
+    if mean > MANY:
+        return mean
+    found, below, term, k = 0.0, 0.0, math.exp(-mean), 0
+    while k <= mean or term > EPSILON:
+        below += term
+        found += 1 - min(1.0, below) ** many
+        k += 1
+        term *= mean / k
     return found
 
 
 def token_time(step: Step, load: Load) -> float:
     """Seconds of a token of one request among the others, their prompts included."""
     others = max(0.0, load.batch / step.frame.ep - 1)
-    return step_time(step, load) + others / load.new * added(step, load)
+    return step_time(step, load) + reading(step, load, others)
 
 
-def rate(step: Step, load: Load, stages: int = 1) -> float:
+def rate(
+    step: Step, load: Load, stages: int = 1, requests: float | None = None
+) -> float:
     """Tokens a second of all requests, each replaced by the next.
 
     - ``stages``: of a pipeline, each with a batch of its own; the last one has the
       output matrix as well, and all others wait for it
+    - ``requests``: of the run, all queued at its begin and of one length; None: no end
     """
-    prompts = load.batch / step.frame.ep / load.new * added(step, load)
-    last = 0.0
+    if requests is None:
+        return stages * load.batch / _turn(step, load, stages)
+    left = requests / stages
+    load = replace(load, batch=min(left, load.batch))
+    full, rest = divmod(left, load.batch)
+    time = _turn(step, load, stages, True)  # groups begin the first wave together
+    time += (full - 1) * _turn(step, load, stages)
+    if rest >= 1:
+        time += _turn(step, replace(load, batch=rest), stages)
+    return stages * left / time
+
+
+def _turn(step: Step, load: Load, stages: int, balanced: bool = False) -> float:
+    """Seconds between two tokens of a request, everybody's prompts included."""
+    each = load.batch / step.frame.ep
+    time = step_time(step, load) + reading(step, load, each, balanced)
+    if load.captured:
+        time += padding(step, load)
     if stages > 1:
         found = step.lines(float(round(load.batch)), load.context)
-        last = (stages - 1) * (found[HEAD] + found[SAMPLING])
-    return stages * load.batch / (step_time(step, load) + prompts + last)
+        time += (stages - 1) * (found[HEAD] + found[SAMPLING])
+    return time
 
 
 def prompt_time(

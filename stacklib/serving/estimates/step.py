@@ -24,7 +24,8 @@ from ..token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
 from ..token.work import EXCHANGES, LAUNCHES, SAMPLING, busiest
 
 Layer = tuple[int, float, TokenForm]  # how many, their window or 0, their kernels
-GROUPED = "experts at the peak"  # not a line: a part of the products'
+# Not lines, but parts of the products'.
+GROUPED, ROUTED = "experts at the peak", "experts"
 LINES = (PRODUCTS, ATTENTION, NORMS, LAUNCHES, EXCHANGES, HEAD, SAMPLING)
 
 
@@ -129,6 +130,12 @@ class Step:
             return 0.0
         return self._by_rows(GROUPED, rows)
 
+    def experts(self, rows: Any) -> Any:
+        """Seconds of the experts alone, a part of the products; none at the limit."""
+        if not self.fitted or self.frame.model.experts is None:
+            return 0.0
+        return self._by_rows(ROUTED, rows)
+
     def _covering(self, line: str, batch: Any, uneven: Any) -> Any:
         if self.fitted:
             return self._by_rows(line, batch)
@@ -165,6 +172,8 @@ class Step:
             case = Case(frame, batch, 0.0, None, batch, False)
             if line == GROUPED:
                 return calibrated.grouped_time(case)
+            if line == ROUTED:
+                return calibrated.routed_time(case)
             return calibrated.products_time(case, line)
         on = (frame.device.key, frame.tp, frame.ep)
         return exchange_time(frame.model, *on, batch, frame.software)

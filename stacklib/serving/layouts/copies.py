@@ -1,7 +1,7 @@
 """Copies of a model on some chips: what each holds, and how long it takes.
 
 Steady state in closed form: requests come independently of one another, and as many are
-held as take that long. Prompts on decode steps add what ``steady.added`` says. A first
+held as take that long. Prompts on decode steps add ``steady.reading``. A first
 token waits for half a step, for its own prompt, and in a queue of prompts one at a time
 (Pollaczek and Khinchine): prompts are read for the share ``busy`` of the time.
 """
@@ -102,9 +102,10 @@ def mixed(copy: Copy, asked: Asked, batch: int) -> Times:
     load = steady.Load(batch, asked.prompt, asked.new)
     turn, each = steady.step_time(step, load), steady.added(step, load)
     held = batch / copy.ep
-    tpot = turn + max(0.0, held - 1) / asked.new * each
-    life = turn + held / asked.new * each
-    busy = held * each / asked.new / life
+    tpot = turn + steady.reading(step, load, max(0.0, held - 1))
+    prompts = steady.reading(step, load, held)
+    life = turn + prompts
+    busy = prompts / life
     ttft = read_time(copy, asked) + turn / 2
     return Times(batch, ttft + mean_wait(busy, each, asked.spread), tpot, batch / life)
 

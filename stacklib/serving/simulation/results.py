@@ -134,12 +134,11 @@ class Simulation:
         """
         return self._capacity(1.0)
 
-    def _capacity(self, factor: float, whole: bool = True) -> float:
-        """The same with steps so many times as long; else from the traffic once."""
-        count = len(self.requests)
-        times = -(-FULL * self.slots // count) if whole else 1
-        key = "capacity", factor, (times := max(1, min(times, MANY // count)))
+    def _capacity(self, factor: float) -> float:
+        """The same with steps so many times as long."""
+        key, count = ("capacity", factor), len(self.requests)
         if key not in self._kept:
+            times = max(1, min(-(-FULL * self.slots // count), MANY // count))
             self._kept[key] = _capacity(self.again(factor=factor, at_once=times))
         return float(self._kept[key])
 
@@ -185,7 +184,7 @@ class Simulation:
         times = _times(self.outcome, of)
         counted = sum(times.values())
         found = ranked(times, percents)
-        words = f"{counted:,} times of a drained run, {self.words}"
+        words = f"{counted:,} times of a drained run, {self.words}{self._few}"
         if math.isinf(self.rate):
             words += "; a finished window: all came at once, which is no rate"
         if not band:
@@ -214,17 +213,22 @@ class Simulation:
         """No percentile of a line that grows: it is as long as the traffic lasts."""
         if not outcome.waited or math.isinf(self.rate):
             return
-        # Once is quick, and short of the most: filling and emptying are counted too.
-        if self.rate < self._capacity(factor, whole=False):
-            return
         used = self.utilisation_at(factor)
         if used >= 1:
             raise OverCapacity(
                 f"{self.rate:.4g} requests a second, where {self.rate / used:.4g} can "
                 f"be done: utilisation {used:.3f}; the line grows without end, and no "
-                "percentile of it means anything. Fewer requests a second or more "
-                "replicas; .requests has the times of this finished window"
+                f"percentile of it means anything{self._few}. Fewer requests a second "
+                "or more replicas; .requests has the times of this finished window"
             )
+
+    @property
+    def _few(self) -> str:
+        """What so few requests do not say: whether more of them follow."""
+        if (count := len(self.requests)) > self.slots:
+            return ""
+        all_ = f"{count:,} requests do not fill {self.slots:,} slots once"
+        return f"; {all_}: a burst that ends and an overload look alike"
 
     def goodput(self, slo: Mapping[str, float]) -> Goodput:
         """Requests a second that meet every limit of ``slo``.

@@ -91,6 +91,12 @@ def grouped_time(case: Case) -> float:
     )
 
 
+def routed_time(case: Case) -> float:
+    """Seconds of the experts' products alone, a part of the line's."""
+    on, every = case.frame.device, products_of(case, PRODUCTS)
+    return sum(often * kernel_time(x, on) for often, x in every if x.groups > 1)
+
+
 def products_of(case: Case, name: str) -> Iterator[tuple[int, Product]]:
     """How often each product of a line occurs on one chip, and the product."""
     model, rows = case.frame.model, max(1, round(case.rows / case.frame.ep))

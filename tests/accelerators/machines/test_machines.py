@@ -81,6 +81,18 @@ def test_what_does_not_fit_says_the_sum():
     assert (one.roof, two.joules, three.dollars) == (None, None, None)
 
 
+def test_a_chip_whose_sheet_lacks_a_figure_is_not_comparable_and_the_others_are():
+    first, *lacking, last = compare(
+        "llama-3-8b", ["h100-sxm", "hexagon-x-elite", "taalas-hc1", "h100-sxm"]
+    )
+    assert first.fits and first == last
+    assert [(row.fits, row.roof) for row in lacking] == [(None, None)] * 2
+    assert [row.sum.split(": ", 1)[1] for row in lacking] == [
+        "hexagon_x_elite publishes no bf16 rate; it has int8",
+        "taalas_hc1: memory capacity (memory_capacity) is unknown",
+    ]
+
+
 def test_a_device_alone_takes_the_fewest_chips_that_hold_it():
     gaudi, lpu, one = compare(
         LLAMA, ["gaudi3", machine("groq-lpu", dtype="int8"), "tpu-v5e"]

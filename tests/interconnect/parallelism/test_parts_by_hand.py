@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from stacklib.interconnect.parallelism import exchange, layer
+from stacklib.interconnect.parallelism import exchange, layer, waits
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.interconnect.parallelism.memory import held, layer_bytes
 from stacklib.interconnect.parallelism.rates import Device, Rates, hop
@@ -181,6 +181,29 @@ def test_rings_within_a_domain_and_beyond():
     assert found[0] == pytest.approx(80 * 2 * 3 / 4 * B / 40 + far)
     assert exchange.tensor_layer(SHAPE, Layout(tp=2), 12) == 2 * 4 * 12
     assert exchange.keys_bytes(KIND, Layout(tp=2), 12) == 2 * 6 * 12 / 2
+
+
+@pytest.mark.rows(
+    ("width", "sequence", "again", "halves", "narrow"),
+    [
+        (2.0, False, 0, 8, 0),
+        (1.0, False, 0.5, 10, 0),  # sums of all, whole: 16 bits
+        (2.0, True, 1, 14, 0),
+        (1.0, True, 1, 6, 8),  # six gathers, two of them again, in the products' 8 bits
+        (0.5625, True, 0, 4, 6),
+    ],
+)
+def test_what_is_gathered_goes_in_the_format_of_the_products(
+    width, sequence, again, halves, narrow
+):
+    toy = replace(TOY, width=width)
+    cut = Layout(tp=4, sequence=sequence, recompute=again)
+    bytes_, seconds = waits.tensor_waits(toy, cut, 80.0)
+    assert bytes_ == halves + narrow * width / 2
+    whole = halves * (60 * B / 40 + 3 * hop(TOY, False))
+    small = narrow * (60 * width / 2 * B / 40 + 3 * hop(TOY, False))
+    assert seconds == pytest.approx(whole + small)
+    assert waits.tensor_waits(toy, Layout(), 80.0)[1] == 0
 
 
 def test_gradients_of_experts_go_round_among_fewer():

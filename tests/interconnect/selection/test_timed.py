@@ -12,7 +12,13 @@ from stacklib.interconnect.selection.timed import (
     bus_factor,
     collective_time,
 )
-from stacklib.interconnect.selection.topo import choices, guess, joined, links
+from stacklib.interconnect.selection.topo import (
+    boards_of,
+    choices,
+    guess,
+    joined,
+    links,
+)
 
 H100 = fabric("h100_sxm", 8)
 KINDS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce")
@@ -186,6 +192,20 @@ def test_topo_islands_and_choices():
     assert (links(eight), links(cube), links(four)) == (18, 6, 0)
     assert guess(eight) == "h100_sxm" and guess(cube) == "v100_sxm2_32gb"
     sizes = (1 << 14, 1 << 30)
+    for way, have, device in (("NV4", 12, "a100_sxm_80gb"), ("NV6", 18, "h100_sxm")):
+        quad = read_topo(
+            "\t".join(["", *(f"GPU{i}" for i in range(4))])
+            + "".join(
+                f"\nGPU{a}\t" + "\t".join(" X " if a == b else way for b in range(4))
+                for a in range(4)
+            )
+        )
+        assert links(quad) == have and guess(quad) == device  # boards of four GPUs
+        assert boards_of(quad, device).nvlink == 25e9
+        assert choices(quad, sizes)[1].algorithm == "ring"  # no switch adds
+    bridge = read_topo("\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tNV4\t X ")
+    assert boards_of(bridge, "a100_pcie_80gb").nvlink == 25e9  # one bridge of three
+    assert boards_of(bridge, "rtx_a6000").nvlink == 56.25e9 / 4
     assert [one.algorithm for one in choices(eight, sizes)] == ["ring", "nvls"]
     assert choices(four, sizes)[1].fabric.link == "pcie"
     alone = read_topo("\tGPU0\tCPU Affinity\nGPU0\t X \t0-7\n")

@@ -1,6 +1,7 @@
 """The product model: never faster than the roofline, one formula three ways."""
 
 import math
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -109,8 +110,6 @@ def test_power_sets_the_clock_between_its_cube_root_and_itself():
     chip = gemm.chip_of("h100_sxm", "bf16")
     share = gemm.power_share(chip)
     assert share < 1
-    from dataclasses import replace
-
     quarter = gemm.power_share(replace(chip, tdp=chip.tdp / 4))
     assert 1 / 4 < quarter / share < (1 / 4) ** (1 / 3)
     # units that wait half of the time draw half
@@ -128,6 +127,22 @@ def test_operands_that_stay_in_the_l2_are_read_from_there():
     repeated = gemm.predict(work, chip, "stream", gemm.tilings(work, 132))
     cold = gemm.predict(work, chip, "kernel", gemm.tilings(work, 132))
     assert repeated.memory < cold.memory
+
+
+def test_a_kernel_that_leaves_k_whole_writes_when_it_has_multiplied():
+    """Where one block fills a unit; where two share it, one multiplies meanwhile."""
+    work = gemm.Product(8192, 8192, 256, "fp8", 1, 1, 2, whole=True)
+    for key, alone in (("h100-sxm", True), ("l40s", False)):
+        chip = gemm.chip_of(key, "fp8")
+        chosen = gemm.tilings(work, int(chip.units))
+        assert gemm.drained(work, chip) == alone * 8192 * 8192 * 2
+        shared = gemm.predict(work, replace(chip, alone=False), "kernel", chosen)
+        found = gemm.predict(work, chip, "kernel", chosen)
+        drawn = chip.bandwidth * hardware.efficiency("dram_gemm")
+        assert (found.time > shared.time) == alone
+        assert found.time <= shared.time + gemm.drained(work, chip) / drawn * 1.001
+        assert found.memory == pytest.approx(work.bytes / drawn)
+    assert gemm.drained(replace(work, whole=False), chip) == 0
 
 
 def test_a_group_of_products_fills_the_units_that_one_leaves_idle():
@@ -166,6 +181,8 @@ def test_what_is_unknown_is_refused_by_name():
         gemm.Product(8, 8, 8, "bf16", 0, 2, 2)
     with pytest.raises(ValueError, match="traced"):
         gemm.gemm_trace(work, "h100-sxm", "sweep")
+    with pytest.raises(ValueError, match="plain"):
+        gemm.gemm_trace(replace(work, whole=True), "h100-sxm")
 
 
 def test_what_does_not_fit_has_no_time_but_a_sum():

@@ -126,24 +126,37 @@ def test_the_hits_solve_the_law_of_random_replacement(over):
     assert over <= 1.05 or hits < 0.95  # the root that a loop reaches, not the other
 
 
-@pytest.mark.rows("over", [1.1, 1.5, 2.5])
-def test_the_hits_are_those_of_a_cache_that_evicts_at_random(over):
-    """Brute force: a loop over a set, victims drawn by chance."""
+def looped(over: float, ways: int) -> float:
+    """Brute force: hits of a loop where the oldest of lines drawn by chance goes."""
     lines, chance = 400, random.Random(3)
     around = int(over * lines)
     held, hits = list(range(lines)), 0
     where = {line: line for line in held}
-    rounds = 60
+    last = list(held)
+    rounds = 50
     for turn in range(rounds * around):
         line = turn % around
         if line in where:
             hits += turn >= 20 * around
+            last[where[line]] = turn
             continue
-        place = chance.randrange(lines)
+        place = min(
+            (chance.randrange(lines) for _ in range(ways)), key=last.__getitem__
+        )
         del where[held[place]]
-        held[place], where[line] = line, place
-    share = hits / ((rounds - 20) * around)
-    assert hierarchy.hit_share(around, lines) == pytest.approx(share, abs=0.02)
+        held[place], where[line], last[place] = line, place, turn
+    return hits / ((rounds - 20) * around)
+
+
+@pytest.mark.rows("over", [1.1, 1.5, 2.5])
+def test_the_hits_are_those_of_a_cache_that_evicts_at_random(over):
+    assert hierarchy.hit_share(over, 1) == pytest.approx(looped(over, 1), abs=0.02)
+
+
+@pytest.mark.rows("over", [0.9, 1.0, 1.05, 1.1, 1.2, 1.5])
+def test_a_loop_keeps_what_the_ways_of_a_set_leave_it(over):
+    assert hierarchy.loop_share(over, 1) == pytest.approx(looped(over, 16), abs=0.05)
+    assert hierarchy.loop_share(over, 2, 0.5) == hierarchy.loop_share(over, 1)
 
 
 def test_a_split_l2_keeps_a_share_and_one_in_a_piece_keeps_all():

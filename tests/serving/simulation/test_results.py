@@ -67,7 +67,11 @@ def test_an_overload_is_refused_whatever_the_number_of_requests(slots, waves):
     with pytest.raises(OverCapacity, match=r"utilisation [2-9]"):
         found.percentiles("ttft")
     if slots > 1:
-        assert served(0.5, int(waves * slots)).percentiles("ttft")[50] < 0.2
+        told = served(0.5, int(waves * slots)).percentiles("ttft")
+        assert told[50] < 0.2 and ("look alike" in told.words) == (waves == 1)
+        with pytest.raises(OverCapacity) as burst:
+            served(3, int(waves * slots)).percentiles("ttft")
+        assert ("a burst that ends" in str(burst.value)) == (waves == 1)
 
 
 def test_all_at_once_is_no_rate():

@@ -3,7 +3,7 @@
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.pages.accelerators import rent as page
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, quoted
 
 SAME = "The data sheet's own figure."
 OTHERS = ("mi355x", "tpu_v7", "trainium3")  # beside the B200
@@ -155,10 +155,16 @@ def announced() -> Finding:
 
 @claim("tpu-250w")
 def tpu_power() -> Finding:
-    """Not published."""
-    return Finding.open(
-        "Google prints no power of a chip since its fourth generation. To settle it: "
-        "the power of a rack of v5p or v6e, and its chips."
+    """What two authors put where Google prints nothing."""
+    least, most = quoted("tpu_power.v6e_low"), quoted("tpu_power.v5p")
+    return Finding(
+        least,
+        to=most,
+        verdict="conflict",
+        why="Google prints no power of a chip since its fourth generation, and nobody "
+        f"has measured one. For v6e one author takes {least.text()}, a catalogue "
+        f"{quoted('tpu_power.v6e_high').text()}; for v5p the catalogue has "
+        f"{most.text()}. One figure for both chips is in neither.",
     )
 
 
