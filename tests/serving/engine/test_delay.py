@@ -127,9 +127,7 @@ def test_a_step_is_shared_by_rows():
         assert parts == pytest.approx(due)
 
 
-def test_why_no_more_was_found_is_asked_once_however_long_one_waits(
-    small, monkeypatch
-):
+def test_why_no_more_was_found_is_asked_once_however_long_one_waits(small, monkeypatch):
     asked, why = [], allocator.why
     monkeypatch.setattr(allocator, "why", lambda *on: asked.append(on) or why(*on))
     engine = Engine(small, blocks=6, block_size=4, max_batch=2, chunk=32)
