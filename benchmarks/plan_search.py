@@ -35,7 +35,7 @@ CENT = 100
 def searched(budget: float) -> planning.Search:
     """The search of a budget over the whole catalogue."""
     parts = {kind: catalogue.parts(kind) for kind in set(KIND_OF.values())}
-    return planning.searched(budget, WORKLOADS, parts)
+    return planning.Search(budget, WORKLOADS, parts)
 
 
 def choice_of(search: planning.Search, build: Planned) -> planning.Choice:

@@ -52,8 +52,10 @@ window.st = window.st || {};
   function bar(mark, x, y) {
     const [[left, row], [right]] = points(mark, x, y);
     const dash = (DASH[mark.evidence] || "none").replace(/\d+/g, (n) => 4.5 * n);
-    return [draw("path", { d: `M${left.toFixed(1)} ${row.toFixed(1)}H${Math.max(right, left + 1.5).toFixed(1)}`,
-      fill: "none", stroke: colour(mark), "stroke-width": 9, "stroke-dasharray": dash })];
+    const d = `M${left.toFixed(1)} ${row.toFixed(1)}H${Math.max(right, left + 1.5).toFixed(1)}`;
+    const drawn = (own) => draw("path", { d, fill: "none", stroke: colour(mark), "stroke-width": 9, ...own });
+    // The gaps of its dashes are not taken for its ends.
+    return [...(dash === "none" ? [] : [drawn({ "stroke-opacity": 0.5 })]), drawn({ "stroke-dasharray": dash })];
   }
 
   // One value of a line is a short piece of it, clear of what it lies on.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
 from stacklib import grading
-from stacklib.grading import Exercise, Limits, copies
+from stacklib.grading import Exercise, Limits, copies, guards
 
 from .arguments import add_json, emit
 from .checks.results import grade, known_progress, quiet, show, summarise, tell_reset
@@ -68,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
         return reset(only(exercises, "--reset"), args.json)
     if args.watch and args.json:
         raise ValueError("--watch prints until stopped, --json one object: use one")
+    if guards.resource is None:
+        print(guards.UNLIMITED, file=sys.stderr)
     for exercise in exercises:
         copies.fill(exercise)
     return watch(exercises, limits) if args.watch else check(exercises, limits, args)

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from .silicon.checklist import checklist
     from .silicon.glyphs import small_cnn
     from .silicon.pipeline import fpga
-    from .silicon.realism import realism
+    from .silicon.realism import realism, timeline
     from .silicon.tapeout import tapeout
-    from .silicon.timeline import timeline
     from .splits import speed
     from .thermal import heat
     from .voltage import power

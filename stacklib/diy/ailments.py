@@ -17,42 +17,55 @@ from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates.asked import SPLITS
 
+from .build import table
 from .cards import Link, own_link
 from .findings import Finding
 from .rig import Card, Rig
 from .splits import Speed, speed
 from .voltage import WORK, rate
 
-HELD = {  # rule: reasons, what they say, what to do
-    "heat": (
-        ("SW Thermal Slowdown", "HW Thermal Slowdown"),
-        "held back by heat",
-        "more air, or a lower limit of power",
-    ),
-    "brake": (
-        ("HW Power Brake Slowdown", "HW Slowdown"),
-        "held back by the supply",
-        "check plugs and the supply",
-    ),
+HELD = {  # rule: reasons that nvidia-smi gives for a low clock
+    "heat": ("SW Thermal Slowdown", "HW Thermal Slowdown"),
+    "brake": ("HW Power Brake Slowdown", "HW Slowdown"),
 }
 LINKS = (
     "nvidia-smi --query-gpu=name,utilization.gpu,pcie.link.gen.current,pcie.link.gen."
     "max,pcie.link.width.current,pcie.link.width.max --format=csv   # under load: the "
     "current ones as the highest"
 )
-CLOCKS = "nvidia-smi -q -d POWER,CLOCK,PERFORMANCE   # under load"
-WAYS = "nvidia-smi topo -m"
+COMMANDS = {
+    "links": LINKS,
+    "clocks": "nvidia-smi -q -d POWER,CLOCK,PERFORMANCE   # under load",
+    "ways": "nvidia-smi topo -m",
+}
+TOLD = table("faults", "key")
 
 
 class Fault(NamedTuple):
-    """What one card shows: a rule, and the fields of the card that mending changes."""
+    """What one card shows: a row of words, and what mending changes of the card."""
 
-    rule: str
-    says: str
+    key: str
     sum: str
-    todo: str
-    command: str
     changes: dict[str, Any] | None  # None: it cannot be decided
+    words: dict[str, Any]  # that stand in the row's
+
+    def ailment(self, cards: list[int], name: str) -> Ailment:
+        """Of the cards that show it, without what mending gives."""
+        row, numbers = TOLD[self.key], ", ".join(map(str, cards))
+        says = row["says"].format(**self.words)
+        if cards:
+            says = f"card{'s' * (len(cards) > 1)} {numbers}: {says}"
+        todo = row["todo"].format(**self.words)
+        return Ailment(
+            row["rule"],
+            "undecided" if self.changes is None else "broken",
+            says,
+            self.sum,
+            name,
+            (),
+            todo=todo.replace("{cards}", numbers.replace(" ", "")),
+            command=COMMANDS[row["command"]],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,28 +134,21 @@ def diagnose(
     groups: dict[tuple[str, str, str], tuple[Fault, list[int]]] = {}
     for at, card in enumerate(rig.hands):
         for fault in (*_links(card), *_clocks(card)):
-            key = card.name, fault.rule, fault.sum
+            key = card.name, fault.key, fault.sum
             groups.setdefault(key, (fault, []))[1].append(at)
     found: list[Ailment] = []
     for (name, *_), (fault, which) in groups.items():
-        numbers = ", ".join(map(str, which))
-        says = f"card{'s' * (len(which) > 1)} {numbers}: {fault.says}"
-        todo = fault.todo.replace("{cards}", numbers.replace(" ", ""))
-        one = Ailment(fault.rule, "undecided", says, fault.sum, name, (), todo=todo)
-        one = replace(one, command=fault.command)
+        one = fault.ailment(which, name)
         if fault.changes is not None:
             mended = rig.with_cards(which, **fault.changes)
             after = running(mended, workload, now.split, context)
-            one = replace(one, verdict="broken", now=now, after=after)
+            one = replace(one, now=now, after=after)
         found.append(one)
     if rig.topo and rig.path == WORDS[-1] and not rig.cards.bridged:
         after = running(rig, workload, now.split, context, path="PHB")
-        says, sum_ = "two cards on different sockets", "SYS between the farthest pair"
-        todo, name = "move the cards to slots of one processor", rig.hands[0].name
-        found.append(
-            Ailment("path", "broken", says, sum_, name, (), None, None, None,
-                    now, after, todo, WAYS)
-        )  # fmt: skip
+        far = Fault("path", "SYS between the farthest pair", {}, {})
+        one = far.ailment([], rig.hands[0].name)
+        found.append(replace(one, now=now, after=after))
     return [*sorted(found, key=lambda one: -one.gives)]
 
 
@@ -175,7 +181,9 @@ def _slowed(run: Speed, rig: Rig) -> Speed:
     for kind, work in WORK.items():
         shares = [card.limited(kind) for card in rig.hands]
         for at, card in enumerate(rig.hands):
-            if card.clock and any({*card.reasons} & {*x[0]} for x in HELD.values()):
+            if card.clock and any(
+                {*card.reasons} & {*names} for names in HELD.values()
+            ):
                 clock = rate(min(card.clock, work.top), work)
                 shares[at] = min(shares[at], clock)
         alone = len(shares) / sum(1 / share for share in shares)
@@ -194,63 +202,33 @@ def _links(card: Card) -> Iterator[Fault]:
     (gen, lanes), (most_gen, most), own = card.link, card.most, own_link(card.device)
     at = card.works[0]
     if lanes < most:
-        yield Fault(
-            "link-lanes",
-            f"{lanes} of {most} lanes in use",
-            f"x{lanes} < x{most}: {_rate((at, lanes))} of {_rate((at, most))}",
-            "seat card and riser anew; look for a drive that shares the lanes",
-            LINKS,
-            {"link": (gen, most)},
-        )
+        sum_ = f"x{lanes} < x{most}: {_rate((at, lanes))} of {_rate((at, most))}"
+        words = {"lanes": lanes, "most": most}
+        yield Fault("lanes", sum_, {"link": (gen, most)}, words)
     if gen < most_gen and card.busy:
-        yield Fault(
-            "link-generation",
-            f"PCIe {gen} where {most_gen} is possible",
-            f"{_rate((gen, lanes))} < {_rate((most_gen, lanes))}",
-            "set the slot's generation in the BIOS; an older riser forces it",
-            LINKS,
-            {"link": (most_gen, lanes)},
-        )
+        sum_ = f"{_rate((gen, lanes))} < {_rate((most_gen, lanes))}"
+        words = {"gen": gen, "most": most_gen}
+        yield Fault("generation", sum_, {"link": (most_gen, lanes)}, words)
     elif gen < most_gen:
-        at_rest = "at rest" if card.busy is False else "under a load that is not told"
-        yield Fault(
-            "link-generation",
-            f"read {at_rest}, and a link at rest trains down",
-            f"PCIe {gen} now, {most_gen} at most",
-            "read it again while a model runs",
-            LINKS,
-            None,
-        )
+        load = "at rest" if card.busy is False else "under a load that is not told"
+        sum_ = f"PCIe {gen} now, {most_gen} at most"
+        yield Fault("rest", sum_, None, {"load": load})
     if slot(*card.most) < slot(*own):
-        yield Fault(
-            "slot",
-            "a slot narrower than the card",
-            f"{_rate(card.most)} < {_rate(own)}",
-            "move it to a wider slot",
-            LINKS,
-            {"link": own, "most": own},
-        )
+        sum_ = f"{_rate(card.most)} < {_rate(own)}"
+        yield Fault("slot", sum_, {"link": own, "most": own}, {})
 
 
 def _clocks(card: Card) -> Iterator[Fault]:
     """Limits of power, heat, and a supply that brakes."""
     board = float(card.device.tdp.si)
     if card.limit is not None and card.limit < board:
-        yield Fault(
-            "limit",
-            "limited below the board's power",
-            f"{card.limit:.0f} W < {board:.0f} W",
-            f"nvidia-smi -i {{cards}} -pl {board:.0f}, if supply and circuit carry it",
-            CLOCKS,
-            {"limit": None},
-        )
-    for rule, (names, says, todo) in HELD.items():
+        sum_ = f"{card.limit:.0f} W < {board:.0f} W"
+        yield Fault("limit", sum_, {"limit": None}, {"board": board})
+    for rule, names in HELD.items():
         hot = rule == "brake" and "HW Thermal Slowdown" in card.reasons
         if mine := [name for name in names if name in card.reasons and not hot]:
             clock = "" if card.clock is None else f"; clock {card.clock:.0%} of boost"
-            yield Fault(
-                rule, says, ", ".join(mine) + clock, todo, CLOCKS, {"reasons": ()}
-            )
+            yield Fault(rule, ", ".join(mine) + clock, {"reasons": ()}, {})
 
 
 def _rate(link: Link) -> str:

@@ -8,10 +8,12 @@ cables run, on how many circuits the supplies hang, at which power limit the car
 
 from __future__ import annotations
 
+import csv
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from stacklib.cost import catalogue
@@ -40,6 +42,13 @@ NEEDED = [field for field in KIND_OF if field not in OPTIONAL]
 USES = {"cables": ("watts", "carries no power"), "bridges": ("bridge", "is no bridge")}
 MOST = 64  # parts in one field
 Parts = tuple[Component, ...]
+
+
+def table(name: str, key: str = "key") -> dict[str, dict[str, str]]:
+    """Rows of one of the room's files of words, by a column."""
+    (path,) = Path(__file__).parent.rglob(f"{name}.csv")
+    rows = csv.DictReader(path.read_text("utf-8").splitlines())
+    return {row.pop(key): row for row in rows}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
 from math import inf
@@ -36,14 +37,15 @@ from .build import KIND_OF, Build
 from .cards import Cards, link_of, of_build
 from .checker import outlet, verify
 from .planned import Excluded, Planned, checked, commands, loudness, price, shown_as
-from .platforms import CHOSEN, MOST_CARDS, Judge, Limit, Offer, cheapest, offers
+from .platforms import CHOSEN, MOST_CARDS, Judge, Limit, cheapest, offers
 from .rules import Case
-from .splits import soonest, speed
+from .splits import decoding, soonest, speed
 from .voltage import power
 
 SHARES = (1.0, 0.8, 0.65, 0.5)  # of a card's power, as its limit
 HALF = 0.5  # of a card's own link, the least that a rule allows
 MARKETS = ("us",)
+CONTINUOUS = 0.8  # of a breaker, for hours
 
 
 class Choice(NamedTuple):
@@ -67,18 +69,32 @@ class Choice(NamedTuple):
         return cards.swapped(links=links)
 
 
-class Search(NamedTuple):
-    """What one call of ``plan`` asks over and over."""
+@dataclass
+class Search:
+    """What one call of ``plan`` asks over and over.
+
+    - ``parts``: by kind; ``date``: of the prices; ``circuit``: volts of the outlet
+    """
 
     budget: float
     workloads: tuple[str, ...]
-    batch: int
-    context: int
-    prices: Mapping[str, float]
-    judge: Judge
-    known: Mapping[str, list[Offer]]
-    noise: float | None
-    built: dict[Any, tuple[float, Build] | None]
+    parts: Mapping[str, Sequence[Component]]
+    date: str | None = None
+    circuit: float = 120
+    noise: float | None = None
+    batch: int = 1
+    context: int = 4096
+
+    def __post_init__(self) -> None:
+        priced = ((card, self.price(card)) for card in self.parts["gpu"])
+        self.prices = {card: dollars for card, dollars in priced if dollars is not None}
+        self.judge = Judge(self.circuit, CONTINUOUS)
+        self.known = offers(self.parts, self.price)
+        self.built: dict[Any, tuple[float, Build] | None] = {}
+
+    def price(self, part: Component) -> float | None:
+        """Dollars of a part on the day."""
+        return price(part, self.date)
 
     def bound(self, choice: Choice) -> float:
         """Seconds that one token of each workload takes at the least."""
@@ -102,7 +118,7 @@ class Search(NamedTuple):
 
     def paid(self, choice: Choice) -> float:
         """Dollars of the cards."""
-        return choice.many * self.prices[choice.card.key]
+        return choice.many * self.prices[choice.card]
 
     def machine(self, choice: Choice, most: float) -> tuple[float, Build] | None:
         """The cheapest machine around a choice, and its dollars.
@@ -206,43 +222,24 @@ def plan(
     checked(date)
     for one in asked:
         soonest(hardware.get("rtx_3090"), 1, one, batch, context)  # unknown names raise
-    known = {kind: catalogue.parts(kind) for kind in KIND_OF.values()} | dict(
-        parts or {}
-    )
-    search = searched(budget, asked, known, date, circuit, noise, batch, context)
-    cards = [card for card in known["gpu"] if card.key in search.prices]
-    found = _ranked(search, cards, most)
+    every = {kind: catalogue.parts(kind) for kind in KIND_OF.values()}
+    known: Mapping[str, Sequence[Component]] = {**every, **(parts or {})}
+    search = Search(budget, asked, known, date, circuit, noise, batch, context)
+    found = _ranked(search, most)
     if not found:
-        raise Infeasible(_miss(search, cards, date))
-    return [_planned(search, build, date) for build in found]
+        raise Infeasible(_miss(search))
+    return [_planned(search, build) for build in found]
 
 
-def searched(
-    budget: float,
-    workloads: tuple[str, ...],
-    parts: Mapping[str, Sequence[Component]],
-    date: str | None = None,
-    circuit: float = 120,
-    noise: float | None = None,
-    batch: int = 1,
-    context: int = 4096,
-) -> Search:
-    """What ``plan`` searches, with the prices of a day."""
-    priced = {card.key: price(card, date) for card in parts["gpu"]}
-    prices = {key: dollars for key, dollars in priced.items() if dollars is not None}
-    asked = float(budget), workloads, batch, context, prices
-    known = offers(parts, lambda part: price(part, date))
-    return Search(*asked, Judge(circuit, 0.8), known, noise, {})
-
-
-def _ranked(search: Search, cards: Sequence[Component], most: int) -> list[Build]:
+def _ranked(search: Search, most: int) -> list[Build]:
     """The cheapest machine of each kind and number of cards, the fastest first.
 
-    A choice waits under its bound, then under its seconds, then with its machine; what
-    leaves the queue with a machine is not slower than anything left.
+    A choice waits under its bound, then under its seconds, then with its machine; where
+    none has its links whole, it waits again with half of them. What leaves the queue
+    with a machine is not slower than anything left.
     """
     queue: list[tuple[float, int, float, int, Choice, Build | None]] = []
-    for at, choice in enumerate(_choices(search, cards, search.budget)):
+    for at, choice in enumerate(_choices(search, search.budget)):
         if (least := search.bound(choice)) < inf:
             heappush(queue, (least, 0, 0.0, at, choice, None))
     found: dict[tuple[str, int], tuple[float, float, int, Build]] = {}
@@ -256,29 +253,29 @@ def _ranked(search: Search, cards: Sequence[Component], most: int) -> list[Build
             heappush(queue, (seconds, 1, dollars, at, choice, None))
         elif stage == 1 and (made := search.machine(choice, search.budget)):
             heappush(queue, (seconds, 2, made[0], at, choice, made[1]))
+        elif stage == 1 and choice.link > HALF:  # no faster on links of half the width
+            half = choice._replace(link=HALF)
+            heappush(queue, (seconds, 0, 0.0, at, half, None))
         elif build and (seconds, dollars) < found.get(kind, (inf,))[:2]:
             found[kind] = seconds, dollars, at, build
             last = seconds if len(found) >= most else inf
     return [row[3] for row in sorted(found.values(), key=lambda row: row[:3])[:most]]
 
 
-def _choices(
-    search: Search, cards: Sequence[Component], budget: float
-) -> Iterator[Choice]:
-    """Every kind, number, limit and link of cards that the budget could pay."""
+def _choices(search: Search, budget: float) -> Iterator[Choice]:
+    """Every kind, number and limit of cards that the budget could pay."""
     rest = sum(min((o.dollars for o in r), default=inf) for r in search.known.values())
     boards = [offer.value for offer in search.known["board"]]
     seats = max((len(board["slots"]) for board in boards), default=0)
-    for card in cards:
+    for card in search.prices:
         for many in range(1, min(seats, MOST_CARDS) + 1):
-            if many * search.prices[card.key] + rest > budget:
+            if many * search.prices[card] + rest > budget:
                 break
             for share in SHARES:
                 limit = _limit(card, share)
                 if limit is None and share < 1:
                     continue
-                for link in (1.0, HALF) if many > 1 else (1.0,):
-                    yield Choice(card, many, limit, link)
+                yield Choice(card, many, limit, 1.0 if many > 1 else HALF)
 
 
 def _limit(card: Component, share: float) -> float | None:
@@ -307,8 +304,8 @@ def _fastest(
     best = inf, SPLITS[0]
     for split in SPLITS if len(cards.devices) > 1 else SPLITS[:1]:
         with suppress(ValueError, LookupError):
-            run = speed(cards, workload, split=split, batch=batch, context=context)
-            best = min(best, (batch / run.decode, split))
+            made = decoding(cards, workload, split, batch, context)
+            best = min(best, (made.seconds, split))
     return best
 
 
@@ -330,11 +327,12 @@ def _quiet(case: Case, most: float) -> bool:
     return False
 
 
-def _miss(search: Search, cards: Sequence[Component], date: str | None) -> str:
+def _miss(search: Search) -> str:
     """What comes nearest where nothing fits."""
     names = ", ".join(search.workloads)
     most, best = inf, None
-    for choice in sorted(_choices(search, cards, inf), key=search.paid):
+    for full in sorted(_choices(search, inf), key=search.paid):
+        choice = full._replace(link=HALF)
         if search.paid(choice) >= most:
             break
         if search.bound(choice) < inf and (made := search.machine(choice, most)):
@@ -344,8 +342,8 @@ def _miss(search: Search, cards: Sequence[Component], date: str | None) -> str:
         told = f" at {search.judge.mains:g} V"
         if search.noise is not None:
             told += f", within {search.noise:g} dBA: parts that tell no noise do not"
-        if date is not None:
-            told += f", at prices of {date}"
+        if search.date is not None:
+            told += f", at prices of {search.date}"
         return (
             f"{names}: no {MOST_CARDS} like cards of the catalogue hold it in a machine"
             f" that every rule allows{told}"
@@ -356,7 +354,7 @@ def _miss(search: Search, cards: Sequence[Component], date: str | None) -> str:
     )
 
 
-def _planned(search: Search, build: Build, date: str | None) -> Planned:
+def _planned(search: Search, build: Build) -> Planned:
     """A build with what the reader asks of it."""
     cards, asked = of_build(build), (search.batch, search.context)
     splits = [_fastest(cards, one, *asked)[1] for one in search.workloads]
@@ -367,7 +365,7 @@ def _planned(search: Search, build: Build, date: str | None) -> Planned:
     made = chain(build, mains=search.judge.mains)
     return Planned(
         **{name: getattr(build, name) for name in Build.__dataclass_fields__},
-        bill=tuple((part.name, price(part, date) or 0.0) for part in build.parts()),
+        bill=tuple((part.name, search.price(part) or 0.0) for part in build.parts()),
         runs=runs,
         watts=made.wall,
         room=made.curve.room[-1],

@@ -20,7 +20,8 @@ from stacklib.hardware.accelerator import UnknownSpec
 from .build import KIND_OF, MANY, OPTIONAL, Build
 from .rules import RULES, Case
 
-CHOSEN = ("cpu", "board", "risers", "case", "cooling", "psu", "memory", "storage")
+# First what cards leave least choice of: supplies, then what the board decides.
+CHOSEN = ("psu", "board", "cpu", "memory", "risers", "case", "cooling", "storage")
 MOST_CARDS = 8
 # How many of one part are tried.
 COUNTS = {"memory": (1, 2, 4, 8, 12), "psu": (1, 2), "risers": range(MOST_CARDS + 1)}

@@ -22,24 +22,15 @@ from stacklib.interconnect.networks.read_topo import read_topo
 from stacklib.interconnect.networks.topo_reading import TopoReading
 from stacklib.quantity import UnknownName
 
+from .build import table
 from .cards import GIB, Cards, Link, own_link
 from .voltage import power
 
 SPEEDS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6}  # GT/s: generation
+LOG = "NVSMI LOG"  # heads what ``nvidia-smi -q`` prints
 LOAD = 0.5  # share of the time with a kernel running, from which a card is under load
-KINDS = {  # argument of ``read_rig``: what its text has and no other
-    "lspci": r"LnkCap:|LnkSta:|PCI bridge|^ *[0-9a-f:]+:[0-9a-f]{2}\.\d ",
-    "smi": r"NVSMI|device handle|Product Name|pcie\.link|power\.l|tion\.gpu|memory\.t",
-    "topo": r"\bGPU0\b",
-}
-OTHERS = {  # what else people paste, and what it has
-    "rocm-smi of AMD": r"ROCm|rocm-smi|GPU\[\d\]\s*:",
-    "amd-smi of AMD": r"AMD-?SMI|amd-smi|^GPU: \d",
-    "xpu-smi of Intel": r"xpu-smi|Intel\(R\) (Arc|Data Center)",
-    "nvidia-smi -L": r"^GPU \d+: .*UUID",
-    "nvidia-smi -q -x": r"<nvidia_smi_log",
-    "nvidia-smi without -q": r"^\| NVIDIA-SMI",
-}
+TEXTS = table("texts", "tool")  # what people paste: tool and what its text has
+READ = ("lspci", "smi", "topo")  # arguments of ``read_rig``; the others are refused
 _DEVICE = re.compile(r"^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d) (.+)$")
 _CARD = re.compile(r"(?:VGA compatible|3D) controller.*?: (.*NVIDIA.*)")
 _STATE = re.compile(r"Speed ([\d.]+) ?GT/s.*?Width x(\d+)")
@@ -130,14 +121,12 @@ def kind_of(text: str) -> str:
 
     - raises ``RigError`` for the text of another, by its name
     """
-    for tool, words in OTHERS.items():
-        if re.search(words, text, re.MULTILINE) and "NVSMI LOG" not in text:
-            raise RigError(
-                f"this is {tool}: give nvidia-smi -q, nvidia-smi topo -m, lspci -vv"
-            )
-    for kind, words in KINDS.items():
-        if re.search(words, text, re.MULTILINE):
-            return kind
+    found = [t for t, row in TEXTS.items() if re.search(row["has"], text, re.MULTILINE)]
+    if (other := [tool for tool in found if tool not in READ]) and LOG not in text:
+        says = "give nvidia-smi -q, nvidia-smi topo -m, lspci -vv"
+        raise RigError(f"this is {other[0]}: {says}")
+    if found:
+        return found[0]
     first = next(iter(text.strip().split("\n")), "").strip()[:60]
     raise RigError(f"{first!r} is none of nvidia-smi -q, nvidia-smi topo -m, lspci -vv")
 
@@ -214,7 +203,7 @@ def read_rig(
 
 def _readings(text: str) -> list[SmiReading]:
     """The cards of one log of one machine, whole."""
-    if (logs := text.count("NVSMI LOG")) > 1:
+    if (logs := text.count(LOG)) > 1:
         raise RigError(f"{logs} logs in one text: give one, of one machine")
     if lost := re.search(r"Unable to determine the device handle.*", text):
         raise RigError(f"{lost[0]!r}: a card has left the bus; restart the machine")

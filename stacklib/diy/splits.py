@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
@@ -40,7 +40,7 @@ from stacklib.serving.token.work import ACTIVATION, EXCHANGES, all_reduces
 
 from .build import Build
 from .cards import GIB, Cards, of_build
-from .voltage import power
+from .voltage import WORK, power
 
 PIECE = 512  # tokens of a prompt that a card passes on: llama.cpp's ``n_ubatch``
 OVERLAP = quoted("rig.overlap").si
@@ -172,33 +172,57 @@ def speed(
     >>> by["tensors"].decode > by["layers"].decode
     True
     """
-    resolve(split, SPLITS, "split", exact=True)
-    whole(batch=batch, context=context)
-    cards = cards_of(build)
-    if len(cards.devices) == 1:
-        split = "layers"  # all of them
-    name, kept = named(model)
-    asked = float(batch), float(context)
-    given = _asked(cards, name, dtype or kept, split, *asked)
-    steps, need, have = steps_of(cards, given)
-    seconds, crossing = decode_time(cards, steps, given, *asked)
-    rate = batch / seconds * _limited(cards, "decode")
-    read = context / prompt_time(cards, steps, given, asked[1])
+    cards, kept = cards_of(build), dtype or named(model)[1]
+    made = decoding(cards, model, split, batch, context, kept)
+    left = {work: _limited(cards, work) for work in WORK}
+    rate = batch / made.seconds * left["decode"]
+    read = context / prompt_time(cards, made.steps, made.given, float(context))
     kind = split if len(cards.devices) > 1 else "one card"
     band = error_band(f"J/decode/{kind}")
     low, high = (band.low, band.high) if band and band.low else (1.0, 1.0)
     return Speed(
         str(model) if isinstance(model, str) else model.key,
-        split,
+        split if len(cards.devices) > 1 else "layers",  # all of them
         len(cards.devices),
         rate,
-        read * _limited(cards, "prompt"),
-        crossing / seconds,
-        need,
-        have,
+        read * left["prompt"],
+        made.crossing / made.seconds,
+        made.need,
+        made.have,
         rate / high,
         rate / low,
     )
+
+
+class Decoding(NamedTuple):
+    """A decode step of cards that nothing limits.
+
+    - ``seconds``: of the step; ``crossing``: those in which cards exchange
+    - ``need``, ``have``: bytes on the fullest card, and what it can hold
+    """
+
+    given: Asked
+    steps: list[Step]
+    seconds: float
+    crossing: float
+    need: float
+    have: float
+
+
+def decoding(
+    cards: Cards, model: Any, split: str, batch: int, context: int, kept: Any = None
+) -> Decoding:
+    """A step by a split, with weights in ``kept`` or in the format that a name says.
+
+    - raises as ``speed``
+    """
+    resolve(split, SPLITS, "split", exact=True)
+    whole(batch=batch, context=context)
+    name, told = named(model)
+    asked = float(batch), float(context)
+    given = _asked(cards, name, kept or told, split, *asked)
+    steps, need, have = steps_of(cards, given)
+    return Decoding(given, steps, *decode_time(cards, steps, given, *asked), need, have)
 
 
 def _asked(
@@ -335,10 +359,10 @@ def _crossing(cards: Cards, given: Asked, rows: float) -> float:
 def soonest(
     device: Accelerator, many: int, model: str, batch: int, context: int
 ) -> float:
-    """Seconds of a step at the least: all but pauses divided by the cards.
+    """Seconds of a step in slots at the least: cards take turns, or share all work.
 
-    Cards that cannot share a matrix take turns, and are no faster than one. Infinite
-    where the cards together do not hold the weights.
+    Where they share it, each exchange waits; what cannot be shared is no faster than
+    one card. Infinite where the cards together do not hold the weights.
     """
     name, kept = named(model)
     given = _asked(Cards((device,)), name, kept, "layers", float(batch), float(context))
@@ -347,11 +371,13 @@ def soonest(
         return math.inf
     step = step_of(given.keys, given.software, given.mode)
     pause = losses.pause(step.frame.model.layers)
+    alone = float(step.time(float(batch), float(context)))
     try:
         divide(step.frame.model, many)
     except ValueError:
-        many = 1
-    return pause + float(step.time(float(batch), float(context))) / many
+        return pause + alone
+    exchanges = all_reduces(step.frame.model) * EXCHANGE if many > 1 else 0.0
+    return pause + min(alone, alone / many + exchanges)
 
 
 def _limited(cards: Cards, work: str) -> float:

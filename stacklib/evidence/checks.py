@@ -19,7 +19,10 @@ from stacklib.quantity import Quantity
 from .kinds import CONVENTIONS, TRUTHS
 
 DECLARED = ("", "conflict", "cited", "open", *TRUTHS)
-NEEDS = {"cited": re.compile(r"\b[Ss]ource: \S"), "open": re.compile("To settle it: ")}
+NEEDS = {
+    "cited": re.compile(r"\A(?!.*\brecalled\b).*\b[Ss]ource: \S", re.DOTALL),
+    "open": re.compile("To settle it: "),
+}
 MARK = "__claims__"  # on a function: its claims, each with what it is called with
 
 
@@ -85,8 +88,8 @@ class Finding:
             needs = "cited" if self.computed is None else ""
         if needs in NEEDS and not NEEDS[needs].search(self.why):
             raise ValueError(
-                f"{self.verdict!r} without {NEEDS[needs].pattern!r} in its reason: "
-                f"{self.why!r}; name the document, or what would settle it"
+                f"{self.verdict!r} without a ground in its reason: {self.why!r}; name "
+                "the document, not our memory, or what would settle it"
             )
 
     @classmethod

@@ -75,6 +75,14 @@ def _of_product(key: str) -> tuple[str, str]:
     return (subject, of) if of in FACTORS else ("", "peak")
 
 
+def of_document(tree: Quantity, title: str) -> bool:
+    """Whether every fact under it is a figure of one document: its own arithmetic."""
+    read = facts(tree)
+    return bool(read) and all(
+        leaf.source is not None and leaf.source.title == title for leaf in read
+    )
+
+
 def recalled(tree: Quantity) -> list[Quantity]:
     """Its leaves that rest on memory alone: no document was read for them."""
     return _distinct(leaf for leaf in tree.leaves() if _remembered(leaf))

@@ -4,10 +4,11 @@ No check chooses *reproduced*, *close* or *wrong*: the rule of the claim's kind 
 (`kinds.KINDS`). A condition, which the check's mark states before anything is computed,
 can make a wrong claim *right if*; a convention that the source or its vendor states
 makes one that is off by two *other convention*. What was only looked up *agrees with
-its source* where that prints the claimed number; what rests on our memory alone is
-*open*. A check may say that sources disagree (*conflict*): then both are judged, and
-the word stands only if theirs differ. A proposition is *true*, *false* or *depends*.
-One that fails leaves its claim *open*, with the failure.
+its source* where that prints the claimed number, as does what the claim's document adds
+up from figures of its own; what rests on our memory alone is *open*. A check may say
+that sources disagree (*conflict*): then both are judged, and the word stands only if
+theirs differ. A proposition is *true*, *false* or *depends*. One that fails leaves its
+claim *open*, with the failure.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .kinds import (
     WRONG,
     off_by_two,
 )
-from .ledger import Claim, sources
+from .ledger import DOCUMENTS, Claim, sources, titled
 
 RIGHT_IF, AGREES, OTHER = "right if", "agrees with its source", "other convention"
 MEANING = {
@@ -37,7 +38,8 @@ MEANING = {
     OTHER: "off by two, since the claim counts as its source or the vendor states: "
     + ", ".join(CONVENTIONS),
     RIGHT_IF: "wrong, but reproduced under a condition of the source that is named",
-    AGREES: "the figure was looked up where it is printed: nothing was computed",
+    AGREES: "the figure was looked up where it is printed, or follows from figures of "
+    "the claim's own document: no model of ours is behind it",
     WRONG: "none of these",
     "true": "a proposition that holds, by what is computed or by a document",
     "false": "a proposition that does not",
@@ -55,6 +57,7 @@ CITED = "Source: {source}."
 ELSEWHERE = "Its check stands with its page, if there is one: stacklib.pages.claims()."
 FAILED = "Its check fails: {error}"
 LOOKED_UP = "Not computed: {titles}."
+OWN = "It follows from figures of {title} itself, and no model of ours from those."
 REMEMBERED = "From memory, with no document read: {labels}."
 READ_IT = "To settle it: a document that prints it."
 COUNTED_SO = "The claim counts otherwise ({convention}), as {stated} does."
@@ -115,7 +118,9 @@ class Judgement:
         """The document that was looked up; or what is from memory under a value."""
         if self.verdict == AGREES:
             found = [leaf for end in self.ends for leaf in _read_only(end)]
-            titles = dict.fromkeys(leaf.source.title for leaf in found if leaf.source)
+            if not found:
+                return OWN.format(title=titled(self.claim.source))
+            titles = dict.fromkeys(_title(leaf) for leaf in found if leaf.source)
             return LOOKED_UP.format(titles="; ".join(titles))
         if self.verdict == "conflict" or "To settle it: " in self.why:
             return ""
@@ -163,6 +168,12 @@ def _in_words(claim: Claim, ends: list[Quantity]) -> str:
     if claim.is_number:
         return " to ".join(dict.fromkeys(map(claim.in_words, ends)))
     return "; ".join(f"{end.label}: {end.text(digits=4)}".lstrip(": ") for end in ends)
+
+
+def _title(leaf: Quantity) -> str:
+    """Of its document; one of the five that make claims is named as a sentence does."""
+    title = leaf.source.title if leaf.source else ""
+    return titled(title) if title in DOCUMENTS else title
 
 
 def _read_only(tree: Quantity) -> list[Quantity]:
@@ -273,6 +284,8 @@ def _on_its_ground(word: str, claim: Claim, ends: list[Quantity]) -> str:
     read = [_read_only(end) for end in ends]
     if all(map(ground.from_memory, ends)) or _any_recalled(read):
         return "open"
+    if all(ground.of_document(end, claim.source) for end in ends):
+        return AGREES
     if not all(read):
         return word
     if claim.kind == "count":

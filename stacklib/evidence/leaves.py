@@ -13,16 +13,19 @@ from collections.abc import Iterator
 from stacklib.quantity import Quantity, UnitError
 
 from . import ground
-from .judge import Judgement
+from .judge import RIGHT_IF, Judgement
+from .kinds import WRONG
 from .ledger import CLAIMS, Claim
 
 TYPED = ("chosen", "assumed", "constant")
+REFUTING = (WRONG, RIGHT_IF)
 ALLOWED = ("spec", "config", "measured", "counted", *TYPED)
 NO_FACT = "no leaf is a field, a measurement or a counted run: it is all typed"
 TIMES_ONE = "its last step is a product with 1, which computes nothing"
 FITTED = (
     "{name} = {value} multiplies it: no whole number of things, and not the claim's"
 )
+UNNAMED = "its condition takes {name} = {value}: made to fit, for no document prints it"
 ADDED = "{name} is typed and added to it in the claim's own unit"
 DERIVED = "{name} was made from the quoted payload: multiplied back, it is the quote"
 UNRECORDED = "{name} is quoted on the spot: no record holds its words and place"
@@ -126,6 +129,17 @@ def _fitted(tree: Quantity, claim: Claim) -> str | None:
     return None
 
 
+def _unnamed(tree: Quantity, claim: Claim) -> str | None:
+    """A number of a condition that nobody would name: neither round nor the claim's."""
+    printed = {float(n.replace(",", "")) for n in NUMBER.findall(claim.text)}
+    for leaf in tree.leaves():
+        told = f"{abs(leaf.value):.12g}".replace(".", "").strip("0")
+        named = len(told) < 3 or leaf.value in printed or math.log2(leaf.value) % 1 == 0
+        if leaf.kind == "chosen" and not named:
+            return UNNAMED.format(name=_name(leaf), value=f"{leaf.value:.6g}")
+    return None
+
+
 def _added(tree: Quantity) -> str | None:
     """A typed addend of a bare sum, which can make any number of any other."""
     if tree.op not in ("+", "-"):
@@ -134,8 +148,11 @@ def _added(tree: Quantity) -> str | None:
     return next((ADDED.format(name=_name(x)) for x in typed if x.shown.dims), None)
 
 
-def _quoted(tree: Quantity) -> str | None:
-    """Figures of one document: arithmetic on them, or one that has no record."""
+def _quoted(tree: Quantity, claim: Claim, refutes: bool) -> str | None:
+    """Figures of one document: arithmetic on them, or one that has no record.
+
+    They may refute. The claim's own document may be added up: it can but agree.
+    """
     facts = ground.facts(tree)
     counts = any(leaf.kind == "counted" for leaf in tree.leaves())
     if counts or not facts or any(fact.kind != "claimed" for fact in facts):
@@ -145,11 +162,12 @@ def _quoted(tree: Quantity) -> str | None:
         (fact, *_) = facts
         own = any(f"{title}.{fact.label}" == fact.key for title in titles)
         return UNRECORDED.format(name=_name(fact)) if own else None
-    one = len(titles) == 1 and len(facts) > 1
+    one = len(titles) == 1 < len(facts) and titles != {claim.source}
+    one = one and not refutes
     return ONE_DOCUMENT.format(title=titles.pop()) if one else None
 
 
-def _tree_faults(computed: Quantity, claim: Claim) -> list[str]:
+def _tree_faults(computed: Quantity, claim: Claim, word: str) -> list[str]:
     claimed = claim.quantity() if claim.is_number else None
     # A quantity without inputs was looked up or typed, not computed; it counts
     # only when it is a fact with a source.
@@ -162,7 +180,11 @@ def _tree_faults(computed: Quantity, claim: Claim) -> list[str]:
         return [TIMES_ONE]
     if not any(map(_is_fact, computed.leaves())):
         return [NO_FACT]
-    decides = (_fitted(computed, claim), _added(computed), _quoted(computed))
+    decides = (
+        _fitted(computed, claim),
+        _added(computed),
+        _quoted(computed, claim, word in REFUTING),
+    )
     return [fault for fault in decides if fault]
 
 
@@ -180,8 +202,10 @@ def leaf_faults(judgement: Judgement) -> list[str]:
     if judgement.failure:
         return [f"{claim.id}: its check fails: {judgement.failure}"]
     under = [end for end in (judgement.then, judgement.then_to) if end is not None]
-    return [
-        f"{claim.id}: {fault}"
+    faults = [
+        fault
         for tree in (*judgement.ends, *under)
-        for fault in _tree_faults(tree, claim)
+        for fault in _tree_faults(tree, claim, judgement.verdict)
     ]
+    faults += [fault for tree in under if (fault := _unnamed(tree, claim))]
+    return [f"{claim.id}: {fault}" for fault in faults]

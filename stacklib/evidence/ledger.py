@@ -83,7 +83,7 @@ _UNITS = {
     "USD/1M tokens": "USD/Mtoken",
     "failures/day": "", "magnitude": "", "switches": "", "GPUs per rack": "",
     "instructions": "", "ISAs": "", "products": "", "layers": "", "months": "",
-    "foundries": "",
+    "foundries": "", "kUSD/yr": "kUSD/year",
 }  # fmt: skip
 # Units that count in millions or billions: what one of them is.
 _SCALED = {
@@ -343,7 +343,7 @@ def checked_sources(raw: dict[str, Any]) -> dict[str, str]:
     """The sources, each of a claim the first review leaves to a document.
 
     Raises LedgerError for an id that is not in the ledger or that the first review
-    does not call ``external``, and for a source that is not a text.
+    does not call ``external``, and for a source that is not a text or is our memory.
     """
     external = {c.id for c in load() if c.first_verdict == "external"}
     for id, source in raw.items():
@@ -351,6 +351,8 @@ def checked_sources(raw: dict[str, Any]) -> dict[str, str]:
             raise LedgerError(f"cited.toml: {id!r} is no claim of verdict 'external'")
         if not isinstance(source, str) or not source.strip():
             raise LedgerError(f"cited.toml: {id!r} names no source: {source!r}")
+        if "recalled" in source:
+            raise LedgerError(f"cited.toml: {id!r} rests on memory, not on a document")
     return raw
 
 

@@ -15,9 +15,10 @@ from typing import Any
 
 try:
     import resource
-except ImportError:  # not on Windows: the wall clock is the only limit there
+except ImportError:  # not on Windows: time is the only limit there
     resource = None  # type: ignore[assignment]
 
+UNLIMITED = "note: this system limits no memory; an exercise is stopped by time alone"
 # Room left to report a MemoryError, and the largest file an answer may write.
 SPARE, LARGEST_FILE = 64 << 20, 64 << 20
 PROCESS_EVENTS = (

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import select
 import signal
+import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +27,10 @@ from stacklib.grading import sandbox
 GRACE = 15.0
 SHOWN = 20_000  # bytes of output kept
 PACKAGE = Path(__file__).resolve().parents[2]
+# A process leads a group of its own: what it starts ends with it, no key reaches it.
+ALONE: dict[str, Any] = {"start_new_session": True}
+if sys.platform == "win32":
+    ALONE = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
 BOOT = (
     "import sys; sys.path.insert(0, sys.argv[1]); del sys.argv[1:]; "
     "from stacklib.grading.sandbox import main; main()"
@@ -71,31 +76,31 @@ class Observed:
 
 
 def observe(
-    start: Callable[[dict[str, Any], Path, int], int],
+    start: Callable[[dict[str, Any], Path, int], Process],
     request: dict[str, Any],
     limits: Limits,
 ) -> Observed:
     """Run a request of ``sandbox.run`` in the process that ``start`` makes."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="stacklib-") as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="stacklib-", ignore_cleanup_errors=True
+    ) as folder:
         place = Path(folder)
         request = completed(request, place, limits)
         read_end, write_end = os.pipe()
-        pid = start(request, place, write_end)
+        process = start(request, place, write_end)
         os.close(write_end)
-        deadline = began + limits.patience + GRACE
+        listener = Listener(read_end)
+        listener.start()
         try:
-            output = drain(read_end, deadline)
-            status, killed = wait(pid, deadline)
+            status, killed = wait(process, began + limits.patience + GRACE)
         except BaseException:  # Ctrl-C: leave no process behind
-            kill(pid)
-            os.waitpid(pid, 0)
+            kill(process)
             raise
-        finally:
-            os.close(read_end)
+        listener.join(1.0)  # longer only where a process of its own prints on
         records, trace = read_report(place / "report", request["token"])
     seconds = time.monotonic() - began
-    return Observed(records, trace, output, status, killed, seconds)
+    return Observed(records, trace, listener.text(), status, killed, seconds)
 
 
 def completed(request: dict[str, Any], place: Path, limits: Limits) -> dict[str, Any]:
@@ -113,27 +118,49 @@ def completed(request: dict[str, Any], place: Path, limits: Limits) -> dict[str,
     }
 
 
-def spawn(request: dict[str, Any], place: Path, output: int) -> int:
-    """Start a fresh isolated interpreter on the request; its process id."""
+@dataclass(frozen=True)
+class Forked:
+    """A fork, asked as a process of ``subprocess`` is."""
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """Its exit status, negative for a signal; None while it runs."""
+        done, status = os.waitpid(self.pid, os.WNOHANG)
+        return os.waitstatus_to_exitcode(status) if done else None
+
+    def wait(self) -> int:
+        """Its exit status, when it has ended."""
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    def kill(self) -> None:
+        """End it."""
+        os.kill(self.pid, signal.SIGKILL)
+
+
+Process = Forked | subprocess.Popen[bytes]
+
+
+def spawn(request: dict[str, Any], place: Path, output: int) -> Process:
+    """Start a fresh isolated interpreter on the request."""
     (place / "request").write_text(json.dumps(request), "utf-8")
     command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", BOOT, str(PACKAGE)]
     # Threads of a linear-algebra library would count as address space.
     env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    actions = [
-        (os.POSIX_SPAWN_OPEN, 0, str(place / "request"), os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_DUP2, output, 1),
-        (os.POSIX_SPAWN_DUP2, output, 2),
-    ]
-    return os.posix_spawn(sys.executable, command, env, file_actions=actions)
+    with open(place / "request", "rb") as asked:
+        return subprocess.Popen(
+            command, env=env, stdin=asked, stdout=output, stderr=output, **ALONE
+        )
 
 
-def fork(request: dict[str, Any], place: Path, output: int) -> int:
-    """Fork this process on the request; the child's process id."""
+def fork(request: dict[str, Any], place: Path, output: int) -> Process:
+    """Fork this process on the request."""
     leave = os._exit
     pid = os.fork()
     if pid:
-        return pid
+        return Forked(pid)
     try:
+        os.setsid()
         os.dup2(output, 1)
         os.dup2(output, 2)
         sandbox.run(request)
@@ -141,40 +168,46 @@ def fork(request: dict[str, Any], place: Path, output: int) -> int:
         leave(70)
 
 
-def drain(fd: int, deadline: float) -> str:
-    """Read until the other end closes or time is up; keep the first ``SHOWN`` bytes."""
-    kept, total = b"", 0
-    while (left := deadline - time.monotonic()) > 0:
-        if not select.select([fd], [], [], left)[0]:
-            break
-        if not (data := os.read(fd, 1 << 16)):
-            break
-        total += len(data)
-        kept += data[: SHOWN - len(kept)]
-    text = kept.decode("utf-8", "replace")
-    if total > len(kept):
-        text += f"\n... cut here: {total:,} bytes were printed"
-    return text
+class Listener(threading.Thread):
+    """Reads until nobody can print any more, and keeps the first ``SHOWN`` bytes."""
+
+    def __init__(self, fd: int) -> None:
+        super().__init__(daemon=True)
+        self.fd, self.kept, self.total = fd, b"", 0
+
+    def run(self) -> None:
+        """Read."""
+        while data := os.read(self.fd, 1 << 16):
+            self.total += len(data)
+            self.kept += data[: SHOWN - len(self.kept)]
+        os.close(self.fd)
+
+    def text(self) -> str:
+        """What was printed."""
+        text = self.kept.decode("utf-8", "replace")
+        cut = f"\n... cut here: {self.total:,} bytes were printed"
+        return text + cut if self.total > len(self.kept) else text
 
 
-def wait(pid: int, deadline: float) -> tuple[int, bool]:
+def wait(process: Process, deadline: float) -> tuple[int, bool]:
     """Exit status, and whether the process had to be killed."""
     while time.monotonic() < deadline:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status), False
+        status = process.poll()
+        if status is not None:
+            return status, False
         time.sleep(0.002)
-    kill(pid)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), True
+    return kill(process), True
 
 
-def kill(pid: int) -> None:
+def kill(process: Process) -> int:
     """Kill a process and the group it leads, if it came so far as to lead one."""
-    for end in (os.killpg, os.kill):
-        try:
-            end(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+    try:
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+    except ProcessLookupError:
+        pass
+    return process.wait()
 
 
 def read_report(path: Path, token: str) -> tuple[tuple[dict[str, Any], ...], str]:

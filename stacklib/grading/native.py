@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from stacklib.grading import guards
+from stacklib.grading import guards, sandbox
 from stacklib.grading.expect import Mistake
 from stacklib.hardware.this_machine import read_machine
 from stacklib.roofline.host import native as host
@@ -63,9 +63,12 @@ def finished(command: Sequence[str]) -> str:
     """What a program prints; Mistake where it does not end well."""
     try:
         done = subprocess.run(
-            command, capture_output=True, timeout=10 * RUN_S, preexec_fn=limited
+            command,
+            capture_output=True,
+            timeout=10 * RUN_S,
+            preexec_fn=limited if guards.resource else None,
         )
-        endless = done.returncode == -signal.SIGXCPU
+        endless = done.returncode in sandbox.TIMED
     except subprocess.TimeoutExpired:
         endless = True
     if endless:

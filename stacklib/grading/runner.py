@@ -15,13 +15,14 @@ from typing import Any
 from stacklib.grading import machine
 from stacklib.grading.copies import fill
 from stacklib.grading.format import FormatError, Text, parse
-from stacklib.grading.launch import Limits, Observed, observe, spawn
+from stacklib.grading.launch import Limits, Observed, Process, observe, spawn
 from stacklib.grading.outline import tests_in_view
 from stacklib.grading.report import ERROR, FAIL, Report, Result, TestResult
 from stacklib.grading.rules import borrowed
+from stacklib.grading.sandbox import TIMED
 from stacklib.grading.shelf import Exercise, discover, find_root, select
 
-Start = Callable[[dict[str, Any], Path, int], int]
+Start = Callable[[dict[str, Any], Path, int], Process]
 
 
 def check(
@@ -244,12 +245,12 @@ def cause_of_death(seen: Observed, limits: Limits) -> str:
             f"stopped after {limits.patience:g} s on the clock, still running; "
             "does every loop end, and what does it wait for?"
         )
-    if seen.status in (-signal.SIGPROF, -signal.SIGXCPU):
+    if seen.status in TIMED:
         return (
             f"stopped after {limits.timeout:g} s of processor time, still running; "
             "does every loop end?"
         )
-    if seen.status == -signal.SIGKILL:
+    if seen.status == -9:  # SIGKILL, which not every system has
         return "killed by the system, most likely for want of memory"
     if seen.status < 0:
         return f"Python crashed ({signal.Signals(-seen.status).name})"

@@ -13,7 +13,6 @@ from stacklib.quantity.names import fold
 
 from .accelerator import Accelerator
 from .load import from_dict, read
-from .this_machine import book_machine
 
 _DATA = Path(__file__).parent / "data" / "accelerators"
 _UNIT = "gb"  # all that may follow the number of a memory
@@ -29,6 +28,8 @@ def names() -> tuple[str, ...]:
 @cache
 def _load(key: str) -> Accelerator:
     if key == THIS_MACHINE:
+        from .this_machine import book_machine
+
         return from_dict(book_machine(), THIS_MACHINE)
     return read(_DATA / f"{key}.toml")
 

@@ -9,53 +9,29 @@ every counted parameter to the published count.
 
 from __future__ import annotations
 
-from .block import Block
-from .compressed import CompressedAttention
-from .config import SUPPORTED, from_hf_config
-from .database import audit, get, names, published, published_parameters
-from .files.gguf import from_gguf
-from .files.opened import from_file
-from .files.safetensors import from_safetensors
-from .language_model import LanguageModel
-from .parts import (
-    Attention,
-    Experts,
-    Indexer,
-    LatentAttention,
-    Matrix,
-    Mlp,
-)
-from .reading import ConfigError
-from .recurrent import Recurrent
-from .work import Operation, operations, work_per_token
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Attention",
-    "Block",
-    "CompressedAttention",
-    "ConfigError",
-    "Experts",
-    "Indexer",
-    "LanguageModel",
-    "LatentAttention",
-    "Matrix",
-    "Mlp",
-    "Operation",
-    "Recurrent",
-    "SUPPORTED",
-    "audit",
-    "from_file",
-    "from_gguf",
-    "from_hf_config",
-    "from_safetensors",
-    "get",
-    "names",
-    "operations",
-    "published",
-    "published_parameters",
-    "work_per_token",
-]
+from stacklib import offer
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if TYPE_CHECKING:
+    from .block import Block
+    from .compressed import CompressedAttention
+    from .config import SUPPORTED, from_hf_config
+    from .database import audit, get, names, published, published_parameters
+    from .files.gguf import from_gguf
+    from .files.opened import from_file
+    from .files.safetensors import from_safetensors
+    from .language_model import LanguageModel
+    from .parts import (
+        Attention,
+        Experts,
+        Indexer,
+        LatentAttention,
+        Matrix,
+        Mlp,
+    )
+    from .reading import ConfigError
+    from .recurrent import Recurrent
+    from .work import Operation, operations, work_per_token
+else:
+    __all__, __getattr__, __dir__ = offer(__name__)

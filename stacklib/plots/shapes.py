@@ -22,6 +22,7 @@ MARKERS = {"measured": "o", "claimed": "D", "data sheet": "s", "yours": "o"}
 STROKE = 6.5  # half a short stroke, points
 GAP = (math.nan, math.nan)  # between two strokes of a path
 BROKEN = ((-1.0, -0.2), (0.2, 1.0))  # parts of one that is simulated
+FAINT = 0.5  # a simulated bar, under its dashes
 
 
 def _line(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
@@ -35,8 +36,10 @@ def _bar(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     # Its foot is seen however short the bar is.
     ax.plot(mark["x"][:1], mark["y"][:1], **foot, **look)
     dash = DASHES.get(mark["evidence"], "solid")
-    look |= {"linestyle": dash, "linewidth": 7, "solid_capstyle": "butt"}
-    ax.plot(mark["x"], mark["y"], **look)
+    look |= {"linewidth": 7, "solid_capstyle": "butt"}
+    if dash != "solid":  # so that the gaps of its dashes are not taken for its ends
+        ax.plot(mark["x"], mark["y"], alpha=FAINT, **look)
+    ax.plot(mark["x"], mark["y"], linestyle=dash, **look)
 
 
 def _dots(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:

@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from statistics import mean, median, quantiles
 from typing import Any
 
 from .core import Quantity, _make
@@ -25,8 +24,8 @@ QUOTES = PACKAGE / "quantity" / "data" / "quotes.csv"
 QUOTED = "quotes/"  # how the key of a quote begins
 # What a field of raw samples, a list, is taken as.
 SAMPLES: dict[str, Callable[[list[float]], float]] = {
-    "median": median,
-    "mean": mean,
+    "median": lambda raw: _statistics().median(raw),
+    "mean": lambda raw: _statistics().mean(raw),
     "least": min,
     "most": max,
     "p10": lambda raw: _tenths(raw)[0],
@@ -35,7 +34,16 @@ SAMPLES: dict[str, Callable[[list[float]], float]] = {
 
 
 def _tenths(raw: list[float]) -> list[float]:
-    return raw if len(raw) == 1 else quantiles(raw, n=10, method="inclusive")
+    if len(raw) == 1:
+        return raw
+    return list(_statistics().quantiles(raw, n=10, method="inclusive"))
+
+
+def _statistics() -> Any:
+    """The library's module: what knows no samples starts without it."""
+    import statistics
+
+    return statistics
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ jit = njit(cache=True, nogil=True)
 @jit
 def encode(x: Any, out: Any, p: Any) -> None:
     """Codes of flat numbers."""
-    room: Any = np.empty(PIECE, np.int32)
+    room: Any = np.empty(0 if x.itemsize == 4 else min(len(x), PIECE), np.int32)
     way = p[0]
     for start in range(0, len(x), PIECE):
         codes = out[start : start + PIECE]
@@ -56,12 +56,12 @@ def widened(part: Any, out: Any, mask: Any) -> Any:
 
 @overload(widened)
 def _widened(part: Any, out: Any, mask: Any) -> Any:
-    kinds = {types.int32: _single, types.int16: _brain, types.uint16: _from_half}
-    return kinds.get(part.dtype, _double)
+    kinds = {types.float32: _single, types.float64: _double, types.uint16: _from_half}
+    return kinds.get(part.dtype, _brain)
 
 
 def _single(part: Any, out: Any, mask: Any) -> Any:
-    return part
+    return part.view(np.int32)
 
 
 def _brain(part: Any, out: Any, mask: Any) -> Any:
@@ -77,7 +77,7 @@ def _from_half(part: Any, out: Any, mask: Any) -> Any:
 
 
 def _double(part: Any, out: Any, mask: Any) -> Any:
-    numbers = out.view(np.float32)
+    numbers, part = out.view(np.float32), part.view(np.int64)
     for i in range(len(part)):
         bits = part[i]
         # digits that no rounding needs become one: whether there were any
@@ -240,8 +240,37 @@ def decode(codes: Any, out: Any, table: Any) -> Any:
 
 @jit
 def widen(x: Any, out: Any) -> None:
-    """The bits of numbers of two bytes as fp32."""
-    widened(x, out, 0)
+    """Numbers of two bytes as fp32."""
+    bits, first = out.view(np.int32), _before_line(out)
+    widened(x[:first], bits, 0)
+    widened(x[first:], bits[first:], 0)
+
+
+@jit
+def _before_line(out: Any) -> Any:
+    """Numbers to be written before a line of the cache begins, if there are many.
+
+    A vector that lies across two lines is written twice.
+    """
+    return -out.ctypes.data % 64 // 4 if len(out) > PIECE else 0
+
+
+@jit
+def _lengthened(codes: Any, out: Any) -> None:
+    """Numbers of codes of bf16."""
+    widen(codes.view(np.int16), out)
+
+
+@jit
+def _powers(codes: Any, out: Any) -> None:
+    """Numbers of codes that are an exponent: the first is less than normal."""
+    bits = out.view(np.int32)
+    for i in range(len(codes)):
+        size = max(I(I(codes[i]) << I(23)), I(1 << 22))
+        bits[i] = I(0x7FC00000) if codes[i] == np.uint8(255) else size
+
+
+DECODERS = {"bf16": _lengthened, "fp16": widen, "e8m0": _powers}
 
 
 @jit

@@ -26,18 +26,15 @@ if TYPE_CHECKING:
 CHUNK = 32768  # numbers; five arrays of four bytes each stay in 1 MiB
 # how a format is rounded to
 BIASED, UNSIGNED_ZERO, WIDE, HALF, SCALE = range(5)
+FLOAT, HALVES, BITS = (np.dtype(kind) for kind in ("f4", "f2", "u2"))
 MAGNITUDE, INFINITE = np.int32(0x7FFFFFFF), np.int32(0x7F800000)
-
-
-def code_type(bits: int) -> Any:
-    """Smallest unsigned integer that holds a code."""
-    return next(t for t in (np.uint8, np.uint16, np.uint32) if t(0).nbytes * 8 >= bits)
 
 
 class Plan(NamedTuple):
     """What the loops must know of a format, once for all calls.
 
-    - ``kind``: type of a code.
+    - ``kind``: type of a code, the smallest that holds it.
+    - ``listed``: its numbers are whole or a table, and the loops do not encode them.
     - ``numbers``: way, cut, least, limit, excess, NaN, sign, saturate and mask, where
       ``least`` and ``limit`` are the bits of the least normal number and of the first
       one that is too large, ``excess`` is what is left in each code by the exponent of
@@ -45,15 +42,19 @@ class Plan(NamedTuple):
       together; none for fp32, to which the processor rounds.
     """
 
-    kind: Any
+    kind: np.dtype[Any]
+    listed: bool
     numbers: NDArray[np.int64]
 
 
 @cache
 def plan(name: str, saturate: bool, kept: bool | None = None) -> Plan:
-    """Of a format with an exponent; ``kept``: what is too large becomes the largest."""
+    """Of a format by name; ``kept``: what is too large becomes the largest."""
     form = Format(name)
     row, cut = form.row, 23 - form.row.significand
+    kind = next(np.dtype(f"u{n}") for n in (1, 2, 4) if 8 * n >= form.bits)
+    if row.special in ("integer", "table"):
+        return Plan(kind, True, np.zeros(0, np.int64))
     kept = stays(form, saturate) if kept is None else kept
     least = limit = excess = 0
     if row.special == "scale":
@@ -73,7 +74,7 @@ def plan(name: str, saturate: bool, kept: bool | None = None) -> Plan:
         [way, cut, least, limit, excess, form.nan, sign, saturate, mask], np.int64
     )
     numbers.flags.writeable = False
-    return Plan(code_type(form.bits), numbers)
+    return Plan(kind, False, numbers)
 
 
 def encode_array(
@@ -86,35 +87,46 @@ def encode_array(
 ) -> NDArray[Any]:
     """Codes of an array, equal to ``Format.encode`` of each number."""
     x = real(x)
-    if rounding == "nearest" and form.row.special not in ("integer", "table"):
-        return _nearest(form, x, saturate, out)
-    if x.dtype.itemsize == 2:
-        x = as_single(x)
-    if form.row.special in ("integer", "table"):
-        codes = _listed(form, x, rounding, seed)
-    else:
-        x = _drawn(form, x, seed) if rounding == "stochastic" else _cut(form, x)
-        return _nearest(form, x, saturate, out)
-    return codes if out is None else given(out, codes.shape, codes.dtype, codes)
-
-
-def _nearest(
-    form: Format, x: NDArray[Any], saturate: bool, out: NDArray[Any] | None
-) -> NDArray[Any]:
-    """Codes in the order in memory that the numbers have, or in ``out``."""
     row = plan(form.name, saturate)
+    if rounding != "nearest" or row.listed:
+        x = as_single(x) if x.dtype.itemsize == 2 else x
+        if row.listed:
+            x = _listed(form, x, rounding, seed)
+            return x if out is None else given(out, x.shape, x.dtype, x)
+        x = _drawn(form, x, seed) if rounding == "stochastic" else _cut(form, x)
+    made = loops(x.size)
+    if made is None:
+        return _made(_by_numpy, x, row.kind, out, row)
+    x = x.view(BITS) if x.dtype == HALVES else x
+    return _made(made.encode, x, row.kind, out, row.numbers)
+
+
+def _made(
+    flat: Callable[..., Any], x: NDArray[Any], kind: Any, out: Any, *rest: Any
+) -> NDArray[Any]:
+    """What ``flat`` makes of the numbers as they lie in memory, in their shape.
+
+    Most of a call of few numbers passes before them: one look at the flags decides.
+    """
+    flags = x.flags
     if out is not None:
-        given(out, x.shape, row.kind)
-        alone = not np.may_share_memory(out, x)
-        if alone and x.flags.c_contiguous and out.flags.c_contiguous:
-            encode_flat(row, x.reshape(-1), out.reshape(-1))
+        room = given(out, x.shape, kind)
+        alone = not np.may_share_memory(room, x)
+        if alone and flags.c_contiguous and room.flags.c_contiguous:
+            flat(x.ravel(), room.ravel(), *rest)
         else:
-            out[...] = _nearest(form, x, saturate, None)
-        return out
+            room[...] = _made(flat, x, kind, None, *rest)
+        return room
+    if flags.c_contiguous:
+        found: NDArray[Any] = np.empty(x.shape, kind)
+        flat(x.ravel(), found.ravel(), *rest)
+        return found
+    if flags.f_contiguous:
+        found = np.empty(x.shape, kind, "F")
+        flat(x.ravel("K"), found.ravel("K"), *rest)
+        return found
     turned, back = in_memory_order(x)
-    codes: NDArray[Any] = np.empty(turned.shape, row.kind)
-    encode_flat(row, turned.reshape(-1), codes.reshape(-1))
-    return codes if back is None else codes.transpose(back)
+    return _made(flat, turned, kind, None, *rest).transpose(back)
 
 
 def as_single(x: NDArray[Any]) -> NDArray[np.float32]:
@@ -122,11 +134,7 @@ def as_single(x: NDArray[Any]) -> NDArray[np.float32]:
     made = loops(x.size) if x.dtype.itemsize == 2 else None
     if made is None:
         return single(x, 0)
-    turned, back = in_memory_order(x)
-    found: NDArray[np.float32] = np.empty(turned.shape, np.float32)
-    bits = turned.reshape(-1).view(AS_BITS[x.dtype])
-    made.widen(bits, found.reshape(-1).view(np.int32))
-    return found if back is None else found.transpose(back)
+    return _made(made.widen, x.view(BITS) if x.dtype == HALVES else x, FLOAT, None)
 
 
 def given(
@@ -150,24 +158,20 @@ def stays(form: Format, saturate: bool) -> bool:
 
 
 def encode_flat(row: Plan, x: NDArray[Any], codes: NDArray[Any]) -> None:
-    """Codes of flat numbers as ``real`` gives them, into an array that is there."""
-    made, numbers = loops(len(x)), row.numbers
+    """Codes of flat numbers in fp32, into an array that is there."""
+    made = loops(len(x))
     if made is not None:
-        made.encode(x.view(AS_BITS[x.dtype]), codes, numbers)
-        return
-    by_numpy = STEPS[int(numbers[0])]
+        made.encode(x, codes, row.numbers)
+    else:
+        _by_numpy(x, codes, row)
+
+
+def _by_numpy(x: NDArray[Any], codes: NDArray[Any], row: Plan) -> None:
+    by_numpy = STEPS[int(row.numbers[0])]
     room: list[NDArray[Any]] = [np.empty(min(len(x), CHUNK), np.int32) for _ in "ab"]
     for start in range(0, len(x), CHUNK):
-        bits = single(x[start : start + CHUNK], int(numbers[8])).view(np.int32)
+        bits = single(x[start : start + CHUNK], int(row.numbers[8])).view(np.int32)
         by_numpy(bits, codes[start : start + len(bits)], row, *room)
-
-
-AS_BITS: dict[Any, Any] = {
-    np.dtype(np.float32): np.int32,
-    np.dtype(np.int16): np.int16,
-    np.dtype(np.float16): np.uint16,
-    np.dtype(np.float64): np.int64,
-}
 
 
 def _biased(bits: Any, out: Any, row: Plan, size: Any, magic: Any) -> None:
@@ -321,23 +325,17 @@ def decode_array(
 ) -> NDArray[Any]:
     """Numbers of an array of codes, equal to ``Format.decode`` of each."""
     codes = np.asarray(codes)
-    if codes.dtype.kind not in "iu":
-        raise TypeError(f"an array of {codes.dtype}: codes are whole numbers")
-    kind = code_type(form.bits)
-    if codes.dtype != kind:
+    row = plan(form.name, False)
+    if codes.dtype != row.kind:
+        if codes.dtype.kind not in "iu":
+            raise TypeError(f"an array of {codes.dtype}: codes are whole numbers")
         _inside(form, codes)
-        codes = codes.astype(kind)
-    turned, back = in_memory_order(codes)
-    flat = turned.reshape(-1)
-    direct = out is not None and back is None and out.flags.c_contiguous
-    if out is not None:
-        given(out, codes.shape, np.float32)
-        direct = direct and not np.may_share_memory(out, codes)
-    found = out if direct else np.empty(turned.shape, np.float32)
-    assert found is not None
-    _decode_flat(form, flat, found.reshape(-1))
-    found = found if back is None else found.transpose(back)
-    return found if out is None or direct else given(out, found.shape, "f4", found)
+        codes = codes.astype(row.kind)
+    made = loops(codes.size)
+    flat = made.DECODERS.get(form.name) if made is not None else None
+    if flat is not None:
+        return _made(flat, codes, FLOAT, out)
+    return _made(_by_table, codes, FLOAT, out, form, made)
 
 
 def _inside(form: Format, codes: NDArray[Any]) -> None:
@@ -346,19 +344,15 @@ def _inside(form: Format, codes: NDArray[Any]) -> None:
         raise ValueError(f"code {worst}: {form.name} has {form.bits} bits")
 
 
-def _decode_flat(form: Format, codes: NDArray[Any], out: NDArray[Any]) -> None:
-    made = loops(len(codes)) if form.bits <= 16 else None
-    if form.bits <= 8:
-        table = number_table(form.name)
-        if made is None:
-            _inside(form, codes)
-            np.take(table, codes, out=out, mode="clip")
-        elif made.decode(codes, out, table) >> form.bits:
-            _inside(form, codes)
-    elif made is not None:
-        made.widen(codes.view("u2" if form.name == "fp16" else "i2"), out.view("i4"))
-    elif form.name == "fp16":
-        out[:] = codes.view(np.float16)
-    else:  # the others are fp32 with its last bits cut
+def _by_table(codes: NDArray[Any], out: NDArray[Any], form: Format, made: Any) -> None:
+    if form.bits > 8:  # but for fp16 fp32 with its last bits cut
         _inside(form, codes)
-        np.left_shift(codes, 32 - form.bits, out=out.view(np.uint32), dtype=np.uint32)
+        bits = codes.astype(np.uint32) << 32 - form.bits
+        out[:] = codes.view(HALVES) if form.name == "fp16" else bits.view(FLOAT)
+        return
+    table = number_table(form.name)
+    if made is None:
+        _inside(form, codes)
+        np.take(table, codes, out=out, mode="clip")
+    elif made.decode(codes, out, table) >> form.bits:
+        _inside(form, codes)

@@ -15,22 +15,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TILE = 64  # rows and columns: 16 kB of fp32
+BITS = np.dtype(np.int16)
 AS_THEY_ARE = {np.dtype(kind) for kind in (np.float32, np.float64, np.float16)}
 
 
 def real(x: Any, what: str = "an array") -> NDArray[Any]:
     """fp32, fp64 and fp16 as they are, bf16 as int16, all others as fp64."""
-    if hasattr(x, "detach"):
-        from .tensors_torch import held
+    if type(x) is not np.ndarray:
+        if hasattr(x, "detach"):
+            from .tensors_torch import held
 
-        x, brain = held(x)
-        if brain:
-            return x
-    x = np.asarray(x)
+            x, brain = held(x)
+            if brain:
+                return x
+        x = np.asarray(x)
     if x.dtype in AS_THEY_ARE:
         return x
-    if x.dtype.name == "bfloat16":  # ml_dtypes'
-        return x.view(np.int16)
+    if x.dtype.type.__name__ == "bfloat16":  # ml_dtypes'
+        return x.view(BITS)
     if x.dtype.kind not in "fiu":
         raise TypeError(f"{what} of {x.dtype}: real numbers are needed")
     with np.errstate(over="ignore"):

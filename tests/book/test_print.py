@@ -42,3 +42,15 @@ def test_hints_answers_and_solutions_are_printed_last_and_go_back(browser):
         page.evaluate("dispatchEvent(new Event('afterprint'))")
         after = page.evaluate("() => document.querySelector('article').innerHTML")
         assert after == before
+
+
+def test_every_step_of_a_drawing_is_printed(browser):
+    step = '<input type="radio" name="s"{0}><label>a</label>'
+    buttons = step.format(" checked") + step.format("")
+    steps = "".join(f'<div class="st-step" id="{id}">{id}</div>' for id in "ab")
+    with browser.new_page() as page:
+        page.set_content(f'<figure class="st-drawing">{buttons}{steps}</figure>')
+        page.add_style_tag(path=STATIC / "figures.css")
+        assert [page.evaluate(SHOWN, id) for id in "ab"] == [True, False]
+        page.emulate_media(media="print")
+        assert [page.evaluate(SHOWN, id) for id in "ab"] == [True, True]

@@ -30,7 +30,7 @@ def mended(fields: dict, mains: float) -> list:
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(BUILDS, st.sampled_from([120, 230, 240]))
 def test_any_build_is_judged_and_each_mend_mends(fields, mains):
     mended(fields, mains)

@@ -11,7 +11,7 @@ from stacklib.diy import planning
 from stacklib.diy.build import KIND_OF, MANY, Build
 from stacklib.diy.checker import verify
 from stacklib.diy.planned import loudness, price
-from stacklib.diy.planning import MOST_CARDS, SHARES, plan, searched
+from stacklib.diy.planning import MOST_CARDS, SHARES, Search, plan
 from stacklib.diy.platforms import CHOSEN, COUNTS
 from stacklib.diy.rules import RULES, Case
 from stacklib.hardware.accelerator import UnknownSpec
@@ -20,6 +20,9 @@ from stacklib.roofline.work.fit import Infeasible
 
 LLAMA = "llama-3-70b:q4_k_m"
 SMALL = "qwen3-14b:q4_k_m"
+NAMES = ("rtx_3090", "rtx_4090", "rtx_5090", "rx_7900_xtx", "tesla_p40")
+FEW = {"gpu": [catalogue.part(name, "gpu") for name in NAMES]}
+ONE = {"parts": FEW, "most": 1}
 
 
 def small(seed):
@@ -48,66 +51,60 @@ def clean(build):
         return False
 
 
-def rated(build, workload, search):
+def rated(build, search):
     """Seconds a token of a build, as the plan counts them: of its links' share."""
-    case = Case(build, 120, 0.8)
-    many = len(build.gpus)
-    links = [s for s in (1.0, 0.5) if many == 1 or planning._wide(case, s)]
-    if not links:
-        return inf
-    choice = planning.Choice(build.gpus[0], many, build.limit, links[0])
-    return search.seconds(choice)
+    case, many = Case(build, 120, 0.8), len(build.gpus)
+    links = (s for s in (1.0, 0.5) if many == 1 or planning._wide(case, s))
+    choice = planning.Choice(build.gpus[0], many, build.limit, next(links, 0.0))
+    return search.seconds(choice) if choice.link else inf
 
 
-def every(parts, budget):
-    """Every machine of a catalogue that the budget pays and all rules allow."""
-    for card in parts["gpu"]:
-        for many in range(1, MOST_CARDS + 1):
-            if many * price(card, None) > budget:
-                break
-            for limit in {planning._limit(card, share) for share in SHARES}:
-                rows = []
-                for field in CHOSEN:
-                    counts = COUNTS.get(field, (1,))
-                    if field == "risers":
-                        counts = (many,)
-                    values = [(p,) * n for p in parts[KIND_OF[field]] for n in counts]
-                    values += [()] if field == "risers" else []
-                    rows.append(values if field in MANY else parts[KIND_OF[field]])
-                for chosen in product(*rows):
-                    given = dict(zip(CHOSEN, chosen, strict=True))
-                    build = Build(gpus=(card,) * many, limit=limit, **given)
-                    if sum(price(p, None) for p in build.parts()) <= budget:
-                        yield build
+def fields(parts, many):
+    """What may stand in each field around so many cards, with its dollars."""
+    for field in CHOSEN:
+        counts = (many,) if field == "risers" else COUNTS.get(field, (1,))
+        found = [] if field != "risers" else [(0.0, ())]
+        for one in parts[KIND_OF[field]]:
+            for n in counts:
+                found.append((n * price(one, None), (one,) * n))
+        yield [(d, v if field in MANY else v[0]) for d, v in found]
+
+
+def best_of(parts, budget, search):
+    """Seconds and dollars of the best of all machines, each put together."""
+    best = inf, inf
+    for card, many in product(parts["gpu"], range(1, MOST_CARDS + 1)):
+        rows = [*fields(parts, many)] if many * price(card, None) < budget else [[]]
+        for limit in {planning._limit(card, share) for share in SHARES}:
+            whole = planning.Choice(card, many, limit, 1.0)
+            seconds = search.seconds(whole)  # no link makes it faster
+            for chosen in product(*rows):
+                dollars = many * price(card, None) + sum(d for d, _ in chosen)
+                if dollars > budget or (seconds, dollars) >= best:
+                    continue
+                given = dict(zip(CHOSEN, (v for _, v in chosen), strict=True))
+                build = Build(gpus=(card,) * many, limit=limit, **given)
+                if clean(build):
+                    best = min(best, (rated(build, search), dollars))
+    return best
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_machine_of_a_small_catalogue_is_better(seed):
     parts, budget = small(seed), (2600, 5000, 3500)[seed]
-    best = inf, inf
-    search = searched(budget, (SMALL,), parts)
-    keen = {}
-    for build in every(parts, budget):
-        dollars = sum(price(p, None) for p in build.parts())
-        key = build.gpus[0].key, len(build.gpus), build.limit
-        seconds = keen.get(key)
-        if seconds is None:
-            full = planning.Choice(build.gpus[0], len(build.gpus), build.limit, 1.0)
-            seconds = keen[key] = search.seconds(full)
-        if (seconds, dollars) >= best or not clean(build):  # no link makes it faster
-            continue
-        best = min(best, (rated(build, SMALL, search), dollars))
+    search = Search(budget, (SMALL,), parts)
+    best = best_of(parts, budget, search)
     try:
         found = plan(budget, SMALL, parts=parts, most=1)[0]
     except Infeasible:
         assert best == (inf, inf)
         return
-    assert (rated(found, SMALL, search), found.total) == pytest.approx(best)
+    assert (rated(found, search), found.total) == pytest.approx(best)
+    assert plan(budget, SMALL, parts=parts, most=1)[0] == found
 
 
 def test_what_is_planned_holds_and_says_what_would_disprove_it():
     found = plan(5000, LLAMA)
-    assert found == plan(5000, LLAMA)
     seconds = [1 / p.runs[0].decode for p in found]
     assert seconds == sorted(seconds)
     for one in found:
@@ -116,58 +113,56 @@ def test_what_is_planned_holds_and_says_what_would_disprove_it():
         assert one.watts <= 120 * 15 * 0.8
         assert one.excluded is not None and one.excluded.saves > 0
         assert one.runs[0].low < one.runs[0].decode < one.runs[0].high
-        theirs = one.gpus[0].name.startswith(
-            "AMD"
-        )  # nvidia-smi knows no card of theirs
-        assert ("lspci" if theirs else "pcie.link.width.current") in one.commands[0]
+        # nvidia-smi knows no card of AMD's
+        smi = not one.gpus[0].name.startswith("AMD")
+        assert ("pcie.link.width.current" if smi else "lspci") in one.commands[0]
         assert f"{one.runs[0].low:.3g}" in one.commands[1]
 
 
 def test_a_larger_budget_is_never_slower_and_other_outlets_allow_more():
     last = inf
-    for budget in (3000, 9000):
-        now = sum(1 / run.decode for run in plan(budget, LLAMA, most=1)[0].runs)
+    for told in ({}, {"budget": 9000}, {"budget": 9000, "circuit": 230}):
+        (one,) = plan(**{"budget": 3500, "workloads": LLAMA, **ONE} | told)
+        now = 1 / one.runs[0].decode
         assert now <= last
         last = now
-    wide = plan(9000, LLAMA, most=1, circuit=230)[0]
-    assert sum(1 / run.decode for run in wide.runs) <= last
 
 
 def test_the_nearest_miss_has_its_price():
     nearest = r"1,500 USD .* nearest .* costs [\d,]+ USD"
     with pytest.raises(Infeasible, match=nearest) as miss:
-        plan(1500, LLAMA)
+        plan(1500, LLAMA, **ONE)
     said = str(miss.value)
     dollars = float(said.split("costs ")[1].split(" USD")[0].replace(",", ""))
-    assert plan(dollars, LLAMA, most=1)
+    assert plan(dollars, LLAMA, **ONE)
     with pytest.raises(Infeasible):
-        plan(dollars - 0.5, LLAMA)
+        plan(dollars - 0.5, LLAMA, **ONE)
     with pytest.raises(Infeasible, match="no 8 like cards"):
-        plan(50000, "llama-3.1-405b:bf16")
+        plan(50000, "llama-3.1-405b:bf16", **ONE)
 
 
 def test_cards_stand_on_risers_and_two_supplies_where_one_does_not_carry_them():
     """Four thick cards lie over one another on any board; an open frame has room."""
-    found = plan(11000, LLAMA, most=1, circuit=240)[0]
+    found = plan(11000, LLAMA, circuit=240, **ONE)[0]
     assert (len(found.gpus), len(found.risers), len(found.psu)) == (4, 4, 2)
     assert sum(dollars for _, dollars in found.bill) == found.total <= 11000
 
 
 def test_a_card_without_a_rate_in_the_format_is_left_out():
     """A Tesla P40 publishes none in bf16; others do."""
-    found = plan(20000, "llama-3-8b:bf16", most=1)[0]
+    found = plan(20000, "llama-3-8b:bf16", **ONE)[0]
     assert found.runs[0].decode > 0
 
 
 def test_prices_are_of_the_date_and_noise_adds_as_power():
     with pytest.raises(Infeasible):
-        plan(5000, LLAMA, date="2010")
+        plan(5000, LLAMA, date="2010", **ONE)
     card = catalogue.part("rtx_3090", "gpu")
     assert price(card, None) >= 0 and price(card, "1999") is None
     loud = next(p for p in catalogue.parts("cooler") if "noise" in p.values)
     assert loudness([loud, loud]) == pytest.approx(loud["noise"] + 3.01, abs=0.01)
     with pytest.raises(Infeasible):
-        plan(5000, LLAMA, noise=1)
+        plan(5000, LLAMA, noise=1, **ONE)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import pytest
 
 from stacklib import cost, diy
 from stacklib.cost.spans import span
-from stacklib.diy.silicon.realism import two_cards
-from stacklib.diy.silicon.timeline import own_chip
+from stacklib.diy.silicon.realism import own_chip, two_cards
 from stacklib.quantity import UnknownName, quoted
 
 
@@ -51,5 +50,3 @@ def test_tens_of_millions_are_masks_and_no_wafer():
     assert parts["masks"].low.si > 500 * span(cost.wafer_price("n3")).high.si
     summed = sum(parts[name].low.si for name in ("design", "masks", "wafers"))
     assert parts["total"].low.si == summed
-    with pytest.raises(ValueError, match="lot"):
-        own_chip(lot=0)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from stacklib import diy
 from stacklib.accelerators.rtl.netlist import read
 from stacklib.diy.silicon import cells, pins
-from stacklib.diy.silicon.checklist import RULES
-from stacklib.diy.silicon.info import InfoError, read_info
+from stacklib.diy.silicon.checklist import RULES, InfoError, read_info
 from stacklib.diy.silicon.tapeout import TILES, core, die, growth
 from stacklib.diy.silicon.verilog import modules
 from stacklib.pages.diy.tapeout.handed import INFO

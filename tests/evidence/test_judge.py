@@ -258,6 +258,7 @@ def test_a_proposition_is_true_false_or_depends_and_has_its_ground():
     [
         (lambda: Finding.true("We know."), "name the document"),
         (lambda: Finding.cited("Everybody says so."), "name the document"),
+        (lambda: Finding.cited("Source: a firm (recalled)."), "not our memory"),
         (lambda: Finding.open("Nobody knows."), "what would settle it"),
         (lambda: plant(Finding.true("Source: a paper.")), "is no ratio"),
         (lambda: plant(Finding.cited("Source: a paper."), YES), "true, false"),

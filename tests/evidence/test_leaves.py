@@ -127,6 +127,23 @@ def test_what_counts_things_or_has_a_record_may_stand(tree):
     assert leaf_faults(plant(tree)) == []
 
 
+def test_figures_of_one_document_may_refute_and_its_own_may_but_agree():
+    assert leaf_faults(plant(quote(900, "quotes/a", "FLOP/B") / quote(2, "q"))) == []
+    own = ledger.get(RIDGE).source
+    one, two = (quote(n, f"quotes/{n}", "FLOP/B", own) for n in (70, 78))
+    row = plant(one + two)
+    assert (row.verdict, leaf_faults(row)) == ("agrees with its source", [])
+    assert row.reason.startswith(f"It follows from figures of {ledger.titled(own)}")
+    assert plant(one + quote(78, "quotes/b", "FLOP/B")).verdict == "reproduced"
+
+
+@pytest.mark.rows(("many", "made"), [(1725, True), (1700, False), (4096, False)])
+def test_a_condition_made_to_fit_is_caught(many, made):
+    asked = spec(2**18, key="a.b", unit="FLOP/B") / chosen(many, label="tokens")
+    faults = leaf_faults(plant(Finding(spec(64), then=asked, condition="x")))
+    assert any("tokens = 1725: made to fit" in fault for fault in faults) is made
+
+
 def test_a_payload_multiplied_back_is_the_quote_itself():
     lane = spec(157.25, key="link/x.lane_rate")
     made = Source("derived: quoted payload over line rate", "", "2026-11-28", "vendor")

@@ -111,6 +111,7 @@ test_a_source_of_no_external_claim_is_refused = refusals(
     ({RIDGE: "A data sheet"}, "'h200-ridge' is no claim of verdict 'external'"),
     ({"fa3-740": " "}, "'fa3-740' names no source"),
     ({"fa3-740": 3}, "'fa3-740' names no source"),
+    ({"fa3-740": "A paper (recalled)"}, "'fa3-740' rests on memory"),
     by=ledger.checked_sources,
     error=LedgerError,
 )

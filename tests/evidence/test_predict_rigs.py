@@ -6,12 +6,14 @@ from statistics import median
 
 import pytest
 
+from stacklib import hardware
 from stacklib.evidence import measurements
 from stacklib.evidence.calibrate import bands
 from stacklib.evidence.calibrate.public import rig_misses
 from stacklib.evidence.predict import Refusal, predictor, regime
 from stacklib.evidence.predict.rigs import split_of
 from stacklib.hardware.errors import error_band
+from stacklib.pages.diy import rig as page
 
 from .made_row import row
 
@@ -77,6 +79,25 @@ def test_bands_hold_rows_of_others():
     for split in ("layers", "tensors", "one card"):
         band = error_band(f"J/decode/{split}")
         assert 0.7 < band.low < 1 < band.high < 2.2
+
+
+def test_section_9_3_scores_them_as_the_bands_do():
+    told = page.scores("split")
+    assert sum(one["rows"] for one in told) == page.rows().si - 1  # one of its own kind
+    assert all(one["in the band"] > 0.88 for one in told)
+    assert page.predicted("J-F224").si == pytest.approx(1.144, abs=0.03)
+    assert len(page.scores("card")) == page.RIGS
+
+
+def test_why_hbm_cards_are_late_in_16_bits():
+    """Two cards of like bandwidth part as their SMs' cycles do, not as memories do."""
+    rows = {one.id: one.value for one in measurements.public() if one.family == "J"}
+    cards = [hardware.get(key) for key in ("a100_pcie_80gb", "h100_pcie")]
+    memory, later = (card.memory_bandwidth.si for card in cards)
+    cycles, more = (card.compute_units.si * card.clock.si for card in cards)
+    assert later / memory < 1.1 < 1.25 < more / cycles
+    for one, other in (("J-0181", "J-0213"), ("J-0182", "J-0214")):  # 70B in 16 bits
+        assert rows[other] / rows[one] == pytest.approx(more / cycles, rel=0.02)
 
 
 def test_nvlink_and_lanes_where_one_repository_contradicts_itself():

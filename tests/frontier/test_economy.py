@@ -283,7 +283,7 @@ def test_contracts_by_the_year_and_the_watt():
     assert [s.told.to("%").value for s in deals.shares()] == pytest.approx([60, 57, 50])
     # A higher margin on fewer sales is the smaller profit.
     assert deals.profits().si == pytest.approx(13.5 / (0.54 * 33.73))
-    assert deals.oil().si == pytest.approx(103e6 * 69 * 365)
+    assert deals.oil().si == pytest.approx(103.92e6 * 69 * 365)
 
 
 def test_what_each_named_bet_waits_for():

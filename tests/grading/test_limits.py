@@ -1,11 +1,14 @@
 """What a reader's code may do to the grader: nothing. Each planted, each named."""
 
+import faulthandler
 import os
+import signal
 
 import pytest
 
 from stacklib import grading
-from stacklib.grading import Limits, runner
+from stacklib.cli import main
+from stacklib.grading import Limits, guards, launch, runner
 
 BODIES = {
     "exception": ("return 1 / 0", 21, "ZeroDivisionError: division by zero  [return"),
@@ -30,12 +33,13 @@ BODIES = {
 @pytest.mark.parametrize("name", BODIES)
 def test_a_broken_answer_is_named_with_its_line(checkout, name):
     body, line, message = BODIES[name]
-    (test,) = checkout.grade(body).tests
+    graded = checkout.grade(body)
+    (test,) = graded.tests
     assert test.state == "error"
     assert message in test.message
     assert test.line == line
     place = f"01_read_time.py:{line}" if line else "01_read_time.py"
-    assert checkout.grade(body).messages[0].startswith(f"{place}: test_read_time: ")
+    assert graded.messages[0].startswith(f"{place}: test_read_time: ")
 
 
 @pytest.mark.parametrize(
@@ -240,6 +244,39 @@ def test_a_fresh_interpreter_gives_the_same_verdicts(checkout):
         report = grading.check("1.1", root=checkout.root, timeout=1.0)
         assert [r.state for r in report] == [state]
         assert report.passed == (state == "pass")
+
+
+# What Windows has not; the child's side goes before its imports.
+LACKING = {
+    os: ("fork", "setsid", "killpg", "posix_spawn", "sysconf"),
+    signal: ("setitimer", "SIGPROF", "SIGXCPU"),
+    faulthandler: ("register",),
+}
+
+
+def test_a_system_without_signals_groups_and_limits_grades_too(
+    checkout, monkeypatch, capsys
+):
+    gone = ["import sys, os, signal, faulthandler; sys.modules['resource'] = None"]
+    for module, names in LACKING.items():
+        for name in names:
+            gone.append(f"del {module.__name__}.{name}")
+            monkeypatch.delattr(module, name)
+    monkeypatch.setattr(launch, "BOOT", "; ".join([*gone, launch.BOOT]))
+    monkeypatch.setattr(guards, "resource", None)
+    asked = ["check", "1.1", "--root", str(checkout.root), "--timeout", "0.5"]
+    for body, status, says in (
+        ("return BYTES / 2", 0, "pass"),
+        (
+            "while True: pass",
+            1,
+            "01_read_time.py:21: test_read_time: stopped after 0.5",
+        ),
+    ):
+        checkout.path.write_text(checkout.answered(body))
+        assert main(asked) == status
+        told = capsys.readouterr()
+        assert says in told.out and "no memory; an exercise is stopped" in told.err
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])

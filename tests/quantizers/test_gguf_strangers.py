@@ -160,7 +160,9 @@ def spoilt(whole: bytes, draw: random.Random) -> bytes:
     """A file with some bytes, words or stretches of it changed."""
     data = bytearray(whole)
     for _ in range(draw.choice((1, 1, 2, 4))):
-        at, how = draw.randrange(len(data)), draw.randrange(6)
+        at, how = draw.randrange(len(data) or 1), draw.randrange(6)
+        if not data:
+            break
         if how == 0:
             data[at] = draw.choice((0, 1, 2, 127, 128, 255, draw.randrange(256)))
         elif how == 1:

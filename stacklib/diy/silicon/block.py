@@ -5,9 +5,10 @@
     softmax   2^(s - max) by a table of sixteen fractions and a shift, over their sum
     residual  sixteen bits, seven of them a fraction
 
-``run_block`` is loops, ``run_arrays`` the same on NumPy arrays, and ``float_block``
-what it stands for. Gains of the norms stand in the matrices that follow. Left out:
-positions, and bits that only long contexts need in the sum of the softmax.
+``run_arrays`` computes it on NumPy's whole numbers, which loops in its test equal bit
+for bit, and ``float_block`` is what it stands for. Gains of the norms stand in the
+matrices that follow. Left out: positions, and bits that only long contexts need in the
+sum of the softmax.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from stacklib.quantity.bounds import is_whole, whole
 
-from .fixed import HIGH, LOW, cut, rounded, shifted
+from .fixed import HIGH, LOW, cut, shifted
 
 Rows: TypeAlias = list[list[int]]
 FRACTION = 7  # bits of a residual's fraction
@@ -72,58 +73,6 @@ def drawn_block(width: int = 32, heads: int = 4, seed: int = 0) -> Block:
     return Block(width, heads, *made)
 
 
-def norm(row: Sequence[int]) -> list[int]:
-    """A residual over the root of its mean square, as eight bits."""
-    square = sum(x * x for x in row)
-    # The root with eight bits of fraction, one at least.
-    root = max(isqrt((square << 16) // len(row)), 1)
-    return [cut((2 * (x << 8 + NORMED) + root) // (2 * root)) for x in row]
-
-
-def times(matrix: Sequence[Sequence[int]], row: Sequence[int]) -> list[int]:
-    """Sums of products of a row with every row of a matrix."""
-    return [sum(w * x for w, x in zip(line, row, strict=True)) for line in matrix]
-
-
-def shares(scores: Sequence[int]) -> list[int]:
-    """Softmax of whole numbers with ``SCORE`` bits of fraction: parts of 2^15."""
-    most = max(scores)
-    powers = []
-    for score in scores:
-        steps, part = -(score - most >> SCORE), score - most & (1 << SCORE) - 1
-        # 2^-away = 2^(part/16) / 2^steps, and the table has half of that.
-        powers.append(2 * TABLE[part] >> steps if steps < 17 else 0)
-    total = sum(powers)
-    return [(p * ONE + total // 2) // total for p in powers]
-
-
-def run_block(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
-    """A block over residuals, each with those before it, as loops."""
-    size = block.width // block.heads
-    # Scores are sums with 2 * PASSED bits of fraction over the root of the size.
-    scale = round(LOG2E / size**0.5)
-    out: Rows = []
-    kept: list[Rows] = [[], [], []]
-    q, k, v = kept
-    for at, here in enumerate(check(block, tokens)):
-        normed = norm(here)
-        for rows, matrix in zip(kept, block[2:5], strict=True):
-            rows.append([rounded(t, NARROW) for t in times(matrix, normed)])
-        mixed: list[int] = []
-        for left in range(0, block.width, size):
-            cols = range(left, left + size)
-            dots = [sum(q[at][c] * k[s][c] for c in cols) for s in range(at + 1)]
-            weights = shares([shifted(d * scale, SCALED) for d in dots])
-            sums = [sum(w * v[s][c] for s, w in enumerate(weights)) for c in cols]
-            mixed += [rounded(total, 15) for total in sums]
-        more = times(block.out, mixed)
-        here = [x + shifted(t, BACK) for x, t in zip(here, more, strict=True)]
-        hidden = [max(rounded(t, NARROW), 0) for t in times(block.up, norm(here))]
-        more = times(block.down, hidden)
-        out.append([x + shifted(t, BACK) for x, t in zip(here, more, strict=True)])
-    return out
-
-
 def check(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
     """Python's whole numbers; refuses what is no residual of the block's width."""
     if not len(tokens):
@@ -137,7 +86,7 @@ def check(block: Block, tokens: Sequence[Sequence[int]]) -> Rows:
 
 
 def run_arrays(block: Block, tokens: Any) -> Any:
-    """``run_block`` in NumPy's whole numbers, all tokens at once."""
+    """A block over residuals, each with those before it, all tokens at once."""
     import numpy as np
 
     def normed(a: Any) -> Any:

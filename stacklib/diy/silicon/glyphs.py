@@ -16,7 +16,7 @@ from typing import Any
 
 from stacklib.quantity.bounds import whole
 
-from .fixed import HIGH, Convolution, Network, run_many
+from .fixed import HIGH, Convolution, Network
 
 SIDE = 12
 NAME = "glyphs"
@@ -24,14 +24,6 @@ DATA = Path(__file__).parent / "data"
 # Of each digit seven rows of five dots.
 ROWS = (DATA / "font.csv").read_text("utf-8").splitlines()
 FONT = tuple(zip(*map(str.split, ROWS), strict=True))
-EDGES = (
-    ((-1, -1, -1), (2, 2, 2), (-1, -1, -1)),
-    ((-1, 2, -1), (-1, 2, -1), (-1, 2, -1)),
-    ((2, -1, -1), (-1, 2, -1), (-1, -1, 2)),
-    ((-1, -1, 2), (-1, 2, -1), (2, -1, -1)),
-)
-MAPS = 8  # of the second layer
-TRAINED, SEED = 4000, 1
 
 
 def glyph(digit: int, pick: random.Random) -> list[list[list[int]]]:
@@ -54,31 +46,6 @@ def glyphs(count: int, seed: int = 1) -> tuple[list[Any], list[int]]:
     return [glyph(digit, pick) for digit in digits], digits
 
 
-def fit() -> Network:
-    """The network, its last layer by least squares on four thousand digits."""
-    import numpy as np
-
-    pick = random.Random(SEED)
-    strokes = [pick.choice((-3, -1, 0, 1, 3)) for _ in range(MAPS * len(EDGES) * 9)]
-    layers = (
-        Convolution(tuple((edge,) for edge in EDGES), (0,) * 4, 2, 2),
-        Convolution(np.reshape(strokes, (MAPS, -1, 3, 3)).tolist(), (0,) * MAPS, 4),
-    )
-    images, digits = glyphs(TRAINED, SEED)
-    features = run_many(Network(NAME, (1, SIDE, SIDE), layers), images)[-1]
-    flat = features.reshape(TRAINED, -1).astype(float)
-    columns = np.hstack([flat, np.full((TRAINED, 1), 64.0)])
-    wanted = 2.0 * np.eye(10)[digits] - 1
-    square = columns.T @ columns + 1e3 * np.eye(columns.shape[1])
-    found = np.linalg.solve(square, columns.T @ wanted)
-    found *= HIGH / np.abs(found[:-1]).max()
-    rounded = np.rint(found[:-1]).astype(int).T
-    kernels = rounded.reshape(10, *features.shape[1:]).tolist()
-    bias = np.rint(found[-1] * 64.0).astype(int).tolist()
-    last = Convolution(kernels, bias, last=True)
-    return Network(NAME, (1, SIDE, SIDE), (*layers, last))
-
-
 @cache
 def small_cnn() -> Network:
     """A network of three layers that reads digits of five by seven dots.
@@ -87,7 +54,7 @@ def small_cnn() -> Network:
     -------
     Network
         Two convolutions and a layer for ten digits, in whole numbers of eight bits, for
-        inputs of 12 x 12; the last layer is fitted, see ``fit``.
+        inputs of 12 x 12; the last layer is fitted.
 
     Examples
     --------

@@ -150,7 +150,7 @@ def fpga(network: Network, on: str | Fpga, *, clock: float | None = None) -> Des
     network : Network
         In whole numbers, such as ``small_cnn()``.
     on : str or Fpga
-        A device or its board, such as ``up5k`` or ``pynq_z2``.
+        A device, such as ``up5k`` or ``zynq_7020``.
     clock : float, optional
         Hertz; what designs on the device run at if left out.
 

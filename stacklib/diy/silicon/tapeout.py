@@ -36,11 +36,6 @@ class Tapeout(NamedTuple):
         """Share of the tiles that cells take."""
         return (self.placed / self.core).to("%").named("share of the core in use")
 
-    @property
-    def fits_one(self) -> bool:
-        """Whether one tile is enough."""
-        return self.tiles == "1x1"
-
 
 def die(tiles: str) -> tuple[Quantity, Quantity]:
     """Width and height of so many tiles, with the gap between two of them."""

@@ -22,8 +22,12 @@ kernel does.
   always (triton_ops/decode_attention.py; triton_attention_num_kv_splits); its prompts
   fetch nothing ahead (extend_attention.py: num_stages = 1).
 
-A matrix instruction of warp groups multiplies 64 queries, however few are asked. How
-many loads of a block wait for one another, rows of a single tile tell.
+A matrix instruction of warp groups multiplies 64 queries, however few are asked.
+
+SGLang's one kernel, Triton's stages and the sixteen shares of vLLM's Triton kernel are
+recalled, not read. Loads that wait for one another (``trips``, ``stalls``) and some
+``rows`` were chosen by the rows of a single tile: they lean on the measurements that
+they are held against, as a fitted factor does.
 """
 
 from __future__ import annotations

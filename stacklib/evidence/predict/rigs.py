@@ -7,6 +7,10 @@ speed is ``diy.power``'s, or that of two kinds of link (``link=nvlink vs 4x16+4x
 Software of before 2025 reads the cache for each query head. Refused: layers on the
 host's processor, boards of AMD and Intel on an Arm host, where drivers go through
 Vulkan, and whatever the database does not have.
+
+Left out: kernels of 2024 for weights of 16 bits read some 6.8 bytes a cycle and SM and
+no more. Cards with GDDR need less of each SM and do not show it; an A100 and an H100 in
+a slot, whose memories are about as fast, part as their cycles do, and both are late.
 """
 
 from __future__ import annotations

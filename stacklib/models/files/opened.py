@@ -9,9 +9,6 @@ from stacklib.quantity import UnknownName
 from ..database import get
 from ..language_model import LanguageModel
 from ..reading import ConfigError, load, reads
-from .gguf import from_gguf
-from .gguf_header import MAGIC
-from .safetensors import INDEX, from_config, from_safetensors
 
 # what is a file by its name, and no model of the database
 ENDINGS = (".gguf", ".safetensors", ".json")
@@ -51,6 +48,10 @@ def from_file(path: str | Path) -> LanguageModel:
     ConfigError
         As the reader of that kind does, and for a folder that holds none.
     """
+    from .gguf import from_gguf  # no name of the database needs the readers
+    from .gguf_header import MAGIC
+    from .safetensors import from_config, from_safetensors
+
     path = Path(path)
     with reads(path):
         if path.is_dir():
@@ -67,6 +68,9 @@ def from_file(path: str | Path) -> LanguageModel:
 
 
 def _from_folder(path: Path) -> LanguageModel:
+    from .gguf import from_gguf
+    from .safetensors import INDEX, from_config, from_safetensors
+
     if any(path.glob("*.safetensors")) or (path / INDEX).is_file():
         return from_safetensors(path)
     if (path / "config.json").is_file():

@@ -88,8 +88,8 @@ def test_every_choice_draws(place):
 
 JUDGED = [
     ("wse3-bandwidth", "wrong"),
-    ("groq-bandwidth", "right if"),
-    ("groq-vs-h100", "right if"),
+    ("groq-bandwidth", "wrong"),
+    ("groq-vs-h100", "wrong"),
     ("wse3-vs-h100", "close"),
     ("groq-attention-hw", "false"),
 ]

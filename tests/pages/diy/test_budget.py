@@ -67,8 +67,8 @@ def test_the_drawing_has_each_memory_and_its_way_out():
 
 
 def test_the_configurator_plans_as_the_package_does():
-    _, said = ask(live.explore, live.controls(), budget=10_000)
-    best = diy.plan(10_000, page.RUN, parts=live.parts(), most=1)[0]
+    _, said = ask(live.explore, live.controls(), budget=10_000, outlet="240")
+    best = diy.plan(10_000, page.RUN, parts=live.parts(), most=1, circuit=240)[0]
     assert said["rate"].startswith(f"{best.runs[0].decode:.3g}")
     spec, said = ask(live.explore, live.controls(), budget=2000)
     assert "costs" in spec["message"] and not said

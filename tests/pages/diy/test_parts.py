@@ -64,7 +64,7 @@ JUDGED = [
     ("tr7960x-wrx90", "false"),
     ("tr7960x-lanes-88", "cited"),
     ("build-total-8600", "reproduced"),
-    ("build-power-1500", "reproduced"),
+    ("build-power-1500", "close"),
     ("build-psu-1600", "false"),
     ("nvlink-bridge-unifies", "right if"),
 ]

@@ -32,7 +32,7 @@ def test_the_loop_takes_the_area_that_the_package_does():
 
 def test_wider_sums_and_operands_take_more_and_few_designs_fit():
     shares = [page.share(name).si for name in page.SHOWN]
-    fit = [page.made(name).fits_one for name in page.SHOWN]
+    fit = [page.made(name).tiles == "1x1" for name in page.SHOWN]
     assert fit == [share <= 0.75 for share in shares] and sum(fit) == 5
     assert page.share(page.WIDE) > page.share() > page.share(page.NARROW)
 
@@ -62,9 +62,8 @@ def test_masks_are_tens_of_millions_and_a_wafer_is_not():
 @pytest.mark.parametrize("design", page.SHOWN)
 def test_every_choice_draws(design):
     spec, said = ask(live.explore, live.controls(), design=design, fill=75)
-    assert (
-        said["cells"]
-        and ("does not fit" in spec["title"]) != page.made(design).fits_one
+    assert said["cells"] and ("does not fit" in spec["title"]) != (
+        page.made(design).tiles == "1x1"
     )
 
 

@@ -74,10 +74,11 @@ def test_the_drawing_and_every_choice():
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [
-        ("respin-cost", "wrong"),
+        ("respin-cost", "depends"),
         ("respin-delay", "open"),
         ("eda-fab-time", "cited"),
-        ("eda-metal-layers", "cited"),
+        ("eda-metal-layers", "true"),
+        ("dsoai-speedup", "wrong"),
         ("perf-team-cost", "open"),
     ],
 )

@@ -85,7 +85,7 @@ VERDICTS = {
     "two-orders-per-year",
     "open": "codesign-100x compute-per-intelligence-10x",
     "conflict": "codesign-100x-annual",
-    "cited": "inferencex-40-60x inferencex-50m",
+    "close": "inferencex-40-60x inferencex-50m",
 }
 
 

@@ -70,6 +70,9 @@ def test_claims_are_judged():
         "cadence-revenue-growth": "agrees with its source",
         "table-rental-h100": "close",
         "openai-cerebras-deal": "cited",
-        "agentic-cpu-per-gw": "open",
+        "agentic-cpu-per-gw": "cited",
+        "openai-trainium-138b": "conflict",
+        "gw-campus": "false",
+        "eda-duopoly-share": "close",
     }.items():
         assert pages.judge(id).verdict == verdict

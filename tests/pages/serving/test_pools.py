@@ -85,7 +85,7 @@ def test_balance_by_hand():
 
 def test_the_live_figure_says_what_the_page_computes():
     spec, said = readouts(prompt=4096, new=256, limit=20, readers=3)
-    assert said["one"] == f"{live.alone(4096, 256, 20):.3g} 1/s"
+    assert said["one"] == f"{live.alone(4096, 256, 20):.3g}"
     # The napkin's twelve answers are about what the best number of them is.
     limit = chosen(20, "ms", label="limit")
     assert live.alone(4096, 256, 20) == pytest.approx(page.one_pool(limit).si, rel=0.05)

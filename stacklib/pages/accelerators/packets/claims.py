@@ -27,13 +27,17 @@ def sets() -> Finding:
     )
 
 
-@claim("hexagon-365x")
+@claim("hexagon-365x", right_if="one of its threads is the vector unit")
 def gap() -> Finding:
-    """What the measurement's authors print."""
+    """The matrix unit over all vector threads, and over one, as it was measured."""
+    one = quoted("hexagon.hmx") / quoted("hexagon.hvx")
+    few, many = (quoted(f"hexagon.vectors_{end}") for end in ("low", "high"))
     return Finding(
-        quoted("hexagon.gap"),
-        why="The paper prints 12 TFLOP/s and 33 GFLOP/s, and calls it over 300 times. "
-        "The second is one thread of the vector unit; a chip has four to six.",
+        (one / many).named("matrix unit over all vector threads, most"),
+        to=(one / few).named("matrix unit over all vector threads, fewest"),
+        then=one.named("matrix unit over one vector thread"),
+        why="The paper measures one thread, of four to six that a chip has, and calls "
+        "it over 300 times.",
     )
 
 

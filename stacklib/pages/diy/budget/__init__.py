@@ -167,7 +167,6 @@ def builds() -> list[dict[str, Any]]:
                 "budget": chosen(budget, "USD", label="budget"),
                 "machine": name(build),
                 "bill": bill(budget),
-                "from the wall": wall(budget),
                 "tokens": pace(budget),
                 "least": pace(budget, "low"),
                 "most": pace(budget, "high"),

@@ -8,8 +8,7 @@ from typing import Any
 
 from stacklib import diy, models
 from stacklib.diy.silicon import block, glyphs, tiles
-from stacklib.diy.silicon.choice import Choice, weigh
-from stacklib.diy.silicon.devices import FAMILIES, device
+from stacklib.diy.silicon.devices import FAMILIES, Choice, device, weigh
 from stacklib.diy.silicon.fixed import flat, run, run_many
 from stacklib.diy.silicon.frame import on_arrays
 from stacklib.diy.silicon.pipeline import Design, room, tile_cycles

@@ -105,8 +105,6 @@ def rows() -> list[dict[str, Any]]:
                 "memory": device.memory_capacity,
                 "bandwidth": device.memory_bandwidth,
                 "7B": small.rate,
-                "least": small.low,
-                "most": small.high,
                 "70B": large,
                 "a token": small.joules,
             }

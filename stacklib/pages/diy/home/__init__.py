@@ -9,7 +9,7 @@ from stacklib import cost, diy
 from stacklib.cost.spans import Span, span
 from stacklib.cost.tokens import BreakEven, TokenBill
 from stacklib.diy.planned import Planned
-from stacklib.diy.silicon.timeline import own_chip
+from stacklib.diy.silicon.realism import own_chip
 from stacklib.pages.chain.posts import CONTEXT
 from stacklib.pages.diy import budget
 from stacklib.quantity import Quantity, chosen, counting, maximum, minimum, quoted

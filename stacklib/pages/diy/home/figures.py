@@ -23,7 +23,7 @@ def hours_spec(*, title: str) -> Spec:
         )
         for series, end, state in ((0, "low", "Iowa"), (2, "high", "Connecticut"))
     ]
-    for end, words in (("low", "cheapest"), ("high", "dearest")):
+    for end, words in (("low", "lowest"), ("high", "highest")):
         cost = page.rented(end).to("USD/Mtoken").value
         marks.append(
             rule(f"rented, {words}", "predicted", y=cost, series=1, device=device)

@@ -9,6 +9,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.cost.catalogue import part
 from stacklib.diy import Build, speed, verify
+from stacklib.diy.build import KIND_OF
 from stacklib.diy.findings import Finding
 from stacklib.diy.placing import Seat, place
 from stacklib.diy.rules import counted as grouped
@@ -16,17 +17,6 @@ from stacklib.quantity import Quantity, chosen, counting, quoted
 
 MODEL = "llama-3-70b:q4_k_m"
 MAINS = 120  # V: the outlet of the guide's reader
-FIELDS = (
-    "gpus",
-    "cpu",
-    "board",
-    "memory",
-    "psu",
-    "storage",
-    "case",
-    "cooling",
-    "risers",
-)
 LISTS = {
     "guide": "2 x rtx_5090, 7960x, wrx90e_sage_se, renegade_pro_128, "
     "straight_power_12_1500, 990_pro_4tb, enthoo_pro_2_server, xe360_tr5",
@@ -41,7 +31,7 @@ LIMIT = {"desktop": 200.0, "server": 200.0}  # W of a card
 @cache
 def build(name: str = "guide") -> Build:
     """One of the page's machines."""
-    parts: dict[str, Any] = dict(zip(FIELDS, LISTS[name].split(", "), strict=False))
+    parts: dict[str, Any] = dict(zip(KIND_OF, LISTS[name].split(", "), strict=False))
     return Build(**parts, limit=LIMIT.get(name))
 
 

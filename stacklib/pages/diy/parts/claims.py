@@ -30,12 +30,12 @@ def total() -> Finding:
 
 @claim("build-power-1500")
 def power() -> Finding:
-    """Cards, processor and the rest, as the supply gives them."""
+    """What all of it draws at the wall, where a machine draws."""
     why = (
-        f"Cards and processor alone draw {page.core().text()}; fans, drives, board and "
-        f"memory come on top, and at the wall it is {page.need('circuit').text()}."
+        f"At the wall. Cards and processor alone take {page.core().text()}; with fans, "
+        f"drives, board and memory the supply gives {page.need('supply').text()}."
     )
-    return Finding(page.need("supply"), why=why)
+    return Finding(page.need("circuit"), why=why)
 
 
 @claim("build-psu-1600")

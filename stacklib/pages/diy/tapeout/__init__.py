@@ -11,9 +11,8 @@ from stacklib.accelerators.rtl.netlist import read
 from stacklib.cost.spans import Span
 from stacklib.diy.silicon import cells, pins
 from stacklib.diy.silicon.checklist import RULES
-from stacklib.diy.silicon.realism import quoted_span
+from stacklib.diy.silicon.realism import Timeline, own_chip, quoted_span
 from stacklib.diy.silicon.tapeout import Tapeout
-from stacklib.diy.silicon.timeline import Timeline, own_chip
 from stacklib.evidence import results
 from stacklib.pages.figures_of import rows
 from stacklib.quantity import Quantity, chosen, counting, quoted

@@ -31,7 +31,7 @@ def costs_spec(*, title: str) -> Spec:
         mark |= {"role": "ratio"}
     return chart(
         title,
-        x=axis("Bits of the converter", limits=[2.5, 10.5]),
+        x=axis("Bits of the converter", limits=[1.5, 10.5]),
         y=axis("Cost (bits a byte)", log=True, limits=LIMITS),
         marks=marks,
     )

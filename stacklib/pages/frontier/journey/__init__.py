@@ -229,8 +229,7 @@ def compared() -> list[dict[str, Any]]:
         found, known = alone(key), key != THIS_MACHINE
         rows.append(
             {
-                "machine": f"{TP} x {get(key).short}" if known else "this machine",
-                "model": MODEL if known else "tiny",
+                "machine": f"{TP} x {get(key).short}" if known else "this one, tiny",
                 "a token": found.time,
                 "measured": found.measured,
                 "joules, least": end(found.joules, 0) if known else None,

@@ -99,7 +99,8 @@ def _bars(found: Journey, bars: str) -> list[Mark]:
     if bars == "joules" and found.token.gap is not None:
         ends = [at, at + found.token.gap[0].si]
         rows = [row - 0.3, row + 0.3]
-        marks.append(band("not explained", "impossible", x=ends, y=rows, role="part"))
+        gap = band("not explained", "impossible", x=ends, y=rows, at="key", role="part")
+        marks.append(gap)
     return marks
 
 

@@ -23,26 +23,14 @@ def netlist_on_tiles() -> d.Drawing:
         role=GATES,
         grow=0,
     )
-    clock = d.Box(
-        "clock",
-        [
-            d.line("the worst path", bold=True),
-            d.line("wires ", d.Shown(page.spent("wire"), "ns", 3)),
-            d.line("logic ", d.Shown(page.spent("logic"), "ns", 3)),
-        ],
-        role=WIRE,
-        grow=0,
-        lit=True,
-    )
     full = page.wire(False)
     edges = [
         d.Edge("netlist", "start", rate=full, full=full, arrow="end", role=WIRE),
         d.Edge("start", "end", rate=page.wire(), full=full, arrow="end", role=WIRE),
-        d.Edge("end", "clock", rate=page.wire(), full=full, arrow="end", role=WIRE),
     ]
-    row = netlist, _floor("start", False), _floor("end", True), clock
+    row = netlist, _floor("start", False), _floor("end", True)
     title = "Both take as little room: the swaps change who stands beside whom."
-    scene = d.joined(d.flow(*row, gap=34), *edges, margin=6)
+    scene = d.joined(d.flow(*row, gap=44), *edges, margin=6)
     return d.draw(scene, name="layout-tiles", title=title)
 
 
@@ -70,6 +58,5 @@ def _floor(name: str, annealed: bool) -> d.Box:
     told = [
         d.line(words, bold=True),
         d.line(page.wire(annealed), " tiles of wire"),
-        d.line(d.Shown(page.period(annealed), "ns", 4), " a cycle"),
     ]
     return d.Box(name, told, tiles, role=TILE, grow=0)

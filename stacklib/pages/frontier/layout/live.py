@@ -39,7 +39,7 @@ def explore(*, effort: float, seed: int, bits: int) -> Spec:
         y=axis("Row", limits=across(SIDE + 2), ticks=range(SIDE + 2)),
         marks=[
             cells(tiles, "tiles in use", "simulated", shade=0.4, series=0),
-            line(xs, ys, "worst path", "simulated", series=1),
+            line(xs, ys, "worst path", "simulated", at="key", series=1),
         ],
         readouts=[
             readout("wire", "Wire, tiles", counted(here.wire_length, "wire")),

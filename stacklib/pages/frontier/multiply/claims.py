@@ -2,7 +2,7 @@
 
 from stacklib.evidence import Finding, claim
 from stacklib.pages.frontier import multiply as page
-from stacklib.quantity import quoted
+from stacklib.quantity import chosen, quoted
 
 TOLD = f"The ends that are told multiply to {page.told().text()}, and thirty is one of "
 
@@ -65,6 +65,27 @@ def orders() -> Finding:
         quoted("epoch.price_science"),
         why=f"By benchmark it is from {quoted('epoch.price_least').text()} to "
         f"{quoted('epoch.price_most').text()} a year.",
+    )
+
+
+@claim("inferencex-40-60x")
+def a_year() -> Finding:
+    """The fall of one score's price, which is the low end."""
+    return Finding(
+        quoted("epoch.price_science"),
+        why="Of GPT-4's score on PhD-level science questions. The benchmark that the "
+        "document names counts tokens of one model, not quality, and has no such row.",
+    )
+
+
+@claim("inferencex-50m")
+def worth() -> Finding:
+    """GPUs of a full run, at a server's price for each."""
+    server = quoted("cluster_sheet.server") / chosen(8, label="GPUs of a server")
+    return Finding(
+        (quoted("inferencex.gpus") * server).named("GPUs of a full run"),
+        why="At what an H100 with its share of a server cost in 2024; most of the GPUs "
+        "are newer, and dearer.",
     )
 
 

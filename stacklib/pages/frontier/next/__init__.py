@@ -221,9 +221,7 @@ def dates() -> list[dict[str, Any]]:
         {
             "technique": row.technique,
             "described": row.paper_date,
-            "chip": row.chip,
-            "announced": row.announced,
-            "shipped": row.shipped or "never",
+            "chip": f"{row.chip}, {row.announced} (sold {row.shipped or 'never'})",
             "used at full size": f"{row.use}, {row.use_date}",
             "chip waited (months)": row.waited() if row.first == "hardware" else None,
         }

@@ -3,7 +3,12 @@
 from stacklib.evidence import Finding, claim
 from stacklib.frontier import deals
 from stacklib.pages.frontier import supply as page
-from stacklib.quantity import quoted
+from stacklib.quantity import Quantity, quoted
+
+
+def billions(value: Quantity) -> str:
+    """Dollars as a sentence says them."""
+    return f"{value.si / 1e9:,.3g} billion USD"
 
 
 @claim("eda-tam-2035")
@@ -15,10 +20,9 @@ def two_firms_sell_more() -> Finding:
         quoted("eda_market.2035"),
         to=other,
         verdict="conflict",
-        why="Backed out, the market began at "
-        f"{page.market().text(digits=3)}; two firms alone sold "
-        f"{page.sold().text(digits=3)} (one figure from memory). "
-        f"{page.needs().text(digits=3)} a year would do.",
+        why=f"Backed out, the market began at {billions(page.market().low)} to "
+        f"{billions(page.market().high)}; two firms alone sold "
+        f"{billions(page.sold())}. {page.needs().text(digits=3)} a year would do.",
     )
 
 
@@ -29,6 +33,50 @@ def grew() -> Finding:
     grown = (now / then - 1).to("%").text(digits=3)
     return Finding(
         quoted("cadence.growth"), why=f"Its two quarters, as printed there: {grown}."
+    )
+
+
+@claim("eda-duopoly-share")
+def two_of_all() -> Finding:
+    """A quarter of each over all that the trade association counts."""
+    two = quoted("synopsys.q4_2023") + quoted("cadence.q1_2024")
+    return Finding(
+        (two / quoted("semi_edmd.q4_2023")).to("%").named("two firms' share"),
+        why="Quarters about the end of 2023, blocks of design and services counted on "
+        "both sides; the three quarters do not end on one day.",
+    )
+
+
+@claim("openai-trainium-138b")
+def two_contracts() -> Finding:
+    """Both added, and the second alone."""
+    first, more = quoted("deal_openai.first"), quoted("deal_openai.more")
+    return Finding(
+        (first + more).named("both contracts"),
+        to=more,
+        verdict="conflict",
+        why="Some reports add the second to the first, others have the first grow to "
+        "it. Amazon's own words are that it is expanded by so much.",
+    )
+
+
+@claim("gw-campus")
+def first_ones() -> Finding:
+    """What a tracker of sites counts."""
+    return Finding.false(
+        "Five sites were likely to reach 1 GW in 2026: the first ones, and no routine. "
+        "Source: Epoch AI, Frontier Data Centers Hub, 2025-11-04 "
+        "(einpresswire.com/article/864214321, read 2026-11-29, secondary)."
+    )
+
+
+@claim("kernel-engineer-cost")
+def paid() -> Finding:
+    """The lowest and the highest level of one employer's list."""
+    return Finding(
+        quoted("kernel_engineer.low"),
+        to=quoted("kernel_engineer.high"),
+        why="In all, at one employer in one valley, in 2026.",
     )
 
 
@@ -44,7 +92,7 @@ def co_packaged() -> Finding:
     """A projection, and where it begins."""
     return Finding.cited(
         "Source: IDTechEx, as told by ico-optics.org (read 2026-11-29, secondary). "
-        f"Backed out, it begins at {page.market('cpo-market-2036').low.text(digits=3)}."
+        f"Backed out, it begins at {billions(page.market('cpo-market-2036').low)}."
     )
 
 
@@ -70,11 +118,12 @@ def cooled() -> Finding:
 
 @claim("agentic-cpu-per-gw")
 def processors() -> Finding:
-    """What it would take from GPUs."""
-    return Finding.open(
-        f"Four times the processors take {page.fewer(page.MORE).text(digits=2)} of a "
-        "gigawatt's GPUs. To settle it: processor seconds of an agent's request in a "
-        "production trace."
+    """Told with a product, and what it would take from GPUs."""
+    return Finding.cited(
+        "Source: Rene Haas of Arm, as theagenttimes.com of 3 July 2026 and kad8.com "
+        "tell it (read 2026-11-29, secondary): 120 million cores a gigawatt where 30 "
+        "million were. A forecast of who sells them; four times the processors take "
+        f"{page.fewer(page.MORE).text(digits=2)} of a gigawatt's GPUs."
     )
 
 
@@ -82,6 +131,6 @@ def processors() -> Finding:
 def oil() -> Finding:
     """The bar, and no date."""
     return Finding.open(
-        f"The world pays {deals.oil().text(digits=3)} a year for oil (from memory). To "
-        "settle it: a year, and audited sales of inference."
+        f"The world pays {billions(deals.oil())} a year for oil. To settle it: a year, "
+        "and audited sales of inference."
     )

@@ -69,13 +69,13 @@ def in_the_node() -> Finding:
 
 @claim("deepep-rdma-58")
 def between_nodes() -> Finding:
-    """What a full port seems to carry, where a node's own copies count too."""
+    """As the page prints it, and what a full port would seem to carry."""
     return Finding(
-        page.seeming(64),
-        to=page.seeming(32),
-        why=f"A port carries {page.nic().text()}. Copies for the token's own node are "
-        "counted in the published rate and never pass the port, so a full one seems to "
-        "carry more, on 64 GPUs and on 32.",
+        measured("D-0195"),
+        to=measured("D-0196"),
+        why=f"On 16 GPUs and on 32. A port carries {page.nic().text()}. Copies for the "
+        "token's own node are counted in the published rate and never pass the port, "
+        f"so a full one would seem to carry {page.seeming(32).text()} on 32.",
     )
 
 

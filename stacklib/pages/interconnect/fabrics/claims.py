@@ -34,12 +34,12 @@ def ethernet() -> Finding:
 
 @claim("ib-cost-premium")
 def premium() -> Finding:
-    """A matter of contracts."""
-    return Finding.cited(
-        "Procurement. Source: introl.com, InfiniBand against Ethernet, 2025, which has "
-        f"2.3 times in all, and {page.SHEET}: a 64-port switch of another maker at "
-        "36,000 USD where NVIDIA's own costs about 50,000. Cables and optics are the "
-        "same parts for both."
+    """A matter of contracts: what one seller of both prints."""
+    return Finding(
+        quoted("introl.premium"),
+        why=f"In all, by one seller's comparison of 2025. By {page.SHEET} a 64-port "
+        "switch of another maker costs 36,000 USD where NVIDIA's own costs about "
+        "50,000; cables and optics are the same parts for both.",
     )
 
 

@@ -113,10 +113,9 @@ def lost_factor() -> Finding:
         counted(exponent_of_head, LONG, label="exponent of the head size"),
         why="The number of tiles is N over a tile's rows, which are M over d: N d / M "
         "tiles read N d numbers each, N squared d squared over M. In the quoted form "
-        "one d is lost, a factor of the head size in bytes, though a ratio of two "
-        f"between exponents is still called close here. At {LONG:,} tokens it would "
-        f"be {quoted / 1e6:.2g} million numbers, fewer than the queries alone, which "
-        f"are {LONG * HEAD / 1e6:.2g} million.",
+        f"one d is lost, a factor of the head size. At {LONG:,} tokens it would be "
+        f"{quoted / 1e6:.2g} million numbers, fewer than the queries alone, which are "
+        f"{LONG * HEAD / 1e6:.2g} million.",
     )
 
 

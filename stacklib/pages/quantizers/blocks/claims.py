@@ -104,7 +104,7 @@ def finer_blocks() -> Finding:
     return Finding.depends(
         "the scales of both are kept as finely",
         f"Source: {SCHEMES['mxfp8_e4m3'].source}, which calls the finer one more "
-        "precise. With scales in FP32, {fine} numbers instead of "
+        f"precise. With scales in FP32, {fine} numbers instead of "
         f"{coarse} gain {min(sizes):.1f} to {max(sizes):.1f} dB on {', '.join(DRAWN)}. "
         f"But MXFP8's scale is a power of two, rounded down by the standard, and with "
         f"it {fine} numbers lose {-max(shipped):.1f} to {-min(shipped):.1f} dB against "

@@ -15,7 +15,7 @@ from stacklib.quantity import Quantity, bytes_per_element, chosen, counting, one
 from stacklib.serving import Account
 
 CROWD, SMALL_BATCH, SESSION = 64, 32, 50_000  # sequences; tokens of the long prompt
-FEW, MANY = 15, 30  # sequences that use a few hundredths of the peak
+FEW, MANY = 16, 32  # sequences that use a few hundredths of the peak
 ONE_BYTE, ALONE = "weights have one byte", "one sequence is served alone"
 
 

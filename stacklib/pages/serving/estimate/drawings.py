@@ -20,11 +20,11 @@ def two_steps() -> d.Drawing:
 
 
 def _step(batch: int, whole: Quantity) -> d.Node:
-    """What a step reads, what it takes, and what comes out."""
+    """What a step reads, and what comes out."""
     many = chosen(batch, label="conversations in the step")
     weights, cache = page.weights(batch), page.cache(batch)
     parts = (("weights", weights, WEIGHTS, True), ("caches", cache, CACHE, True))
-    head = d.line("a step of ", many, ": ", page.tpot(batch), bold=True)
+    head = d.line("a step of ", many, bold=True)
     told = d.line(
         "weights ",
         d.Shown(weights.named(f"weights, a step of {batch}"), "GB"),

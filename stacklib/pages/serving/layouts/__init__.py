@@ -218,10 +218,10 @@ def silicon() -> list[dict[str, Any]]:
             continue
         listed.append(
             {
-                "chip": one.device.replace("_", " "),
+                "chip": hardware.get(one.device).short,
                 "chips": chosen(one.chips, label=f"chips, {one.device}"),
-                "at the cheapest": one.cost.low,
-                "at the dearest": one.cost.high,
+                "at the lowest quotes": one.cost.low,
+                "at the highest": one.cost.high,
                 "operations a byte": one.flop_per_byte,
             }
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib.pages.serving import pools as page
+from stacklib.pages.serving.queue import per_second
 from stacklib.plots.live import choices
 from stacklib.plots.marks import Spec, axis, chart, line, rule
 from stacklib.plots.spec import readout
@@ -61,8 +62,8 @@ def explore(*, prompt: int, new: int, limit: int, readers: int) -> Spec:
     }
     top = max(map(max, both.values()))
     return chart(
-        f"At {limit} ms per token {'two pools' if two > one else 'one pool'} serves "
-        "more.",
+        f"At {limit} ms per token "
+        f"{'two pools serve' if two > one else 'one pool serves'} more.",
         x=axis("Limit of a token (ms)", log=True, limits=[13, 110]),
         y=axis("Requests per second", limits=[0, 1.1 * top]),
         marks=[
@@ -73,8 +74,8 @@ def explore(*, prompt: int, new: int, limit: int, readers: int) -> Spec:
             rule("limit", "predicted", x=limit),
         ],
         readouts=[
-            readout("one", "One pool", one, unit="1/s", digits=3),
-            readout("two", "Two pools", two, unit="1/s", digits=3),
+            readout("one", "One pool, a second", per_second(one), digits=3),
+            readout("two", "Two pools, a second", per_second(two), digits=3),
         ],
         about={"device": page.DEVICE},
     )

@@ -184,19 +184,14 @@ def told(row: str) -> Quantity:
     return quoted(f"token_bill.{row}", f"{row}, as printed")
 
 
-def printed(unit: str, of: str = "") -> float:
-    """Its rows added up, or its shares where ``of`` is ``"_share"``."""
-    return sum(quoted(f"token_bill.{row}{of}").to(unit).value for row in ROWS)
+def printed(unit: str) -> float:
+    """Its rows added up."""
+    return sum(told(row).to(unit).value for row in ROWS)
 
 
 def told_total() -> Quantity:
     """Its rows added up."""
     return counted(printed, UNIT, unit=UNIT, label="the printed rows together")
-
-
-def cooled() -> float:
-    """The printed row of power times what the printed PUE adds."""
-    return told("power").to(UNIT).value * (quoted("token_bill.pue").si - 1)
 
 
 def exponent(context: int) -> float:

@@ -34,26 +34,24 @@ def total() -> Finding:
 
 
 @claim("token-cost-sum")
-def whole() -> Finding:
-    """The six printed rows added up."""
-    return Finding(page.told_total(), why="Its own arithmetic, whatever the rows are.")
-
-
-@claim("token-cost-shares-sum")
-def shares() -> Finding:
-    """The six printed percentages added up."""
-    label = "the printed shares together"
-    added = counted(page.printed, "%", "_share", unit="%", label=label)
-    return Finding(added, why="Its own arithmetic, and they follow from the rows.")
+@claim("token-cost-shares-sum", "_share")
+def whole(of: str = "") -> Finding:
+    """The six printed rows, or their percentages, added up."""
+    first, *more = (quoted(f"token_bill.{row}{of}") for row in ROWS)
+    return Finding(
+        sum(more, first).named("the six printed together"),
+        why="Whatever the rows are; the percentages follow from them.",
+    )
 
 
 @claim("token-cost-capital", "capital")
 @claim("token-cost-power", "power")
 @claim("token-cost-storage", "storage")
 @claim("token-cost-network", "network")
+@claim("token-cost-cooling", "cooling")
 @claim("token-cost-labour", "people")
 def one_row(name: str) -> Finding:
-    """A row of the same bill, from quotes."""
+    """A row of the same bill, from quotes; cooling is what the PUE adds to power."""
     found, hour = page.theirs().rows[name], page.theirs().hourly[name]
     return Finding(
         found.middle.to(UNIT),
@@ -69,17 +67,6 @@ def power_share() -> Finding:
     return Finding(
         (bill.rows["power"].middle / bill.total.middle).to("%").named("power's share"),
         why=f"{found.text('%')} by the quotes: most of the bill is the chip. {LINKED}",
-    )
-
-
-@claim("token-cost-cooling")
-def cooling() -> Finding:
-    """The table's own power row times the PUE beside it, less one."""
-    own = page.theirs().rows["cooling"]
-    return Finding(
-        counted(page.cooled, unit=UNIT, label="cooling of the printed power"),
-        why="It follows from the row above it, whatever that is worth. From first "
-        f"principles cooling is {own.text()}. {LINKED}",
     )
 
 

@@ -10,7 +10,7 @@ TICKS = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def used_spec(*, title: str) -> Spec:
-    """Cheapest and dearest quotes of an owned machine, and its hours rented."""
+    """Lowest and highest quotes of an owned machine, and its hours rented."""
     found = page.either()
     rents, owned = found.rented, [page.bill(page.TOGETHER, used).total for used in USED]
     marks = [
@@ -22,9 +22,9 @@ def used_spec(*, title: str) -> Spec:
             series=0,
             device=page.DEVICE,
         )
-        for end, words in (("low", "cheapest"), ("high", "dearest"))
+        for end, words in (("low", "lowest"), ("high", "highest"))
     ]
-    for end, words in (("low", "cheapest"), ("high", "dearest")):
+    for end, words in (("low", "lowest"), ("high", "highest")):
         price = getattr(rents, end).to(page.UNIT).value
         marks.append(
             rule(f"rented, {words}", "predicted", y=price, series=1, device=page.DEVICE)

@@ -53,12 +53,12 @@ def _price(batch: int, hours: int, years: int, power: int) -> Span:
 
 
 def explore(*, cents: int, batch: int, hours: int, years: int, power: int) -> Spec:
-    """Hours that each batch needs at the cheapest and the dearest quotes."""
+    """Hours that each batch needs at the lowest and the highest quotes."""
     price = chosen(cents / 100, UNIT, "price of a million tokens")
     always = {each: _price(each, DAY, years, power) for each in BATCHES}
     needs = {
         words: [DAY * (getattr(always[b], end) / price).si for b in BATCHES]
-        for words, end in (("cheapest quotes", "low"), ("dearest quotes", "high"))
+        for words, end in (("lowest quotes", "low"), ("highest quotes", "high"))
     }
     point = _price(batch, hours, years, power)
     return chart(
@@ -87,4 +87,4 @@ def _word(price: Quantity, cost: Span) -> str:
     """Whether it pays: at all quotes, at some, or at none."""
     if price >= cost.high:
         return "pays at every quote"
-    return "pays at the cheapest quotes" if price >= cost.low else "does not pay"
+    return "pays at the lowest quotes" if price >= cost.low else "does not pay"

@@ -10,61 +10,42 @@ WORDS = {
     "cxl": ("CXL memory", "TB", "layer-2"),
     "drive": ("a drive", "TB", "layer-5"),
 }
+OTHER = "another server"
 
 
 def where_a_cache_may_go() -> d.Drawing:
-    """A chip's memory, what lies below it, and the rail to another server."""
-    link = hardware.link("ib-ndr")
-    port = link.link_bandwidth.across(1)
-    full = page.tiers()["host"].bandwidth
-    own = page.memory()
-    told = [
-        d.line("a chip's own memory", bold=True),
-        (
-            d.Shown(own.capacity.named("the chip's memory"), "GB"),
-            ", read at ",
-            d.Shown(own.bandwidth.named("its bandwidth"), "TB/s"),
-        ),
-    ]
-    hbm = d.Box("HBM", told, role="layer-4", lit=True)
-    ways: list[d.Node] = []
+    """A chip's memory, what hangs on it, and the rail to another server."""
+    own, rates, places = page.memory(), {}, []
     for key, (words, unit, role) in WORDS.items():
         tier = page.tiers()[key]
-        rate = tier.bandwidth.named(f"way to {words}")
-        pipe = d.Pipe(
+        rates[words] = tier.bandwidth.named(f"way to {words}")
+        held = d.Shown(tier.capacity.named(f"room of {words}"), unit, 2)
+        told = [d.line(words, bold=True), ("room for ", held)]
+        places.append(d.Box(words, told, role=role))
+    rates[OTHER] = hardware.link("ib-ndr").link_bandwidth.across(1).named("one rail")
+    told = [d.line(OTHER, bold=True), "a rail for each chip"]
+    places.append(d.Box(OTHER, told, role="layer-6"))
+    told = [
+        d.line("a chip's own memory", bold=True),
+        (d.Shown(own.capacity.named("the chip's memory"), "GB"), ", read at"),
+        (d.Shown(own.bandwidth.named("its bandwidth"), "TB/s"),),
+    ]
+    hbm = d.Box("HBM", told, role="layer-4", lit=True)
+    full = rates["host memory"]
+    edges = [
+        d.Edge(
             "HBM",
             words,
-            rate,
-            full,
-            [(d.Shown(rate, "GB/s", 3),)],
-            down=(True, True),
-            both=True,
-            least=46.0,
+            rate=rate,
+            full=full,
+            arrow="both",
+            label=(d.Shown(rate, "GB/s", 3),),
+            role="layer-2",
         )
-        held = d.Shown(tier.capacity.named(f"room of {words}"), unit, 2)
-        box = d.Box(words, [d.line(words, bold=True), ("room for ", held)], role=role)
-        ways.append(d.below(pipe, box, gap=0))
-    rate = port.named("one rail")
-    rail = d.Pipe(
-        "HBM",
-        "another server",
-        rate,
-        full,
-        [(d.Shown(rate, "GB/s", 3),)],
-        down=(True, True),
-        both=True,
-        least=46.0,
-    )
-    other = d.Box(
-        "another server",
-        [d.line("another server", bold=True), "a rail for each chip"],
-        role="layer-6",
-    )
-    ways.append(d.below(rail, other, gap=0))
+        for words, rate in rates.items()
+    ]
+    wide = d.below(hbm, d.right_of(*places, gap=10, even=True), gap=60)
+    phone = d.right_of(hbm, d.below(*places, gap=16), gap=78)
     title = "What does not fit goes down a link, and each is narrower than the memory."
-    return d.draw(
-        d.below(hbm, d.flow(*ways, gap=10, even=True), gap=0),
-        name="kv-tiers",
-        title=title,
-        devices=[page.DEVICE],
-    )
+    scene = d.Either(d.joined(wide, *edges), d.joined(phone, *edges))
+    return d.draw(scene, name="kv-tiers", title=title, devices=[page.DEVICE])

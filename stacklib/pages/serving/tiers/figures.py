@@ -34,10 +34,10 @@ def missed_spec(*, title: str) -> Spec:
         x=axis(
             "Blocks that fit",
             log=True,
-            limits=[14, 1300],
+            limits=[18, 2400],
             ticks=TICKS,
             names=[str(room) for room in TICKS],
         ),
         y=axis("Misses over LRU's", limits=[0.4, 2.1]),
-        marks=[rule("as claimed", "claimed", y=told), *curves],
+        marks=[rule("as claimed", "claimed", y=told, series=5), *curves],
     )
