@@ -155,8 +155,11 @@ def prompts_between(case: Case) -> Cause | None:
     brings: Brought = (None, "the log names no chunk")
     if chunk and chunk.value >= 2:
         sizes = (int(chunk.value) // 2, int(chunk.value))
-        half, full = ((*case.lines, *case.setting.prompt(n)) for n in sizes)
-        brings = gain(GAP, half, full), ""
+        try:
+            half, full = ((*case.lines, *case.setting.prompt(n)) for n in sizes)
+            brings = gain(GAP, half, full), ""
+        except Infeasible as much:  # no prompt of a whole chunk can be there
+            brings = None, str(much)
     return case.cause("prompts", [case.load.prompt_rate, chunk], brings, share=share)
 
 

@@ -4,7 +4,7 @@ import math
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from stacklib.serving import account, diagnose, estimate, read_log
@@ -326,6 +326,10 @@ SHARE = st.floats(0, 100).map(lambda x: round(x, 1))
             "eager": st.booleans(),
         }
     )
+)
+@example(  # a chunk that no chip holds
+    dict.fromkeys(("running", "waiting", "usage", "hits", "rate", "eager"), 0)
+    | {"prompt": 8968.0, "most": 1, "chunk": 487_820, "tp": 1}
 )
 @settings(max_examples=40, deadline=None)
 def test_whatever_a_server_prints_each_cause_has_its_evidence(changes):
