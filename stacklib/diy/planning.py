@@ -222,8 +222,8 @@ def plan(
     checked(date)
     for one in asked:
         soonest(hardware.get("rtx_3090"), 1, one, batch, context)  # unknown names raise
-    known = {kind: catalogue.parts(kind) for kind in KIND_OF.values()}
-    known |= parts or {}
+    every = {kind: catalogue.parts(kind) for kind in KIND_OF.values()}
+    known: Mapping[str, Sequence[Component]] = {**every, **(parts or {})}
     search = Search(budget, asked, known, date, circuit, noise, batch, context)
     found = _ranked(search, most)
     if not found:

@@ -160,9 +160,7 @@ class BlockAllocator:
         ValueError
             For tokens that are no whole numbers.
         """
-        own = as_tokens(tokens)
-        nodes = self._find(own)
-        table = [node.block for node in nodes if node.block is not None]
+        own, nodes, table = self._found(tokens)
         fresh = self._take(-(-len(own) // self.block_size) - len(table), table, owner)
         if fresh is None:
             return None
@@ -177,6 +175,15 @@ class BlockAllocator:
         if publish:
             self._name(sequence, len(own))
         return sequence
+
+    def fits(self, tokens: Iterable[int]) -> bool:
+        """Whether ``allocate`` has room for these ``tokens``; if not, see ``short``.
+
+        It changes nothing else. ValueError for tokens that are none.
+        """
+        own, _, table = self._found(tokens)
+        count = -(-len(own) // self.block_size) - len(table)
+        return count <= len(self.free_blocks) or self._idle(count, table) is not None
 
     def append(self, sequence: Sequence, token: int) -> bool:
         """Add a token; False where it needs a block and none is left (see ``short``).
@@ -370,9 +377,7 @@ class BlockAllocator:
         It changes nothing. The reason costs a look at every content in memory;
         ``allocate`` does not ask for it. ValueError for tokens that are none.
         """
-        own = as_tokens(tokens)
-        nodes = self._find(own)
-        blocks = [node.block for node in nodes if node.block is not None]
+        own, nodes, blocks = self._found(tokens)
         reason = why(self.contents, own, nodes)
         return Match(len(nodes) * self.block_size, blocks, reason)
 
@@ -410,12 +415,12 @@ class BlockAllocator:
         if sequence in self.behind:
             self._name(sequence, self.behind.pop(sequence))
 
-    def _find(self, tokens: array[int]) -> list[Node]:
+    def _found(self, tokens: Iterable[int]) -> tuple[array[int], list[Node], list[int]]:
+        own = as_tokens(tokens)
         while self.behind:
             self._name(*self.behind.popitem())
-        return self.contents.walk(
-            tokens.tobytes(), (len(tokens) - 1) // self.block_size
-        )
+        nodes = self.contents.walk(own.tobytes(), (len(own) - 1) // self.block_size)
+        return own, nodes, [node.block for node in nodes if node.block is not None]
 
     def _take(self, count: int, keep: list[int], owner: Any) -> list[int] | None:
         """New blocks; those to ``keep`` leave the unused ones. None where short."""
@@ -438,16 +443,22 @@ class BlockAllocator:
     def _make_room(self, count: int, keep: list[int], owner: Any) -> bool:
         if count <= len(self.free_blocks):
             return True
-        idle = [block for block in keep if self.owners[block] == 0]
-        free, evictable = len(self.free_blocks), len(self.unused) - len(idle)
-        if count > free + evictable:
-            self.short = Short(count, free, evictable)
+        if (idle := self._idle(count, keep)) is None:
             return False
         for block in reversed(idle):  # the newest now, so that none of them leaves
             self.unused.move_to_end(block)
-        for _ in range(count - free):
+        for _ in range(count - len(self.free_blocks)):
             self._evict(owner)
         return True
+
+    def _idle(self, count: int, keep: list[int]) -> list[int] | None:
+        """Those to keep that nobody uses; None where the others are short of count."""
+        idle = [block for block in keep if self.owners[block] == 0]
+        free, evictable = len(self.free_blocks), len(self.unused) - len(idle)
+        if count <= free + evictable:
+            return idle
+        self.short = Short(count, free, evictable)
+        return None
 
     def _evict(self, owner: Any) -> None:
         """The block unused longest loses its content, which may be saved before."""

@@ -67,7 +67,8 @@ def test_a_quantizing_layer_pays_for_the_quantization():
     work = gemm.product(m=64, n=4096, k=8192, dtype="fp8")
     alone = gemm.gemm_time(work, "h100-sxm", "kernel").time
     assert layer - alone == pytest.approx(4 * call + extra)
-    assert plain > alone  # a kernel of DeepGEMM's, with block scales and k in one piece
+    # a kernel of DeepGEMM's: block scales and k in one piece, without a graph's gap
+    assert plain > alone - quoted("no_bubbles.graph_gap").si
     # one wide load a thread does not draw the whole memory of a B200
     device = hardware.get("b200")
     drawn = device.memory_bandwidth.si * hardware.efficiency("dram_gemm")

@@ -45,9 +45,9 @@ def errors(*cell):
     ("cell", "rows", "middle", "ninth"),
     [
         (("decode", "layers"), 75, 0.10, 0.45),
-        (("decode", "one card"), 58, 0.10, 0.37),
-        (("decode", "copies"), 9, 0.20, 0.40),
-        (("decode", "tensors"), 37, 0.17, 0.34),
+        (("decode", "one card"), 58, 0.10, 0.40),
+        (("decode", "copies"), 9, 0.21, 0.40),
+        (("decode", "tensors"), 37, 0.18, 0.34),
         (("prompt", "layers"), 68, 0.22, 0.60),
     ],
 )
@@ -78,7 +78,7 @@ def test_bands_hold_rows_of_others():
         assert held >= least * tried > 0.85 * len(rows) * least, by
     for split in ("layers", "tensors", "one card"):
         band = error_band(f"J/decode/{split}")
-        assert 0.7 < band.low < 1 < band.high < 2.2
+        assert 0.6 < band.low < 1 < band.high < 2.2
 
 
 def test_section_9_3_scores_them_as_the_bands_do():

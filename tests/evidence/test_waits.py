@@ -24,10 +24,8 @@ def seconds(row):
 def test_what_is_told_is_within_the_bar_and_the_rest_lies_between_its_ends():
     found = [outcome(row) for row in ROWS.values()]
     misses = [abs(o.predicted / o.row.value - 1) for o in found if o.predicted]
-    assert len(found) == 11 and len(misses) == 6
-    # Six rows of one engine and model: its bar of 20 % is missed, since attention of
-    # narrow caches is as fast as its kernels were measured.
-    assert quantile(misses, 0.5) <= BARS["H"].median + 0.02
+    assert len(found) == 11 and len(misses) == 5
+    assert quantile(misses, 0.5) <= BARS["H"].median
     assert quantile(misses, 0.9) <= BARS["H"].p90
     moved = efficiency_moved(every=True)
     for row in ROWS.values():

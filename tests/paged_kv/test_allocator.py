@@ -88,7 +88,9 @@ class Requests(RuleBasedStateMachine):
         before, match = self.pool.stats(), self.pool.match(wanted)
         expected = findable(self.pool, wanted)
         assert match.tokens == expected
+        fits = self.pool.fits(wanted)
         sequence = self.pool.allocate(wanted, publish=publish)
+        assert fits == (sequence is not None)
         if sequence is None:
             short = self.pool.short
             assert short.needed > short.free + short.evictable

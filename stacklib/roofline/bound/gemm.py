@@ -166,13 +166,29 @@ def power_share(
     return minimum(1.0, (chip.tdp / wanted) ** factor("power_exponent"))
 
 
-def slowed(compute: Any, memory: Any, floor: Any, ideal: Any, chip: Chip) -> Any:
+def slowed(
+    compute: Any,
+    memory: Any,
+    floor: Any,
+    ideal: Any,
+    chip: Chip,
+    after: float = 0.0,
+    factor: Factor = hardware.efficiency,
+) -> Any:
     """Share of its clock a chip keeps when it repeats a product again and again.
 
-    ``compute``, ``memory``, ``floor``: seconds at the full clock; ``ideal``: those of
-    the operations at the peak.
+    ``compute``, ``memory``, ``floor``, ``after``: seconds at the full clock, of which
+    the first two overlap; ``ideal``: those of the operations at the peak. Units that
+    wait less draw more and slow down, but never so much that a faster memory loses
+    time: what the products take alone is the least.
     """
-    return power_share(chip, ideal / (join(compute, memory) + floor))
+    sharp = factor("join_sharpness")
+    full = join(compute, memory, sharp) + floor
+    kept = power_share(chip, ideal / (full + after if after else full), factor)
+    alone = compute / power_share(chip, ideal / (compute + floor), factor)
+    longest = maximum(alone - after if after else alone, memory)
+    beside = longest * (1 - (memory / longest) ** sharp) ** (1 / sharp)
+    return minimum(kept, compute / maximum(beside, compute))
 
 
 def join(first: Any, second: Any, sharp: Any = None) -> Any:
@@ -347,7 +363,8 @@ def predict(
         if time < least:
             best, least = (compute, memory, after, tiling), time
     compute, memory, after, tiling = best
-    kept = slowed(compute, memory, floor + after, work.operations / chip.peak, chip)
+    ideal = work.operations / chip.peak
+    kept = slowed(compute, memory, floor, ideal, chip, after)
     return _made(compute / kept, memory, floor, tiling, after)
 
 
@@ -428,8 +445,7 @@ def gemm_trace(
         memory = memory_time(moved, found.tiling, wear)
         ideal = work.operations * each / chip.peak
         floor = sum(map(factor, launch_factors(chip, launch)), 0 * memory)
-        busy = ideal / (join(full, memory, sharp) + floor)
-        compute = full / power_share(chip, busy, factor)
+        compute = full / slowed(full, memory, floor, ideal, chip, factor=factor)
     time = join(compute.named("arithmetic"), memory.named("moving bytes"), sharp)
     total = time
     for name in launch_factors(chip, launch):

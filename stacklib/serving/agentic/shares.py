@@ -17,7 +17,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from stacklib.quantity.bounds import above_zero, at_least, share, whole
+from stacklib.quantity.bounds import at_least, whole
 from stacklib.quantity.names import resolve
 
 from .order import Before, longest, ordered, run, si
@@ -58,10 +58,6 @@ class Shares:
         """Of the work of processors and GPUs together."""
         return self.work(kind) / reduce(add, map(self.work, MACHINES))
 
-    def path_share(self, kind: str) -> Any:
-        """Of the longest path, network and all."""
-        return self._sum(kind, self.path) / self.length
-
     def utilisation_bound(
         self, sessions: int, places: Mapping[str, int]
     ) -> dict[str, float]:
@@ -94,18 +90,6 @@ class Shares:
         given = (self.before, seconds, self.whose, _checked(places))
         took, work = run(*given, sessions=sessions, rounds=rounds)
         return {k: work.get(k, 0.0) / (took * many) for k, many in places.items()}
-
-    def cores_a_sequence(self, cpu: Any, gpu: Any) -> Any:
-        """Processors a sequence of the GPUs' batch, where both are so busy.
-
-        How many sessions there are does not matter: cpu / gpu = the ratio of the work
-        over that of the places.
-
-        - ``cpu``, ``gpu``: utilisations, above 0 and at most 1
-        """
-        share(cpu=cpu, gpu=gpu)
-        above_zero(cpu=cpu, gpu=gpu)
-        return self.work(CPU) / self.work(GPU) * gpu / cpu
 
     def _sum(self, kind: str, names: Iterable[str]) -> Any:
         found = [self.seconds[n] for n in names if self.whose[n] == kind]

@@ -63,15 +63,16 @@ class Memory:
 
         At least the last token is left to compute: its logits are needed.
         """
-        why = str(self.allocator.match(tokens).why)
+        if not self.allocator.fits(tokens):
+            return None
+        why = str(self.allocator.match(tokens).why)  # a look at every content: once
         # What leaves for this request must not push its own blocks out of the tiers:
         # it goes down once they have been taken out of there.
         leaving: list[tuple[int, bytes]] = []
         self._leaving = leaving
         sequence = self.allocator.allocate(tokens, owner=owner, publish=False)
         self._leaving = None
-        if sequence is None:
-            return None
+        assert sequence is not None  # it fits
         size = self.allocator.block_size
         keys = self.allocator.keys(tokens)
         first = done = sequence.cached

@@ -223,20 +223,3 @@ def _stretched(one: Layers, page: int) -> Layers:
             "the other, and vLLM refuses the model"
         )
     return replace(one, block=one.block * (page // one.page))
-
-
-def cache_blocks(
-    model: LanguageModel,
-    memory: float,
-    *,
-    kv_dtype: str = "bf16",
-    tp: int = 1,
-    block: int = BLOCK,
-) -> int:
-    """Blocks that vLLM makes of so many bytes of one chip.
-
-    - ``tp``: chips that share the model
-    - ``block``: tokens a block
-    - raises ``NotModelled`` for a cache whose layout is not described here
-    """
-    return pages_of(layers_of(model, kv_dtype, tp), block).blocks(memory)

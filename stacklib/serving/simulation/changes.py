@@ -140,9 +140,9 @@ def failures_of(given: Any, machines: int, seed: int) -> Failures | None:
         above_zero(between=named["between"])
         at_least(0, down=named["down"])
         return Failures(None, named["between"], named["down"], seed)
-    listed = [tuple(each) for each in given]
+    listed = list(given) if isinstance(given, Iterable) else [given]
     for place, each in enumerate(listed, 1):
-        if len(each) != 3:
+        if not isinstance(each, Sequence) or len(each) != 3:
             raise ValueError(
                 f"failure {place}: {each}: seconds, machine and seconds down are needed"
             )

@@ -54,6 +54,8 @@ class Pools:
 
 def pools_of(given: Mapping[str, Any]) -> Pools:
     """Pools as asked for; ValueError or UnknownName for what are none."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"pools = {given!r}: machines by pool, {{'prefill': 2, ...}}")
     known = sorted({name for pair, more in PAIRS.items() for name in (*pair, *more)})
     named = {resolve(name, known, "pool"): value for name, value in given.items()}
     for pair, more in PAIRS.items():

@@ -7,7 +7,7 @@ one text in common with others, and an answer is found by others once it is whol
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
@@ -18,6 +18,7 @@ from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import at_least, whole
 from stacklib.quantity.names import resolve
 
+from ..token.account import SOFTWARE
 from . import setup
 from .below import Below, Tier, tiers_of
 from .changes import autoscale_of, failures_of
@@ -151,6 +152,9 @@ def simulate(
     whole(0, seed=seed)
     scheduler = resolve(scheduler, SCHEDULERS, "scheduler")
     router = resolve(router, ROUTERS, "router")
+    software = resolve(software, SOFTWARE, "software", exact=True)
+    if jump not in (True, False):
+        raise ValueError(f"jump = {jump!r}: True or False")
     drafted = draft_of(draft)
     each = 1 if drafted is None else 1 + drafted[1]
     if chunk < each * max_batch:
@@ -203,7 +207,7 @@ def simulate(
         jump,
         seed,
         found,
-        failures if failures is None or isinstance(failures, Mapping) else [*failures],
+        [*failures] if isinstance(failures, Iterator) else failures,
         autoscale,
         drafted,
         written,

@@ -185,6 +185,8 @@ def rows_of(traffic: Iterable[Sequence[Any]]) -> list[Row]:
     """
     found: list[Row] = []
     seen, last = set(), 0
+    if not isinstance(traffic, Iterable):
+        raise ValueError(f"traffic = {traffic!r}: rows of requests are needed")
     for place, each in enumerate(traffic, 1):
         try:
             row = each if type(each) is Row else Row(*each)

@@ -154,7 +154,7 @@ def draft_of(given: Sequence[Any] | None) -> tuple[float, int, Any] | None:
     """Acceptance, tokens and model of a draft as asked for; ValueError for others."""
     if given is None:
         return None
-    found = tuple(given)
+    found = tuple(given) if isinstance(given, Sequence) else (given,)
     if len(found) not in (2, 3):
         raise ValueError(
             f"draft = {found}: an acceptance, draft tokens and, if it is one, the "

@@ -36,7 +36,7 @@ def test_two_tools_at_once_and_only_one_on_the_path():
         ]
     )
     assert found.path == ("ask", "test", "answer") and found.length == 11
-    assert found.share("cpu") == 4 / 12 and found.path_share("cpu") == 3 / 11
+    assert found.share("cpu") == 4 / 12
 
 
 @given(workloads(), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3))
@@ -65,14 +65,6 @@ def test_one_gpu_behind_tools_is_a_closed_network(sessions):
     busy = machine_share(steps).utilisation(sessions, {"gpu": 1}, rounds=1500, seed=2)
     exact = closed_rate(sessions, 1, 1.0, 3.0) * 1.0
     assert busy["gpu"] == pytest.approx(exact, rel=0.04)
-
-
-def test_how_many_cores_keep_both_so_busy():
-    found = machine_share([Step("tool", "cpu", 2.0), Step("model", "gpu", 62.0)])
-    cores = found.cores_a_sequence(0.75, 0.3)
-    places = {"cpu": 10, "gpu": round(10 / cores)}
-    bound = found.utilisation_bound(200, places)
-    assert bound["gpu"] / bound["cpu"] == pytest.approx(0.3 / 0.75, rel=0.01)
 
 
 def test_a_planted_fault_is_seen():
@@ -113,5 +105,3 @@ def test_unknown_names_are_refused():
     for sessions, places in ((0, {"cpu": 1}), (1, {"cpu": 0}), (True, {"cpu": 1})):
         with pytest.raises(ValueError, match="a whole number from 1"):
             found.utilisation_bound(sessions, places)
-    with pytest.raises(ValueError, match="above zero"):
-        found.cores_a_sequence(0.0, 0.5)

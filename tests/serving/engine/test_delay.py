@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stacklib.paged_kv import allocator
 from stacklib.serving import Engine
 from stacklib.serving.engine.delay import PARTS, Rows, rows_of
 from stacklib.serving.engine.dry import DryRun
@@ -124,6 +125,17 @@ def test_a_step_is_shared_by_rows():
     ):
         parts = {k: v for k, v in engine.explain(one.id).parts.items() if v}
         assert parts == pytest.approx(due)
+
+
+def test_why_no_more_was_found_is_asked_once_however_long_one_waits(small, monkeypatch):
+    asked, why = [], allocator.why
+    monkeypatch.setattr(allocator, "why", lambda *on: asked.append(on) or why(*on))
+    engine = Engine(small, blocks=6, block_size=4, max_batch=2, chunk=32)
+    for first in (0, 20, 40):  # blocks for one at a time
+        engine.submit(range(first, first + 13), Sampling(0.0), most=8)
+    while engine.busy:
+        engine.step()
+    assert len(asked) == 3
 
 
 def test_an_eviction_names_who_needed_the_block(small):

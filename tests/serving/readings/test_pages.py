@@ -8,7 +8,6 @@ from stacklib import models
 from stacklib.serving.readings.pages import (
     Layers,
     NotModelled,
-    cache_blocks,
     layers_of,
     pages_of,
 )
@@ -62,10 +61,10 @@ def test_hybrid_blocks_as_published_logs_print_them(name, kv_dtype, block, padde
     [("qwen2.5-0.5b", 34.81, 190100), ("qwen2.5-1.5b", 2.36, 5517)],
 )
 def test_block_counts_as_published_logs_print_them(name, memory, blocks):
-    model = models.get(name)
-    low, high = (cache_blocks(model, (memory + e) * GIB) for e in (-0.005, 0.005))
+    found = pages(name)
+    low, high = (found.blocks((memory + e) * GIB) for e in (-0.005, 0.005))
     assert low <= blocks <= high
-    wrong = cache_blocks(model, memory * 1e9)  # the planted fault: GB for GiB
+    wrong = found.blocks(memory * 1e9)  # the planted fault: GB for GiB
     assert not low <= wrong <= high
 
 

@@ -123,11 +123,17 @@ def test_questions_that_are_none_are_refused(ask, says):
         ({"step_time": lambda work: math.nan}, "step_time = nan"),
         ({"step_time": lambda work: 0}, "step_time = 0"),
         ({"seed": -3}, "seed = -3"),
+        ({"software": "orca"}, "unknown software 'orca'"),
+        ({"jump": "no"}, "jump = 'no'"),
+        ({"pools": (1, 1)}, "pools = (1, 1)"),
+        ({"draft": 3}, "draft = (3,)"),
+        ({"failures": -1}, "failure 1: -1"),
+        ({"traffic": None}, "traffic = None"),
     ],
 )
 def test_houses_that_make_no_sense_are_refused(options, says):
     with pytest.raises((ValueError, LookupError)) as wrong:
-        simulate(*MODEL, FEW, **options)
+        simulate(*MODEL, **({"traffic": FEW} | options))
     assert says in str(wrong.value)
     with pytest.raises(ValueError, match="mean = 0"):
         Exponential(0)

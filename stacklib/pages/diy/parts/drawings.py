@@ -8,7 +8,8 @@ from stacklib.plots.drawing.parts import gpu, machine
 
 __all__ = ["board_and_lanes"]
 CARDS = range(1, 5)
-FRAMES = {"desktop": "a desktop board", "server": "a server board"}
+# The board that the box asks about stands behind a button.
+FRAMES = {"server": "a server board", "desktop": "a desktop board"}
 
 
 def board_and_lanes() -> d.Drawing:
