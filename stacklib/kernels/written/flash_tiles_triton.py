@@ -1,7 +1,7 @@
 """Tiles of attention: what fits the shared memory of a GPU and spills no register.
 
 A table for each generation, as ``ptxas`` and Triton's account of shared memory have it:
-`benchmarks/triton_record.py` compiles every row for bfloat16 and float16 and writes
+`benchmarks/triton_record.py` compiles the rows for each number's format and writes
 ``tiles.csv``, which a test holds to the limits. The GPUs of sm_86, 89 and 120 have 99
 KiB of shared memory a program and the same instructions for products, so they share a
 table; sm_80 has 163 KiB, and sm_90 and sm_100 have 227 KiB and instructions of their
@@ -111,7 +111,7 @@ DECODES[100] = {**DECODE, 320: ((32, 32, 4, 2),)}
 # float32, on every generation
 WIDE_FORWARD: Table = {128: ((64, 32, 8, 2),), 256: ((32, 16, 8, 1),)}
 WIDE_KEYS: Table = {128: ((32, 32, 8, 1),), 256: ((16, 32, 8, 1),)}
-WIDE_QUERIES: Table = {128: ((16, 32, 4, 1),), 256: ((32, 16, 8, 1),)}
+WIDE_QUERIES: Table = {128: ((16, 32, 4, 1),), 256: ((16, 32, 8, 1),)}
 WIDE_DECODE: Table = {128: ((16, 32, 4, 1),), 256: ((16, 32, 8, 1),)}
 TABLES = {
     "forward_kernel": (FORWARD, WIDE_FORWARD),
