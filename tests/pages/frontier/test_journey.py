@@ -23,7 +23,7 @@ ROW = re.compile(r"([\d.]+) ms +([\d.]+) J +([\d.]+) USD")
 def test_the_loop_prints_what_the_room_has(end):
     rates = [page.rate(of, end).si for of in ("bit", "operation", "standing")]
     given = f"{rates[0] * 1e12:.4f}, {rates[1] * 1e12:.4f}, {rates[2]:.4f}, 9.33"
-    printed = loop.prints("19.4, 1.12, 111.6, 9.33", given)
+    printed = loop.prints("19.4, 1.24, 111.6, 9.33", given)
     rows = [tuple(map(float, one)) for one in ROW.findall(printed)]
     for (ms, drawn, paid), event in zip(rows, page.timed(), strict=True):
         assert ms == pytest.approx(1e3 * event.time.si, abs=2e-3)
