@@ -49,11 +49,11 @@ def test_a_cut_as_the_room_makes_it_is_the_rooms_prediction():
 def test_reading_falls_with_the_blocks_until_memory_is_full():
     one, all_ = page.all_layers(1).si, page.all_layers().si
     assert one == pytest.approx(page.pieces().si * all_)
-    assert one == pytest.approx(0.4 * page.step().si, rel=0.1)
+    assert one == pytest.approx(0.94 * page.step().si, rel=0.1)
     assert page.step().si > 20 * all_
     assert all_ > page.at_full().si
     four = page.all_layers(0, page.LONG).si / all_  # four times the keys
-    assert four == pytest.approx(3, rel=0.1)
+    assert four == pytest.approx(1.42, rel=0.1)
     assert page.tile().si == 128
 
 
@@ -67,7 +67,7 @@ def test_a_row_of_the_latent_is_read_once_and_whole():
 
 def test_published_runs_are_predicted():
     ratios = [(r["predicted"] / r["published"]).si for r in page.run_rows()]
-    assert max(ratios) == ratios[0] == pytest.approx(1.28, abs=0.01)  # it misses
+    assert max(ratios) == ratios[0] == pytest.approx(1.41, abs=0.01)  # it misses
     assert all(abs(ratio - 1) < 0.3 for ratio in ratios[1:])
     assert 0.85 < ratios[1] < 1 and 0.85 < ratios[5] < 1  # one long sequence: too fast
     reached, rate = page.flash_mla()
