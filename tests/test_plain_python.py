@@ -186,7 +186,7 @@ parts |= dict(memory="8 x ksm32r_32", psu="evga_1600_p2", cooling="nh_u14s_tr4")
 assert diy.verify(diy.Build(case="enthoo_pro_2_server", **parts)) == []
 assert diy.read_build and diy.verify(diy.Build(case="nr200", **parts))[0].mend
 assert diy.fpga(diy.small_cnn(), "pynq_z2").interval == 124
-assert diy.tapeout({"AND": 100}).fits_one and diy.checklist("a: 1", "")
+assert diy.tapeout({"AND": 100}).tiles == "1x1" and diy.checklist("a: 1", "")
 assert diy.realism()[0].stars == 1 and diy.timeline().weeks.low.si == 12""",
     "frontier": """
 from stacklib import frontier

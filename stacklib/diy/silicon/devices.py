@@ -31,6 +31,7 @@ FAMILIES = {"ice40": 1, "ecp5": 1, "xc7": 1, "xcup": 1, "cyclonev": 3}
 
 _KNOWN = table("fpgas")
 KEYS = tuple(_KNOWN)
+BOARDS = {row["board"]: key for key, row in _KNOWN.items() if row["board"]}
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,9 @@ class Fpga:
 
 @cache
 def device(name: str) -> Fpga:
-    """An FPGA by its key."""
-    key = resolve(str(name), KEYS, "FPGA")
+    """An FPGA by its key or a board that carries it."""
+    known = {**{k: k for k in KEYS}, **BOARDS}
+    key = known[resolve(str(name), known, "FPGA")]
     fields = ("luts", "dsps", "memory", "clock", "price_low", "price_high")
     luts, dsps, memory, clock, *price = (quoted(f"fpga_{key}.{f}") for f in fields)
     name, family = _KNOWN[key]["name"], _KNOWN[key]["family"]
