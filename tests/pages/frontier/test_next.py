@@ -24,7 +24,7 @@ def test_the_loop_ends_at_both_estimates():
     assert last_of(loop.prints()) == pytest.approx(
         [*tokens, page.faster().si], rel=5e-3
     )
-    quick = last_of(loop.prints("(4.7688", "(0.4769"))
+    quick = last_of(loop.prints("(4.7688", "(0.477"))
     assert quick[2] == pytest.approx(page.leaner().si, rel=5e-3)
 
 

@@ -50,6 +50,40 @@ def test_more_work_never_takes_less_time(m, n, k, key, grown):
     assert times[1] >= times[0] * (1 - 1e-9)
 
 
+def by_memory(work, key, most):
+    """Times of a product on a device whose memory is once to ``most`` as fast."""
+    chip = gemm.chip_of(key, work.dtype)
+    chosen = gemm.tilings(work, int(chip.units))
+    made = [replace(chip, bandwidth=x * chip.bandwidth) for x in (1.0, 1.43, most)]
+    return [gemm.predict(work, one, "kernel", chosen).time for one in made]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    *(SIZES, SIZES, SIZES, st.sampled_from(["h100_sxm", "b200_sxm", "l4"])),
+    *(st.sampled_from(["bf16", "fp8", "int8"]), st.booleans(), st.floats(1.5, 20)),
+)
+def test_a_faster_memory_never_costs_time(m, n, k, key, dtype, whole, most):
+    work = replace(gemm.product(m=m, n=n, k=k, dtype=dtype), whole=whole)
+    first, second, third = by_memory(work, key, most)
+    assert first >= second * (1 - 1e-12) and second >= third * (1 - 1e-12)
+
+
+def test_power_alone_would_make_a_faster_memory_cost_time(monkeypatch):
+    """What is held: units that wait less draw more and lower the clock too far."""
+    work = gemm.product(m=4096, n=4096, k=1024, dtype="fp8")
+    assert sorted(by_memory(work, "l4", 4.0), reverse=True) == by_memory(
+        work, "l4", 4.0
+    )
+
+    def by_power(compute, memory, floor, ideal, chip, after=0.0):
+        return gemm.power_share(chip, ideal / (gemm.join(compute, memory) + floor))
+
+    monkeypatch.setattr(gemm, "slowed", by_power)
+    *_, second, third = by_memory(work, "l4", 4.0)
+    assert third > second * 1.001
+
+
 @settings(max_examples=60, deadline=None)
 @given(SIZES, SIZES, SIZES, st.sampled_from(DEVICES))
 def test_the_trace_is_the_float_and_stands_on_sourced_leaves(m, n, k, key):
