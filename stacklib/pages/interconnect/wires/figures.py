@@ -9,7 +9,7 @@ from stacklib.pages.interconnect import wires as page
 from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rows
 
 ABOUT = About(device="this_machine")
-ENDS = (0.3, 120.0)  # ms
+ENDS = (0.3, 200.0)  # ms
 SIZES = {"16 KiB": 1 << 14, "1 MiB": 1 << 20, "16 MiB": 1 << 24}
 
 
