@@ -31,7 +31,7 @@ def all_spec() -> Spec:
         y = rows([page.median_of(case["id"]) for case in mine], "ms")
         marks.append(dots(x, y, name, "measured", at="key", series=series, **ABOUT))
     return chart(
-        "Two numbers predict every schedule over sockets, most of them closely.",
+        "Two numbers predict every schedule over sockets, roughly.",
         x=axis("Predicted (ms)", log=True, limits=ENDS),
         y=axis("Measured (ms)", log=True, limits=ENDS),
         marks=marks,
