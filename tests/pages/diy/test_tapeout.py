@@ -74,7 +74,7 @@ def test_the_drawing_has_the_array_larger_than_the_tile():
 
 JUDGED = [
     ("timeline-3-months", "open"),
-    ("design-cost-200m-2b", "close"),
+    ("design-cost-200m-2b", "wrong"),
     ("tinytapeout-130nm", "cited"),
 ]
 
