@@ -84,8 +84,8 @@ VERDICTS = {
     "wrong": "30x-decomposition 30x-no-double-count codesign-leapfrog-8-to-100 "
     "two-orders-per-year",
     "open": "codesign-100x compute-per-intelligence-10x",
-    "conflict": "codesign-100x-annual",
-    "close": "inferencex-40-60x inferencex-50m",
+    "conflict": "codesign-100x-annual inferencex-40-60x",
+    "close": "inferencex-50m",
 }
 
 
