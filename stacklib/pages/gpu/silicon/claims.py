@@ -6,7 +6,7 @@ from stacklib.cost.chiplets import good_dies
 from stacklib.cost.moore import Chip, chips, fixed_doubling
 from stacklib.cost.yields import negative_binomial
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity
 
 
 def _chip(key: str) -> Chip:
