@@ -193,7 +193,7 @@ from stacklib import frontier
 told = frontier.journey("llama-3-70b", "h100-sxm", "bf16", tp=8)
 assert told.time == told.estimate.tpot and told.dollars.low.si > 0
 many = frontier.binding_layer(dict(model="llama-3-70b", on="h100", tp=8, batch=64))
-assert many.binding.layer == "memory" and 0 <= many.unmoved < 0.02
+assert many.binding.layer == "memory" and 0 <= many.unmoved < 0.03
 switch, torus = frontier.topology_fit("deepseek-v3")
 assert torus.exchanges > 2 * switch.exchanges
 assert frontier.factors({"a": (3, 5), "b": 2}).high.si == 10
