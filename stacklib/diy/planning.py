@@ -109,7 +109,7 @@ class Search:
         if choice.many > 1:
             found[f"links {choice.link}"] = lambda case: _wide(case, choice.link)
         if self.noise is not None:
-            found["noise"] = lambda case: _quiet(case, self.noise)
+            found["noise"] = lambda case: _quiet(case, self.noise or 0.0)
         return found
 
     def paid(self, choice: Choice) -> float:
