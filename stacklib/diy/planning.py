@@ -224,9 +224,8 @@ def plan(
     search = Search(budget, asked, known, date, circuit, noise, batch, context)
     found = _ranked(search, most)
     if not found and (loud := _ranked(replace(search, noise=None), 1)):
-        parts_, sum_ = shown_as(loud[0].gpus), noise_of(loud[0])
-        says = f"{parts_}, the fastest without it: {sum_} > {noise:g} dBA"
-        raise Infeasible(f"noise = {noise:g} dBA leaves no machine; {says}")
+        says = f"{shown_as(loud[0].gpus)}, the fastest without it: {noise_of(loud[0])}"
+        raise Infeasible(f"noise leaves no machine; {says} > {noise:g} dBA")
     if not found:
         raise Infeasible(_miss(search))
     return [_planned(search, build) for build in found]
