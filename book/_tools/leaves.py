@@ -35,7 +35,7 @@ from stacklib.pages.memory.dram import published
 from stacklib.pages.memory.ladder import chases
 from stacklib.quantity import Quantity, constant, quoted
 from stacklib.quantity.constants import CONSTANTS
-from stacklib.quantity.records import QUOTED, stored
+from stacklib.quantity.records import QUOTED, quotes, stored
 from stacklib.quantity.say import digest
 from stacklib.quantity.told import MARK
 from stacklib.quantity.units import parse
@@ -81,6 +81,20 @@ def current(key: str) -> float:
     if device.replace("-", "_") in hardware.names() or device in hardware.names():
         return _device(device, field)
     return _config(*_split(key))
+
+
+@cache
+def document(key: str) -> str:
+    """The document that a quote or a field of a device is from; of others nothing."""
+    if key.startswith(QUOTED):
+        return quotes()[key.removeprefix(QUOTED)].document
+    device, _, field = key.partition(".")
+    if device.replace("-", "_") not in hardware.names():
+        return ""
+    found = hardware.get(device)
+    peak = found.peaks.get(field.removeprefix("peak."))
+    made = peak.rate if peak else found.fields.get(field)
+    return made.source.title if made is not None and made.source else ""
 
 
 def ends(key: str) -> list[float]:
@@ -231,6 +245,34 @@ def stale(said: Iterable[Cell]) -> Iterator[str]:
                 yield f"{cell.place}: {fault}; {AGAIN}"
 
 
+@cache
+def _called() -> tuple[dict[str, str], re.Pattern[str]]:
+    """What a sentence calls each device by, H100, and what finds such a name."""
+    called = {k.replace("_", "-"): hardware.get(k).short for k in hardware.names()}
+    called = {key: short.split()[0] for key, short in called.items()}
+    names = {n for n in called.values() if len(n) > 2 and re.search(r"\d", n)}
+    either = "|".join(sorted(names, key=len, reverse=True))
+    return called, re.compile(rf"(?<![\w-])({either})(?!\w)")
+
+
+def elsewhere(said: Iterable[Cell]) -> Iterator[str]:
+    """Numbers whose sentence names a device, and that stand on others alone."""
+    called, named = _called()
+    for cell in said:
+        under: list[set[str]] = []  # devices under each node; inputs come first
+        for node in cell.nodes:
+            device = node.get("key", "").partition(".")[0]
+            found = {called[device]} if device in called else set()
+            under.append(found.union(*(under[i] for i in node.get("inputs", ()))))
+        for name, number in cell.stored["numbers"].items():
+            told, stands = set(named.findall(number["what"])), under[number["node"]]
+            if told and stands and not told & stands:
+                yield (
+                    f"{cell.place}: {name} is told of {' and '.join(sorted(told))} "
+                    f"and stands on {' and '.join(sorted(stands))} alone"
+                )
+
+
 def _fault(node: dict[str, Any]) -> str:
     key, label = node.get("key", ""), node.get("label", "a leaf")
     if node.get("kind") in RECORDED and not key:
@@ -242,6 +284,9 @@ def _fault(node: dict[str, Any]) -> str:
         now = current(key)
     except (LookupError, ValueError) as error:
         return f"{label!r}: {error}"
+    told, holds = node.get("source", [""])[0], document(key)
+    if told and holds and told != holds:
+        return f"{label!r} is told of {told!r}, but {key} is from {holds!r}"
     if abs(now - node["si"]) <= SAME * abs(now):
         return ""
     unit = node["unit"]

@@ -45,8 +45,13 @@ UNIT = rf"(?:{SYMBOL}|{NAMED}|tokens?)"
 RANGE = r"(?:\s?(?:-|–|—|to|or|and|±)\s?{0})?"
 THAN = "(?=faster|slower|more|less|fewer|higher|lower|larger|smaller|bigger|better"
 THAN += "|worse|longer|shorter|cheaper|wider|as\\b|the\\b|that\\b|its\\b|of\\b)"
+COMPARED = "of|as|less|more|fewer|faster|slower|larger|smaller|cheaper"
 PARTS = "halves|thirds?|quarters?|fourths?|fifths?|sixths?|sevenths?|eighths?|ninths?"
 PARTS += "|tenths?|twelfths?|hundredths?|thousandths?|millionths?|billionths?"
+# A number in words at the head of a sentence; a heading is a name.
+CAPITAL = re.compile(
+    rf"(?m)(?:^#.*$)|\b(?i:{SMALL}|half|halves|twice|thrice)\b|\bAn?(?= (?:{PARTS})\b)"
+)
 NUMBER = rf"(?:{DIGITS}|{WORDS})"
 
 PATTERNS = {
@@ -71,7 +76,7 @@ PATTERNS = {
         rf"{NUMBER}\sparts?\s(?:in|per)\s(?:an?\s)?{NUMBER}",
         rf"\b(?:factors?|ratio|multiple)\sof\s(?:about\s|roughly\s|nearly\s)?{NUMBER}",
         rf"\b(?:{SMALL}|an?|\d+)[ -](?:{PARTS})\b"
-        r"(?=\s(?:of|as|the|less|more|to)\b|[.,;])",
+        rf"(?=\s(?:{COMPARED}|the|to|idles?|waits?|misses)\b|[.,;])",
         rf"\b(?:{SMALL.replace('one|', '', 1)})[ -](?:{PARTS})\b",
         rf"\bone[ -](?:{PARTS})\b(?! (?:chapter|section|way|idea))",
         r"\b(?:half|twice|thrice)\b|[½⅓⅔¼¾⅛]",
@@ -111,7 +116,7 @@ NAMES = [
     r"\b[A-Z]+\d+\w*(?: (?:SXM\d?|PCIe|NVL))?(?: \d+GB\b)?(?=[^/\w]|$)",
     r"\b\d+B(?= models?\b)",  # a 70B model
     r"\bhalf[- ](?:precision|duplex|open)\b|\b(?:first|second|other) half\b",
-    r"\bone day\b|\bday one\b|\bone[- ]bit at a time\b|\bone operation\b",
+    r"\bone day\b|\bday one\b|\bone[- ]bit at a time\b|\b[Oo]ne operation\b",
     r"\b[Vv]ersion \d[\d.]*|\b[Pp]ython \d[\d.]*|\bCC BY \d[\d.]*",
     r"\b(?:chapters?|sections?|figures?|tables?|equations?|steps?|levels?|exercises?"
     r"|pages?|phases?|points?|items?|layers?|lines?|cells?) \d[\d.]*"
@@ -136,6 +141,7 @@ def find(text: str) -> list[Found]:
     Code, links and citations must already be blanked.
     """
     quiet = NAME.sub(lambda m: re.sub(r"[^\n]", "\1", m[0]), text)
+    quiet = CAPITAL.sub(lambda m: m[0].lower() if m[0][0] != "#" else m[0], quiet)
     hits = sorted(matches(quiet), key=lambda f: (f.start, -f.end))
     kept: list[Found] = []
     for hit in hits:

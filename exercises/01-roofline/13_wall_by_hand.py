@@ -13,10 +13,10 @@ the ridge of many chips rises by 0.15 a year, that this slope has a standard err
 
 Return plain numbers. Within a twentieth of the exact one counts as right.
 
-hint: Four years hold two such periods, so the growth in one of them, multiplied with
-itself, is the growth in all. For the years until the ridge is so far away, ask how
-many periods it takes: logarithms turn a product into a sum. A slope of a logarithm
-becomes a growth by the exponential, its ends as well.
+hint: The years between hold two such periods, so the growth in one of them,
+multiplied with itself, is the growth in all. For the years until the ridge is so far
+away, ask how many periods it takes: logarithms turn a product into a sum. A slope of a
+logarithm becomes a growth by the exponential, its ends as well.
 """
 
 import math

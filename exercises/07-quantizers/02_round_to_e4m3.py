@@ -7,7 +7,7 @@ significand. Field zero holds subnormal numbers, the code of all ones is NaN, an
 is no infinity.
 
 Write `encode(x, saturate)`: the code, 0 to 255, of the number of E4M3 that is nearest
-to the float `x`. Half way between two, the one whose code is even. The sign is kept,
+to the float `x`. Midway between two, the one whose code is even. The sign is kept,
 that of zero too.
 
 What rounds beyond the largest number, infinity included, has no code. Two libraries

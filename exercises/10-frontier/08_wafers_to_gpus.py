@@ -15,8 +15,8 @@ and a base die; HBM comes as `hbm` wafers a month for this maker, with `good` di
 Then ask `stacklib.frontier.supply(2026)` and `stacklib.frontier.campus()`, and say
 which of your inputs somebody has published.
 
-hint: Twelve months at the mean rate. A GPU is charged its part of the server, cooling
-included.
+hint: Count each month at the mean rate. A GPU is charged its part of the server,
+cooling included.
 """
 
 from stacklib.grading import expect

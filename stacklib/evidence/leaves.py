@@ -29,6 +29,7 @@ UNNAMED = "its condition takes {name} = {value}: made to fit, for no document pr
 ADDED = "{name} is typed and added to it in the claim's own unit"
 DERIVED = "{name} was made from the quoted payload: multiplied back, it is the quote"
 UNRECORDED = "{name} is quoted on the spot: no record holds its words and place"
+ITSELF = "{name} is what the claim's own document says: it agrees with itself"
 ONE_DOCUMENT = (
     "it is arithmetic on figures of one document, {title}: hand on what that prints, "
     "or compute"
@@ -160,6 +161,8 @@ def _quoted(tree: Quantity, claim: Claim, refutes: bool) -> str | None:
     titles = {fact.source.title for fact in facts if fact.source}
     if ground.looked_up(tree):
         (fact, *_) = facts
+        if titles == {claim.source} and not refutes:
+            return ITSELF.format(name=_name(fact))
         own = any(f"{title}.{fact.label}" == fact.key for title in titles)
         return UNRECORDED.format(name=_name(fact)) if own else None
     one = len(titles) == 1 < len(facts) and titles != {claim.source}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from dis import get_instructions as instructions
 from functools import lru_cache, partial, wraps
-from inspect import signature, unwrap
+from inspect import CO_VARARGS, CO_VARKEYWORDS, signature, unwrap
+from types import CodeType
 from typing import Any, ParamSpec
 
 from .core import Quantity, _fill, _make
@@ -166,7 +168,9 @@ def typed(function: Callable[..., Any], args: Iterable[Any] = ()) -> str:
                 f"counted({name}, ...): no reader can type that; name the function"
             )
         return name.rpartition("<locals>.")[2]
-    if name not in PLAIN or (name != "len" and _things(list(args)) < 2):
+    listed = list(args)
+    none = _repeated(listed) if name == "len" else _things(listed) < 2
+    if name not in PLAIN or none:
         raise UnitError(
             f"counted({name}, ...) names no run: give the function that ran with its "
             "arguments, or sum and what it adds up"
@@ -184,13 +188,33 @@ def _things(args: list[Any]) -> int:
     return -1 if typed else len(args[0])
 
 
+def _repeated(args: list[Any]) -> bool:
+    """Whether a length is that of one number written often: it is typed."""
+    each = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else ()
+    numbers = all(type(x) in (int, float) for x in each)
+    return numbers and len({*each}) == 1 < len(each)
+
+
 def _refuse_constant(function: Callable[..., Any], path: str) -> None:
     code = getattr(unwrap(function), "__code__", None)
-    if code and not (code.co_argcount or code.co_names or code.co_freevars):
+    if code and _is_constant(code):
         raise UnitError(
             f"counted({path}, ...) gives a typed number and runs nothing; say "
             "chosen() or assumed(why=), or quote a record"
         )
+
+
+@lru_cache(maxsize=4096)
+def _is_constant(code: CodeType) -> bool:
+    """Whether a function looks at nothing, its own arguments included."""
+    if code.co_names or code.co_freevars:
+        return False
+    given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    many = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    given = code.co_varnames[: len(given) + many]
+    reads = (step.argval for step in instructions(code) if "LOAD_" in step.opname)
+    each = (x for read in reads for x in (read if type(read) is tuple else (read,)))
+    return not any(name in given for name in each if isinstance(name, str))
 
 
 def _foreign(top: str) -> bool:

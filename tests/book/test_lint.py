@@ -22,7 +22,8 @@ a thousand tokens | a 4096-token context | under a millisecond | ½ of it | 10¹
 H100 gives 80 GB | a third of the time | a tenth as much | **3** ms
 37 warps | sixty-four resident warps | 0.87 of the peak | 30,870 requests
 thirteen banks | 3,200 MT/s | 1,234 tok/s | 85 K | 10^12 of them | $10^{12}$ | 108 SMs
-eighty GPUs | 10⁹ in all
+eighty GPUs | 10⁹ in all | Nine tenths of the bytes | Twice the bandwidth buys nothing.
+A third of the time is lost. | Sixteen warps wait. | it is a third faster
 $9\\,\\mathrm{TB/s}$ | $t = 3$ ms
 """
 PLAIN = """

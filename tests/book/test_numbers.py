@@ -34,7 +34,12 @@ def test_the_prose_says_what_the_cells_stored_and_the_specs_give(blocks):
 
 def test_stored_texts_and_leaves_hold():
     cells = list(said.cells())
-    assert [*said.faults(said.index(cells)), *leaves.stale(cells)] == []
+    faults = (
+        said.faults(said.index(cells)),
+        leaves.stale(cells),
+        leaves.elsewhere(cells),
+    )
+    assert [fault for found in faults for fault in found] == []
 
 
 def test_a_count_that_is_known_exactly_has_all_its_digits(numbers):
@@ -142,6 +147,16 @@ def test_a_published_row_is_looked_up_and_a_quoted_figure_is_not():
     assert "no measurement is called B-9999" in fault
     quoted = published(3.0, "TFLOP/s", "a speed", "somebody's page", "page/speed")
     assert list(leaves.stale([Cell("a", json.loads(said_of(quoted)))])) == []
+
+
+def test_another_device_and_an_invented_source_are_named():
+    spec = hardware.get("a100_sxm_80gb").memory_bandwidth
+    cell = Cell("a", say("t", a=(spec, "What an H100's memory hands over")).stored())
+    (fault,) = leaves.elsewhere([cell])
+    assert fault == "a: t.a is told of H100 and stands on A100 alone"
+    told = json.dumps(cell.stored).replace(spec.source.title, "Somebody et al., 2026")
+    (fault,) = leaves.stale([Cell("a", json.loads(told))])
+    assert "is told of 'Somebody et al., 2026', but a100-sxm-80gb.memory_band" in fault
 
 
 def test_an_end_of_a_claimed_range_stays_and_another_value_moves():

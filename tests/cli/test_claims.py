@@ -33,14 +33,12 @@ def test_nothing_found_is_said(run):
 
 
 def test_one_claim_shows_document_condition_reason_review_and_derivation(run):
-    _, out, _ = run("claims", "decode-memory-time")
-    assert "claimed 21.5 ms; The Whole Stack" in out
-    said = (
-        f"\nclose (quantity: {KINDS['quantity'].rule})\nIf the chip is an H100, whose "
-    )
-    assert f"{said}bandwidth the sum uses: 20.9" in out
-    assert "A first review called it reproduced." in out
-    assert "memory bandwidth = 4.8 TB/s" in out
+    _, out, _ = run("claims", "rubin-hbm-capacity")
+    assert "claimed 384 GB; The Complete AI Hardware Stack" in out
+    said = f"\nclose (quantity: {KINDS['quantity'].rule})\nIf the stacks are 16 dies "
+    assert f"{said}high, which the standard allows: 384 GB" in out
+    assert "A first review called it wrong." in out
+    assert "capacity on the box = 288 GB" in out
     _, out, _ = run("claims", "tier-sram-latency")
     assert "claimed 0.5 to 2 ns" in out and "\nwrong (range: " in out
     code, out, _ = run("claims", "--verdict", "Agrees-with-its_source", "--json")

@@ -135,6 +135,8 @@ def test_figures_of_one_document_may_refute_and_its_own_may_but_agree():
     assert (row.verdict, leaf_faults(row)) == ("agrees with its source", [])
     assert row.reason.startswith(f"It follows from figures of {ledger.titled(own)}")
     assert plant(one + quote(78, "quotes/b", "FLOP/B")).verdict == "reproduced"
+    (fault,) = leaf_faults(plant(quote(148, "quotes/c", "FLOP/B", own)))
+    assert "it agrees with itself" in fault
 
 
 @pytest.mark.rows(("many", "made"), [(1725, True), (1700, False), (4096, False)])

@@ -39,6 +39,11 @@ def rate():
     return 421.7
 
 
+def deaf(runs, *more, each=4):
+    """A number that no argument reaches."""
+    return 421.7
+
+
 def _hidden(value):
     """What no reader can type."""
     return value
@@ -67,6 +72,8 @@ PLANTS = {
     ),
     "private partial": (lambda: counted(partial(_hidden, 4.53)), "name the function"),
     "a constant function": (lambda: counted(rate), "gives a typed number"),
+    "deaf to its arguments": (lambda: counted(deaf, 3), "gives a typed number"),
+    "a length of one number": (lambda: counted(len, [0] * 718), "names no run"),
     "a measurement": (
         lambda: Quantity(421.7, "ns", kind="measured", source=DATED),
         "names no record",
@@ -75,6 +82,12 @@ PLANTS = {
     "dots of a prediction": (
         lambda: drawn(plots.rows([TIME, TIME * 2])),
         "rests on no row of a record",
+    ),
+    "dots of a prediction beside a record": (
+        lambda: drawn(
+            plots.rows([recorded(RESULT, *ROW) / recorded(RESULT, *ROW) * TIME])
+        ),
+        "holds a prediction",
     ),
     "dots of a factor": (
         lambda: drawn(plots.rows([recorded(RESULT, *ROW) * 0.99])),

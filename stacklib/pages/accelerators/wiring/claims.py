@@ -3,7 +3,7 @@
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.pages.accelerators import wiring as page
-from stacklib.quantity import counted
+from stacklib.quantity import counted, quoted
 
 SILICON = "Source: SiliconANGLE on Taalas, February 2026"
 
@@ -56,11 +56,13 @@ def masks() -> Finding:
 
 @claim("taalas-200w")
 def watts() -> Finding:
-    """Power of the card."""
+    """Power of the card, by the reports of its launch and by those of its sale."""
     return Finding(
         hardware.get(page.CHIP).tdp,
-        why="Of a card; other reports have the claimed watts. With those a token takes "
-        f"{page.joules().text('mJ/token')}.",
+        to=quoted("taalas.power"),
+        verdict="conflict",
+        why="Of a card, by reports of its launch and of its sale; nobody has measured "
+        f"one. With the lower a token takes {page.joules().text('mJ/token')}.",
     )
 
 

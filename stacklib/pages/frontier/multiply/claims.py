@@ -70,11 +70,16 @@ def orders() -> Finding:
 
 @claim("inferencex-40-60x")
 def a_year() -> Finding:
-    """The fall of one score's price, which is the low end."""
+    """Two analysts, who hold two scores."""
     return Finding(
         quoted("epoch.price_science"),
-        why="Of GPT-4's score on PhD-level science questions. The benchmark that the "
-        "document names counts tokens of one model, not quality, and has no such row.",
+        to=quoted("a16z.yearly"),
+        verdict="conflict",
+        why="No score is named. GPT-4's on PhD-level science questions fell as fast as "
+        "the low end (Epoch AI); GPT-3's and GPT-4's on general knowledge far slower "
+        f"(a16z). Over six benchmarks it is {quoted('epoch.price_least').text()} to "
+        f"{quoted('epoch.price_most').text()}. The benchmark that the document names "
+        "counts tokens of one model, not quality, and has no such row.",
     )
 
 

@@ -6,7 +6,7 @@ from stacklib.cost.chiplets import good_dies
 from stacklib.cost.moore import Chip, chips, fixed_doubling
 from stacklib.cost.yields import negative_binomial
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity, counted
+from stacklib.quantity import Quantity
 
 
 def _chip(key: str) -> Chip:
@@ -259,20 +259,16 @@ def h100_density() -> Finding:
     )
 
 
-def line_doubling() -> float:
-    """Years to twice as dense, by a line through NVIDIA's data-centre chips."""
-    return cost.clock().doubling
-
-
 @claim("moore-doubling-time")
 def doubling() -> Finding:
-    """From A100 to B200."""
+    """The last two steps, for the sentence says now."""
+    old, middle, new = map(_chip, ("a100_sxm_80gb", "h100_sxm", "b200_sxm"))
     fit = cost.clock()
     return Finding(
-        fixed_doubling(_chip("a100_sxm_80gb"), _chip("b200_sxm")),
-        to=counted(
-            line_doubling, unit="year", label="years to twice as dense, by a line"
-        ),
-        why="From A100 to B200. A line through NVIDIA's "
-        f"{len(fit.keys)} data-centre chips doubles every {fit.doubling:.1f} years.",
+        fixed_doubling(old, middle),
+        to=fixed_doubling(middle, new),
+        why="At the pace from A100 to H100, and at that from H100 to B200; over both, "
+        f"{fixed_doubling(old, new)}. A line through NVIDIA's {len(fit.keys)} "
+        f"data-centre chips has {fit.doubling:.1f}, for the larger step from V100 to "
+        "A100 is in it.",
     )

@@ -96,7 +96,7 @@ def infiniband() -> Finding:
     return Finding(
         here,
         why=f"The figure is the TPU v4 paper's, of 4,096 chips, for which we count "
-        f"{there}. The pod of the claim has 9,216.",
+        f"{there}.",
     )
 
 

@@ -9,7 +9,7 @@ from stacklib.hardware import Accelerator
 from stacklib.quantity import Quantity, maximum, minimum
 from stacklib.roofline.bound.trend import MemoryWall, Trend, memory_wall
 
-FLAGSHIPS = ("v100_sxm2_32gb", "a100_sxm_80gb", "h100_sxm", "b200_sxm")
+FLAGSHIPS = ("v100_sxm2_16gb", "a100_sxm_80gb", "h100_sxm", "b200_sxm")
 A100_40, A100_80 = "a100_sxm_40gb", "a100_sxm_80gb"
 PERIOD = 2  # years over which the claims state growth
 STUDY = (
@@ -41,8 +41,8 @@ def _in_two_years(rate: Rate) -> Quantity:
     """Growth in two years from the first flagship to the last."""
     first, last = FLAGSHIPS[0], FLAGSHIPS[-1]
     years = hardware.get(last).year - hardware.get(first).year
-    growth = _over(rate, last, first) ** (PERIOD / years)
-    return growth.named(f"growth in {PERIOD} years, over {years} years")
+    yearly = _over(rate, last, first) ** (1 / years)
+    return (yearly * yearly).named(f"growth in {PERIOD} years, over {years} years")
 
 
 def _fit() -> MemoryWall:
