@@ -117,7 +117,7 @@ def test_all_reduce():
             lambda cards, megabytes, slot, share: (
                 (cards - 1) / cards * megabytes / (slot * share)
             )
-        ),
+        )
     }
     expect.function_matches(
         all_reduce_ms, right, cases, unit="ms", rel=1e-6, mistakes=told
@@ -133,7 +133,7 @@ def test_bus():
     told = {
         "That is the algorithm's bandwidth: bytes over time.": (
             lambda cards, megabytes, ms: megabytes / ms
-        ),
+        )
     }
     expect.function_matches(bus, right, cases, unit="GB/s", rel=1e-9, mistakes=told)
 

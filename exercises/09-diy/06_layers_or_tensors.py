@@ -18,6 +18,7 @@ hint: Write both as seconds of a token. By layers the number of cards drops out.
 """
 
 import math
+from functools import partial
 
 from stacklib.grading import expect
 
@@ -59,44 +60,40 @@ CASES = [
 DEEP = [case | {"layers": layers} for case in CASES for layers in (32, 80)]
 
 
-def reading(weights, rate, cards, together):
-    """Seconds, card after card or all at once."""
+def reading(weights, rate, cards, together=True):
+    """Seconds, all at once or card after card."""
     parts = [weights / cards / rate] * cards
     return max(parts) if together else sum(parts)
 
 
 def test_by_layers():
-    def right(weights, rate, cards):
-        return 1 / reading(weights, rate, cards, False)
+    def right(**case):
+        return 1 / reading(**case, together=False)
 
     told = {
         "By layers the cards take turns: speed does not add.": (
-            lambda weights, rate, cards: 1 / reading(weights, rate, cards, True)
-        ),
+            lambda **case: 1 / reading(**case)
+        )
     }
     expect.function_matches(
         by_layers, right, CASES, unit="token/s", rel=1e-6, mistakes=told
     )
 
 
-def token(weights, rate, cards, layers, wait, each=2, unit=1e-6):
+def token(weights, rate, cards, layers, wait, each=2, together=True):
     """Tokens a second by tensors, exchange after exchange."""
-    waits = sum(wait * unit for _ in range(each * layers))
-    return 1 / (reading(weights, rate, cards, True) + waits)
+    waits = sum(wait * 1e-6 for _ in range(each * layers))
+    return 1 / (reading(weights, rate, cards, together) + waits)
 
 
 def test_by_tensors():
     cases = [case | {"wait": wait} for case in DEEP for wait in (0.0, 10.0, 38.0)]
     told = {
         "A layer has two exchanges: behind attention and behind the MLP.": (
-            lambda weights, rate, cards, layers, wait: token(
-                weights, rate, cards, layers, wait, 1
-            )
+            partial(token, each=1)
         ),
         "All cards read at the same time, each its part.": (
-            lambda weights, rate, cards, layers, wait: (
-                1 / (weights / rate + 2 * layers * wait * 1e-6)
-            )
+            partial(token, together=False)
         ),
     }
     expect.function_matches(
@@ -106,13 +103,13 @@ def test_by_tensors():
 
 def test_turn():
     def right(weights, rate, cards, layers):
-        return (weights / rate - reading(weights, rate, cards, True)) * 5e5 / layers
+        return (weights / rate - reading(weights, rate, cards)) * 5e5 / layers
 
     cases = [case for case in DEEP if case["cards"] > 1]
     told = {
         "The cards still read their own part.": (
             lambda weights, rate, cards, layers: weights / rate / layers * 5e5
-        ),
+        )
     }
     expect.function_matches(turn, right, cases, rel=1e-6, mistakes=told)
     expect.reading("microseconds an exchange may take", turn(40, 936, 4, 80))

@@ -78,10 +78,7 @@ MORE = {"driven": ("  assign uio_oe  = 0;\n", ""), "pinout": ('  uo[0]: "pin"\n'
 def broken(rules):
     info, verilog = INFO, RIGHT
     for rule in rules:
-        _, old, new = FAULTS[rule]
-        info, verilog = info.replace(old, new), verilog.replace(old, new)
-        old, new = MORE.get(rule, ("", ""))
-        if old:
+        for old, new in [FAULTS[rule][1:], *([MORE[rule]] if rule in MORE else [])]:
             info, verilog = info.replace(old, new), verilog.replace(old, new)
     return info, verilog
 

@@ -28,6 +28,7 @@ HELD = {  # rule: reasons that nvidia-smi gives for a low clock
     "heat": ("SW Thermal Slowdown", "HW Thermal Slowdown"),
     "brake": ("HW Power Brake Slowdown", "HW Slowdown"),
 }
+SLOW = {name for names in HELD.values() for name in names}
 LINKS = (
     "nvidia-smi --query-gpu=name,utilization.gpu,pcie.link.gen.current,pcie.link.gen."
     "max,pcie.link.width.current,pcie.link.width.max --format=csv   # under load: the "
@@ -177,9 +178,7 @@ def _slowed(run: Speed, rig: Rig) -> Speed:
     for kind, work in WORK.items():
         shares = [card.limited(kind) for card in rig.hands]
         for at, card in enumerate(rig.hands):
-            if card.clock and any(
-                {*card.reasons} & {*names} for names in HELD.values()
-            ):
+            if card.clock and SLOW & {*card.reasons}:
                 clock = rate(min(card.clock, work.top), work)
                 shares[at] = min(shares[at], clock)
         alone = len(shares) / sum(1 / share for share in shares)

@@ -87,13 +87,10 @@ def noise_of(build: Build, fields: Sequence[str] = SOUNDING) -> Noise:
     """The noise of a build's parts, or of those in some fields."""
     values = [getattr(build, field) for field in fields]
     parts = [p for v in values for p in (v if isinstance(v, tuple) else (v,))]
-    levels, untold = [], []
-    for part in parts:
-        if {"noise", "noise_at"} <= {*part.values}:
-            levels.append(part["noise"] + 20 * log10(part["noise_at"]))
-        else:
-            untold.append(part.name)
-    return Noise(tuple(levels), tuple(dict.fromkeys(untold)))
+    told = [part for part in parts if {"noise", "noise_at"} <= {*part.values}]
+    levels = tuple(part["noise"] + 20 * log10(part["noise_at"]) for part in told)
+    untold = dict.fromkeys(part.name for part in parts if part not in told)
+    return Noise(levels, tuple(untold))
 
 
 def checked(date: str | None) -> None:

@@ -109,7 +109,7 @@ class Search:
         if choice.many > 1:
             found[f"links {choice.link}"] = lambda case: _wide(case, choice.link)
         if self.noise is not None:
-            found["noise"] = lambda case: _quiet(case, self.noise)
+            found["noise"] = lambda case: _quiet(case, self.noise or 0.0)
         return found
 
     def paid(self, choice: Choice) -> float:
@@ -224,9 +224,8 @@ def plan(
     search = Search(budget, asked, known, date, circuit, noise, batch, context)
     found = _ranked(search, most)
     if not found and (loud := _ranked(replace(search, noise=None), 1)):
-        parts_, sum_ = shown_as(loud[0].gpus), noise_of(loud[0])
-        says = f"{parts_}, the fastest without it: {sum_} > {noise:g} dBA"
-        raise Infeasible(f"noise = {noise:g} dBA leaves no machine; {says}")
+        says = f"{shown_as(loud[0].gpus)}, the fastest without it: {noise_of(loud[0])}"
+        raise Infeasible(f"noise leaves no machine; {says} > {noise:g} dBA")
     if not found:
         raise Infeasible(_miss(search))
     return [_planned(search, build) for build in found]

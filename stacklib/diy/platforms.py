@@ -160,8 +160,7 @@ def cheapest(
     lowest = [min((o.dollars for o in known[f]), default=inf) for f in CHOSEN]
     rest = [sum(lowest[i:]) for i in range(len(CHOSEN) + 1)]
     best: tuple[float, dict[str, Value]] | None = None
-    asked: dict[str, Limit | None] = dict.fromkeys(RULES)
-    asked |= extra or {}
+    asked: dict[str, Limit | None] = {**dict.fromkeys(RULES), **(extra or {})}
     every = frozenset(CHOSEN)
 
     def go(

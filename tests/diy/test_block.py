@@ -9,16 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib.diy.silicon import block as fixed
-from stacklib.diy.silicon.block import (
-    BACK,
-    LOG2E,
-    NARROW,
-    NORMED,
-    ONE,
-    SCALED,
-    SCORE,
-    TABLE,
-)
 from stacklib.diy.silicon.fixed import cut, rounded, shifted
 
 
@@ -27,7 +17,7 @@ def norm(row):
     square = sum(x * x for x in row)
     # The root with eight bits of fraction, one at least.
     root = max(isqrt((square << 16) // len(row)), 1)
-    return [cut((2 * (x << 8 + NORMED) + root) // (2 * root)) for x in row]
+    return [cut((2 * (x << 8 + fixed.NORMED) + root) // (2 * root)) for x in row]
 
 
 def times(matrix, row):
@@ -36,41 +26,43 @@ def times(matrix, row):
 
 
 def shares(scores):
-    """Softmax of whole numbers with ``SCORE`` bits of fraction: parts of 2^15."""
+    """Softmax of whole numbers with ``fixed.SCORE`` bits of fraction: parts of 2^15."""
     most = max(scores)
     powers = []
     for score in scores:
-        steps, part = -(score - most >> SCORE), score - most & (1 << SCORE) - 1
+        below = score - most
+        steps, part = -(below >> fixed.SCORE), below & (1 << fixed.SCORE) - 1
         # 2^-away = 2^(part/16) / 2^steps, and the table has half of that.
-        powers.append(2 * TABLE[part] >> steps if steps < 17 else 0)
+        powers.append(2 * fixed.TABLE[part] >> steps if steps < 17 else 0)
     total = sum(powers)
-    return [(p * ONE + total // 2) // total for p in powers]
+    return [(p * fixed.ONE + total // 2) // total for p in powers]
 
 
 def run_block(block, tokens):
     """A block over residuals, each with those before it, as loops."""
     size = block.width // block.heads
     # Scores are sums with 2 * PASSED bits of fraction over the root of the size.
-    scale = round(LOG2E / size**0.5)
+    scale = round(fixed.LOG2E / size**0.5)
     out = []
     kept = [[], [], []]
     q, k, v = kept
     for at, here in enumerate(fixed.check(block, tokens)):
         normed = norm(here)
         for rows, matrix in zip(kept, block[2:5], strict=True):
-            rows.append([rounded(t, NARROW) for t in times(matrix, normed)])
+            rows.append([rounded(t, fixed.NARROW) for t in times(matrix, normed)])
         mixed = []
         for left in range(0, block.width, size):
             cols = range(left, left + size)
             dots = [sum(q[at][c] * k[s][c] for c in cols) for s in range(at + 1)]
-            weights = shares([shifted(d * scale, SCALED) for d in dots])
+            weights = shares([shifted(d * scale, fixed.SCALED) for d in dots])
             sums = [sum(w * v[s][c] for s, w in enumerate(weights)) for c in cols]
             mixed += [rounded(total, 15) for total in sums]
         more = times(block.out, mixed)
-        here = [x + shifted(t, BACK) for x, t in zip(here, more, strict=True)]
-        hidden = [max(rounded(t, NARROW), 0) for t in times(block.up, norm(here))]
+        here = [x + shifted(t, fixed.BACK) for x, t in zip(here, more, strict=True)]
+        hidden = [max(rounded(t, fixed.NARROW), 0) for t in times(block.up, norm(here))]
         more = times(block.down, hidden)
-        out.append([x + shifted(t, BACK) for x, t in zip(here, more, strict=True)])
+        both = zip(here, more, strict=True)
+        out.append([x + shifted(t, fixed.BACK) for x, t in both])
     return out
 
 
@@ -85,7 +77,7 @@ def test_loops_and_arrays_agree_in_every_bit(seed, size):
     block = fixed.drawn_block(*size, seed)
     pick = random.Random(seed)
     few = [
-        [pick.randrange(-ONE, ONE) for _ in range(size[0])]
+        [pick.randrange(-fixed.ONE, fixed.ONE) for _ in range(size[0])]
         for _ in range(pick.randint(1, 6))
     ]
     assert run_block(block, few) == fixed.run_arrays(block, few).tolist()
@@ -106,8 +98,8 @@ def test_it_stays_near_the_floats_and_a_fault_does_not():
 @given(st.lists(st.integers(-4000, 4000), min_size=1, max_size=40))
 @settings(max_examples=60, deadline=None)
 def test_shares_are_those_of_the_softmax(scores):
-    told = np.array(shares(scores)) / ONE
-    powers = 2.0 ** ((np.array(scores) - max(scores)) / (1 << SCORE))
+    told = np.array(shares(scores)) / fixed.ONE
+    powers = 2.0 ** ((np.array(scores) - max(scores)) / (1 << fixed.SCORE))
     assert np.abs(told - powers / powers.sum()).max() < 2e-3
     assert abs(told.sum() - 1) < 2e-3
 

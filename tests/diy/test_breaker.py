@@ -5,30 +5,16 @@ import math
 import pytest
 
 from stacklib.diy import Build
-from stacklib.diy.breaker import (
-    LIMIT,
-    chain,
-    temperature,
-    tokens_per_joule,
-    wall,
-)
+from stacklib.diy.breaker import LIMIT, chain, temperature, tokens_per_joule, wall
 from stacklib.hardware.accelerator import UnknownSpec
 from stacklib.quantity import UnknownName
 from stacklib.roofline.work.fit import Infeasible
 
+from .builds import TOWER
+
 
 def rig(cards="2 x rtx_3090", psu=("evga_1600_p2", "evga_1600_p2"), **told):
-    return Build(
-        gpus=cards,
-        cpu="7960x",
-        board="trx50_aero_d",
-        memory="renegade_pro_128",
-        psu=psu,
-        storage="990_pro_4tb",
-        case="enthoo_pro_2_server",
-        cooling="xe360_tr5",
-        **told,
-    )
+    return Build(**TOWER | {"gpus": cards, "psu": psu} | told)
 
 
 @pytest.mark.parametrize(

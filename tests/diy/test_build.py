@@ -58,31 +58,29 @@ def test_bad_input_is_refused(changes, says):
     assert says in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text, says",
-    [
-        ("gpus = ", "no build in TOML"),
-        ("gpu = 'rtx_4080'", "did you mean: gpus"),
-        ("gpus = 'rtx_4080'", "the build lacks cpu, board"),
-        ("", "the build lacks gpus"),
-    ],
-)
+NO_BUILD = [
+    ("gpus = ", "no build in TOML"),
+    ("gpu = 'rtx_4080'", "did you mean: gpus"),
+    ("gpus = 'rtx_4080'", "the build lacks cpu, board"),
+    ("", "the build lacks gpus"),
+]
+NO_OUTLET = [
+    *(("mains", v) for v in (math.nan, math.inf, 0, -120, 12, 400, True, "120")),
+    *(("continuous", share) for share in (math.nan, -1, 1.5, True)),
+]
+
+
+@pytest.mark.parametrize("text, says", NO_BUILD)
 def test_a_file_that_is_no_build_is_refused(text, says):
     with pytest.raises((ValueError, UnknownName)) as caught:
         read_build(text)
     assert says in str(caught.value)
 
 
-@pytest.mark.parametrize("mains", [math.nan, math.inf, 0, -120, 12, 400, True, "120"])
-def test_an_outlet_that_is_none_is_refused(mains):
-    with pytest.raises(ValueError, match="mains"):
-        verify(Build(**DESK), mains=mains)
-
-
-@pytest.mark.parametrize("share", [math.nan, -1, 1.5, True])
-def test_a_share_that_is_none_is_refused(share):
-    with pytest.raises(ValueError, match="continuous"):
-        verify(Build(**DESK), continuous=share)
+@pytest.mark.parametrize("name, value", NO_OUTLET)
+def test_an_outlet_or_a_share_that_is_none_is_refused(name, value):
+    with pytest.raises(ValueError, match=name):
+        verify(Build(**DESK), **{name: value})
 
 
 def test_slots_are_named_as_the_board_has_them():

@@ -12,13 +12,7 @@ from stacklib import diy
 from stacklib.accelerators.rtl.gates import by_gates
 from stacklib.accelerators.rtl.stepped import by_steps
 from stacklib.diy.silicon import glyphs
-from stacklib.diy.silicon.devices import (
-    FAMILIES,
-    KEYS,
-    device,
-    per_place,
-    weigh,
-)
+from stacklib.diy.silicon.devices import FAMILIES, KEYS, device, per_place, weigh
 from stacklib.diy.silicon.fixed import Convolution, Network, rounded, run, run_many
 from stacklib.diy.silicon.frame import on_arrays
 from stacklib.diy.silicon.pipeline import Engine, choices, fastest, room, tile_cycles

@@ -79,11 +79,6 @@ def test_no_limit_is_proposed_that_a_card_does_not_take():
     assert (found.rule, found.mend.field) == ("circuit", "mains")
 
 
-def test_two_broken_rules_are_both_told():
-    build = Build(**{**DESK, "memory": "zeta_r5_64", "cooling": "nh_l9a_am5"})
-    assert [f.rule for f in verify(build)] == ["memory-module", "cooler-power"]
-
-
 def test_one_change_mends_two_rules_where_it_can():
     """A cooler of another socket that is too small: one that fits both, not two."""
     both = Build(**{**TOWER, "cooling": "nh_d15_g2"})

@@ -3,6 +3,7 @@
 import pytest
 
 from stacklib import cost, diy
+from stacklib.cost.catalogue import part
 from stacklib.cost.spans import span
 from stacklib.diy.silicon.realism import own_chip, two_cards
 from stacklib.quantity import UnknownName, quoted
@@ -24,8 +25,6 @@ def test_seven_kinds_each_with_money_weeks_and_what_is_learnt():
 
 
 def test_a_machine_with_two_cards_is_the_sum_of_its_parts():
-    from stacklib.cost.catalogue import part
-
     cards = 2 * part("rtx_5090").price.low.si
     assert two_cards().low.si > cards and two_cards().high.si < 2.5 * cards
 

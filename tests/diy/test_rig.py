@@ -94,29 +94,20 @@ def table(*cards):
     return HEAD + "".join(rows)
 
 
-FAULTS = {  # a planted fault: rule, verdict
-    (": 16x\n    Fan", ": 4x\n    Fan"): ("link-lanes", "broken"),
-    ("Current                   : 4", "Current : 1"): ("link-generation", "broken"),
-    ("Max                       : 4", "Max : 3"): ("slot", "broken"),
-    ("Max                       : 16x", "Max : 8x"): ("slot", "broken"),
-    ("450.00 W", "250.00 W"): ("limit", "broken"),
-    ("SW Thermal Slowdown               : Not", "SW Thermal Slowdown : "): (
-        "heat",
-        "broken",
-    ),
-    ("HW Thermal Slowdown           : Not", "HW Thermal Slowdown : "): (
-        "heat",
-        "broken",
-    ),
-    ("HW Power Brake Slowdown       : Not", "HW Power Brake Slowdown : "): (
-        "brake",
-        "broken",
-    ),
-}
+FAULTS = [  # the rule that a planted fault breaks
+    ("link-lanes", ": 16x\n    Fan", ": 4x\n    Fan"),
+    ("link-generation", "Current                   : 4", "Current : 1"),
+    ("slot", "Max                       : 4", "Max : 3"),
+    ("slot", "Max                       : 16x", "Max : 8x"),
+    ("limit", "450.00 W", "250.00 W"),
+    ("heat", "SW Thermal Slowdown               : Not", "SW Thermal Slowdown : "),
+    ("heat", "HW Thermal Slowdown           : Not", "HW Thermal Slowdown : "),
+    ("brake", "HW Power Brake Slowdown       : Not", "HW Power Brake Slowdown : "),
+]
 
 
-@pytest.mark.parametrize(("old", "new"), FAULTS)
-def test_a_planted_fault_is_the_only_finding(old, new):
+@pytest.mark.parametrize(("rule", "old", "new"), FAULTS)
+def test_a_planted_fault_is_the_only_finding(rule, old, new):
     assert old in GOOD and rules(read_rig(smi=GOOD)) == []
     text = GOOD.replace(old, new)
     if "Max : 8x" in new:
@@ -124,7 +115,7 @@ def test_a_planted_fault_is_the_only_finding(old, new):
     if "Max : 3" in new:
         text = text.replace("Current                   : 4", "Current : 3")
     found = diagnose(read_rig(smi=text), MODEL)
-    assert [(f.rule, f.verdict) for f in found] == [FAULTS[old, new]]
+    assert [(f.rule, f.verdict) for f in found] == [(rule, "broken")]
     assert found[0].command and found[0].todo
 
 
@@ -281,5 +272,5 @@ def test_unknown_models_and_odd_contexts():
 
 def test_lspci_reads_cards_and_not_their_sound():
     assert [name.split("[")[1][:16] for name, _, _ in read_lspci(LSPCI)] == [
-        "GeForce RTX 3090",
+        "GeForce RTX 3090"
     ] * 2

@@ -15,6 +15,7 @@ from stacklib.serving import estimate
 from .builds import PRO, RACK, TOWER
 
 LLAMA = "llama-3-70b:q4_k_m"
+WAYS = ((1, "layers"), (2, "layers"), (2, "tensors"), (4, "tensors"))
 
 
 def cards(device, many, **told):
@@ -59,19 +60,12 @@ def test_by_layers_memory_adds_and_speed_does_not():
 def test_lanes_cost_tensors_alone():
     wide, four = cards("rtx_3090", 2), cards("rtx_3090", 2, links=((4, 16), (3, 4)))
     for split, low, high in (("layers", 0.99, 1), ("tensors", 0.7, 0.99)):
-        share = (
-            speed(four, LLAMA, split=split).decode
-            / speed(wide, LLAMA, split=split).decode
-        )
-        assert low <= share <= high
-    far = wide.swapped(path="SYS")
-    assert (
-        speed(far, LLAMA, split="tensors").decode
-        < speed(wide, LLAMA, split="tensors").decode
-    )
-    bridged = wide.swapped(bridged=True)
-    told = {"split": "tensors"}  # many bytes: a token's are few either way
-    assert speed(bridged, LLAMA, **told).prompt > speed(wide, LLAMA, **told).prompt
+        less, whole = (speed(one, LLAMA, split=split) for one in (four, wide))
+        assert low <= less.decode / whole.decode <= high
+    ways = wide.swapped(path="SYS"), wide.swapped(bridged=True)
+    far, bridged = (speed(one, LLAMA, split="tensors") for one in ways)
+    # A bridge shows where there are many bytes: a token's are few either way.
+    assert far.decode < whole.decode and bridged.prompt > whole.prompt
 
 
 def test_a_build_s_slots_are_its_links():
@@ -101,12 +95,7 @@ def test_no_card_is_faster_than_its_bound():
     asked = 1, 2048
     for key in {card.device for card in catalogue.parts("gpu")}:
         for model in ("qwen3-14b:q4_k_m", "gpt-oss-20b:mxfp4"):
-            for many, split in (
-                (1, "layers"),
-                (2, "layers"),
-                (2, "tensors"),
-                (4, "tensors"),
-            ):
+            for many, split in WAYS:
                 least = soonest(hardware.get(key), many, model, *asked)
                 with suppress(ValueError):
                     made = decoding(cards(key, many), model, split, *asked)
@@ -114,8 +103,7 @@ def test_no_card_is_faster_than_its_bound():
 
 
 @pytest.mark.parametrize(
-    "told",
-    [{"split": "rows"}, {"batch": 0}, {"context": -1}, {"batch": True}],
+    "told", [{"split": "rows"}, {"batch": 0}, {"context": -1}, {"batch": True}]
 )
 def test_bad_input(told):
     with pytest.raises((ValueError, LookupError)):

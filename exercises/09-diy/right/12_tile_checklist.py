@@ -30,20 +30,10 @@ def share(area, growth, width, height, site, row):
     return area / room * growth
 
 
-# ---- by_line: changes lines of both texts
-def mended(info, verilog):
-    above, below = info.split("\n"), verilog.split("\n")
-    for rule, says in diy.checklist(info, verilog):
-        names = re.findall(r"\w+\[\d\]", says)
-        if rule == "driven":
-            below.insert(
-                below.index("endmodule"), f"assign {{{', '.join(names)}}} = 0;"
-            )
-        elif rule == "pinout":
-            at = above.index("pinout:") + 1
-            above[at:at] = [f'  {name}: ""' for name in names]
-        elif rule == "tiles":
-            above = [re.sub("2x1", "1x2", line) for line in above]
-        else:
-            below = [line.replace("if (rst_n)", "if (!rst_n)") for line in below]
-    return "\n".join(above), "\n".join(below)
+# ---- by_side: a row of all widths, and the margins side by side
+def area(cells, widths, row):
+    return row * sum(widths[name] * many for name, many in cells.items())
+
+
+def share(area, growth, width, height, site, row):
+    return growth * area / (width - 2 * 6 * site) / (height - row - row)

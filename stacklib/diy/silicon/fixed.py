@@ -38,8 +38,7 @@ class Convolution:
         sizes = {shape_of(kernel, "a kernel") for kernel in self.kernels}
         if len(sizes) != 1 or len(self.bias) != len(self.kernels):
             told = f"{len(self.kernels)} kernels of sizes {sorted(sizes)}"
-            told += f" and {len(self.bias)} biases"
-            raise ValueError(f"{told}: kernels of one size, one bias each")
+            raise ValueError(f"{told}, {len(self.bias)} biases: one size, a bias each")
         if bad := [b for b in self.bias if not is_whole(b)]:
             raise ValueError(f"bias {bad[0]!r}: a whole number is needed")
         # Python's own numbers, which no product runs over.

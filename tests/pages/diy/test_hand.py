@@ -4,12 +4,11 @@ import re
 
 import pytest
 
-from stacklib import pages
 from stacklib.pages.diy import hand as page
 from stacklib.pages.diy.hand import drawings, live
 from stacklib.quantity import quoted
 
-from ...live_figures import ask, values
+from ...live_figures import ask
 from ...programs import loop_of
 
 loop = loop_of("09-diy/hand")
@@ -45,23 +44,16 @@ def test_published_rates_lie_under_their_ceilings():
 
 
 def test_what_was_told_of_the_tiny_model():
-    assert page.text("int8").si == pytest.approx(
-        page.text("int8", told=True).si, rel=1e-3
-    )
+    told = page.text("int8", told=True).si
+    assert page.text("int8").si == pytest.approx(told, rel=1e-3)
     assert page.same("sums").si == page.same("sums_equal").si
     assert page.gain(told=True).si > page.gain(told=False).si > 1
 
 
-def test_the_drawing_and_the_claim():
+def test_the_drawing():
     assert "system" in drawings.one_memory().html
-    assert pages.judge("jetson-7b").verdict == "true"
 
 
-@pytest.mark.parametrize("place", range(3))
-def test_every_choice_draws(place):
-    """Each value of each control once, in turn; a large model is refused."""
-    chosen = {c["name"]: values(c)[place % len(values(c))] for c in live.controls()}
-    spec, said = ask(live.explore, live.controls(), **chosen)
-    assert bool(spec["message"]) != bool(said)
+def test_a_large_model_is_refused():
     spec, said = ask(live.explore, live.controls(), model=page.LARGE)
     assert "does not fit" in spec["message"] and not said

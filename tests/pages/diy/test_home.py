@@ -21,10 +21,9 @@ def printed(**changes):
 
 def test_the_loop_prints_the_bill():
     for hours, (own, rented) in printed().items():
-        assert own == pytest.approx(page.owned(hours).to("USD/Mtoken").value, rel=0.01)
-        assert rented == pytest.approx(
-            page.rented("high").to("USD/Mtoken").value, rel=0.01
-        )
+        both = page.owned(hours), page.rented("high")
+        told = [each.to("USD/Mtoken").value for each in both]
+        assert [own, rented] == pytest.approx(told, rel=0.01)
 
 
 def test_at_the_break_even_both_cost_the_same():

@@ -8,9 +8,8 @@ from stacklib.diy import diagnose
 from stacklib.diy.rig import RigError
 from stacklib.interconnect.networks.pcie import board_path, slot
 from stacklib.pages.diy import rig as page
-from stacklib.pages.diy.rig import drawings, live
+from stacklib.pages.diy.rig import drawings
 
-from ...live_figures import ask, values
 from ...programs import loop_of
 
 loop = loop_of("09-diy/rig")
@@ -23,24 +22,21 @@ def rates(**changes):
 @pytest.mark.parametrize("peer", [False, True])
 def test_the_loop_walks_as_the_package_does(peer):
     told = rates(old="4], False", new=f"4], {peer}")
-    for found, (lanes, word) in zip(
-        told, ((16, "PHB"), (4, "PHB"), (4, "SYS")), strict=True
-    ):
+    ways = ((16, "PHB"), (4, "PHB"), (4, "SYS"))
+    for found, (lanes, word) in zip(told, ways, strict=True):
         want = board_path(word, slot(4, lanes), peer=peer, level="SYS").rate
         assert found == pytest.approx(want / 1e9, rel=0.02)
 
 
 def test_the_napkin_is_what_the_room_pays_in_a_prompt():
     more = page.reading(4).si - page.reading(16).si
-    assert page.exchanging(4).si - page.exchanging(16).si == pytest.approx(
-        more, rel=0.02
-    )
+    paid = page.exchanging(4).si - page.exchanging(16).si
+    assert paid == pytest.approx(more, rel=0.02)
 
 
 def test_lanes_cost_tensors_and_prompts_most():
-    lost = [
-        page.lost(*of).si for of in (("decode", 4), ("decode", 4, 8), ("prompt", 4))
-    ]
+    asked = ("decode", 4), ("decode", 4, 8), ("prompt", 4)
+    lost = [page.lost(*of).si for of in asked]
     assert 0.03 < lost[0] < lost[1] < lost[2] < 0.6
     left = page.rate("layers", 4).si / page.rate("layers").si
     assert left > 0.99
@@ -54,11 +50,4 @@ def test_the_machine_of_the_page_has_three_things_wrong():
     assert [f.verdict for f in found if f.rule == "link-generation"] == ["undecided"]
     with pytest.raises(RigError, match="without -q"):
         page.machine("| NVIDIA-SMI 580.95 |")
-
-
-@pytest.mark.parametrize("place", range(3))
-def test_every_choice_draws(place):
-    chosen = {c["name"]: values(c)[place % len(values(c))] for c in live.controls()}
-    spec, said = ask(live.explore, live.controls(), **chosen)
-    assert bool(spec["message"]) != bool(said)
     assert "root complex" in drawings.lanes_of_a_machine().html

@@ -7,9 +7,8 @@ import pytest
 from stacklib.diy import power
 from stacklib.diy.breaker import CASE, DIE, INNER, RISE, ROOM, SINK
 from stacklib.pages.diy import watts as page
-from stacklib.pages.diy.watts import drawings, figures, live
+from stacklib.pages.diy.watts import drawings, figures
 
-from ...live_figures import ask, values
 from ...programs import loop_of
 
 clock, heat = (loop_of("09-diy/watts", at) for at in (0, 1))
@@ -61,10 +60,3 @@ def test_what_an_unseen_card_was_read_at_lies_on_its_line():
 def test_the_drawing_ends_in_the_room():
     told = drawings.breaker_to_room().html
     assert "door closed" in told and "1,440 W" in told
-
-
-@pytest.mark.parametrize("place", range(4))
-def test_every_choice_draws(place):
-    chosen = {c["name"]: values(c)[place % len(values(c))] for c in live.controls()}
-    spec, said = ask(live.explore, live.controls(), **chosen)
-    assert bool(spec["message"]) != bool(said)

@@ -93,9 +93,6 @@ def refused(card: str = SMALL) -> str:
         return str(sum_)
 
 
-# -- three budgets ---------------------------------------------------------------------
-
-
 @cache
 def machine(budget: int) -> Planned:
     """The fastest machine that the budget buys, on a circuit of 120 V."""
@@ -135,18 +132,16 @@ def between() -> Quantity:
 
 def memory(budget: int) -> Quantity:
     """Of all cards of the machine."""
-    card = hardware.get(machine(budget).gpus[0].device)
-    return card.memory_capacity.across(len(machine(budget).gpus)).named(
-        f"memory for {budget} USD"
-    )
+    cards = machine(budget).gpus
+    each = hardware.get(cards[0].device).memory_capacity
+    return each.across(len(cards)).named(f"memory for {budget} USD")
 
 
 def bandwidth(budget: int) -> Quantity:
     """Of all their memories."""
-    card = hardware.get(machine(budget).gpus[0].device)
-    return card.memory_bandwidth.across(len(machine(budget).gpus)).named(
-        f"bandwidth for {budget} USD"
-    )
+    cards = machine(budget).gpus
+    each = hardware.get(cards[0].device).memory_bandwidth
+    return each.across(len(cards)).named(f"bandwidth for {budget} USD")
 
 
 def name(build: Planned) -> str:
@@ -158,25 +153,19 @@ def name(build: Planned) -> str:
 
 def builds() -> list[dict[str, Any]]:
     """The machine of each budget, and what excluded the next cheaper part."""
-    found = []
-    for budget in BUDGETS:
-        build = machine(budget)
-        no = build.excluded
-        found.append(
-            {
-                "budget": chosen(budget, "USD", label="budget"),
-                "machine": name(build),
-                "bill": bill(budget),
-                "tokens": pace(budget),
-                "least": pace(budget, "low"),
-                "most": pace(budget, "high"),
-                "next cheaper part breaks": no and f"{no.part}: {no.rule}",
-            }
-        )
-    return found
-
-
-# -- what a gigabyte costs -------------------------------------------------------------
+    return [
+        {
+            "budget": chosen(budget, "USD", label="budget"),
+            "machine": name(machine(budget)),
+            "bill": bill(budget),
+            "tokens": pace(budget),
+            "least": pace(budget, "low"),
+            "most": pace(budget, "high"),
+            "next cheaper part breaks": no and f"{no.part}: {no.rule}",
+        }
+        for budget in BUDGETS
+        for no in [machine(budget).excluded]
+    ]
 
 
 def price(card: str, what: str) -> Span:
@@ -218,9 +207,6 @@ def flops(card: str, what: str) -> Quantity:
     return (peak / price(card, what).high).to("GFLOP/s/USD").named(f"rate of {card}")
 
 
-# -- what others ran, and what a project is --------------------------------------------
-
-
 def card_of(id: str) -> str:
     """The card of a published row."""
     return "rtx_" + row(id).system.split()[0]
@@ -233,20 +219,16 @@ def count_of(id: str) -> int:
 
 def ran() -> list[dict[str, Any]]:
     """Published runs by layers, beside the prediction."""
-    found = []
-    for id in RAN:
-        many, card = count_of(id), card_of(id)
-        guess = rate(card, many, "layers", WROTE // 2)
-        took = measured(id)
-        found.append(
-            {
-                "cards": f"{many} x {hardware.get(card).short}",
-                "predicted": guess,
-                "measured": took,
-                "over": (guess / took).named("predicted over measured"),
-            }
-        )
-    return found
+    told = [(count_of(id), card_of(id), measured(id)) for id in RAN]
+    return [
+        {
+            "cards": f"{many} x {hardware.get(card).short}",
+            "predicted": (guess := rate(card, many, "layers", WROTE // 2)),
+            "measured": took,
+            "over": (guess / took).named("predicted over measured"),
+        }
+        for many, card, took in told
+    ]
 
 
 def projects() -> list[dict[str, Any]]:

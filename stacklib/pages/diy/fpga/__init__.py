@@ -162,9 +162,6 @@ def over(what: str, on: str = LARGE, base: str = FIRST) -> Quantity:
     return ratio.named(f"{what}, {on} over {base}")
 
 
-# -- a transformer's block, and the token ---------------------------------------------
-
-
 @counting("products of a transformer's block")
 def block_products() -> int:
     """For twelve tokens of width 32."""
@@ -197,9 +194,6 @@ def wait(on: str) -> Quantity:
     return (token(on) / device(on).clock).to("s").named(f"a token on {device(on).name}")
 
 
-# -- a board against a card -----------------------------------------------------------
-
-
 def fight(by_hls: bool = False) -> Choice:
     """A board with memory of its own against a card for games."""
     return weigh(CARD, weeks=ON_CARD, by_hls=by_hls)
@@ -208,9 +202,6 @@ def fight(by_hls: bool = False) -> Choice:
 def sides_of_fight() -> list[dict[str, Any]]:
     """The rows of both."""
     return [{"on": one[0], **dict(zip(ASKED, one[1:], strict=True))} for one in fight()]
-
-
-# -- a card of tiles ------------------------------------------------------------------
 
 
 def computing() -> Quantity:

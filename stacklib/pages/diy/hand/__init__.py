@@ -124,22 +124,19 @@ def served() -> Quantity:
 
 def beside() -> list[dict[str, Any]]:
     """Published rates of Jetsons, with what is predicted for each."""
-    found = []
-    for id, model in PUBLISHED.items():
-        told, on = row(id), device_of(id)
-        held = hand.held(model, on, FORMAT, CONTEXT)
-        found.append(
-            {
-                "machine": hardware.get(on).short,
-                "model": models.get(model).name,
-                "software": told.software,
-                "predicted": held.rate,
-                "least": held.low,
-                "most": held.high,
-                "measured": measured(id),
-            }
-        )
-    return found
+    return [
+        {
+            "machine": hardware.get(device_of(id)).short,
+            "model": models.get(model).name,
+            "software": row(id).software,
+            "predicted": held.rate,
+            "least": held.low,
+            "most": held.high,
+            "measured": measured(id),
+        }
+        for id, model in PUBLISHED.items()
+        for held in [hand.held(model, device_of(id), FORMAT, CONTEXT)]
+    ]
 
 
 def step(kind: str, past: int) -> runs.Run:

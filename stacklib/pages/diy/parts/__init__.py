@@ -35,9 +35,6 @@ def build(name: str = "guide") -> Build:
     return Build(**parts, limit=LIMIT.get(name))
 
 
-# -- the list of the guide, refused and mended -----------------------------------------
-
-
 @cache
 def steps() -> tuple[Finding, ...]:
     """The first finding, mended; the first of what is left, and so on until none is."""
@@ -117,9 +114,6 @@ def lines() -> list[dict[str, Any]]:
         }
         for many, one in grouped(build().parts())
     ]
-
-
-# -- lanes -----------------------------------------------------------------------------
 
 
 def seats(name: str) -> tuple[Seat, ...]:

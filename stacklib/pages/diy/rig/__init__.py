@@ -86,9 +86,6 @@ def step(split: str) -> Quantity:
     return (token / rate(split)).to("ms").named(f"a token by {split}")
 
 
-# -- the way, and an exchange over it ------------------------------------------------
-
-
 @counting("bytes a second between two RTX 3090 over {word}, {lanes} lanes", unit="B/s")
 def way(lanes: int = 16, word: str = "PHB", peer: bool = False) -> float:
     """What NCCL gets between two cards whose narrower slot has so many lanes."""
@@ -161,9 +158,6 @@ def row(lanes: int) -> dict[str, Any]:
         *(rate(split, lanes, what="prompt") for split in ("layers", "tensors")),
     ]
     return {"lanes": lanes, **dict(zip(COLUMNS, runs, strict=True))}
-
-
-# -- the machine that was pasted -----------------------------------------------------
 
 
 @cache

@@ -97,9 +97,6 @@ def dense(on: str = CARD) -> float:
     return ENDS["decode"][0].wants * float(board(on).si)
 
 
-# -- what others published -------------------------------------------------------------
-
-
 def this_machine() -> str:
     """What the bench of heat read of the processor's own watts, or why it did not."""
     found = results.need("rig_temperature")["host_power"]
@@ -149,9 +146,6 @@ def table_row(run: str) -> dict[str, Any]:
     apart = [abs(ours - read.value) for _, read, ours in published(run)]
     names = "run", "rows", "median", "worst"
     return dict(zip(names, (run, len(apart), median(apart), max(apart)), strict=True))
-
-
-# -- the machine -----------------------------------------------------------------------
 
 
 @counting("tokens a second of a pair of RTX 3090s", unit="token/s", family="J")
