@@ -145,9 +145,9 @@ def exercises(chapter: int, root: Path) -> Line:
     levels = Counter(text.level for text in texts)
     owned = {i for i in ids(chapter, root) if kind(i) == "projects"}
     shown = owned & {project for text in texts for project in text.project}
-    proof = grading.prove(root)
+    proven = grading.prove(root, ids=[e.id for e in found]).faults if found else ()
     prefix = f"{chapter}."
-    faults = [f for f in proof.faults if not f[0].isdigit() or f.startswith(prefix)]
+    faults = [f for f in proven if not f[0].isdigit() or f.startswith(prefix)]
     counts = (
         Count("exercises", len(found), EXERCISES),
         *(Count(level, levels[level], 1) for level in LEVELS),

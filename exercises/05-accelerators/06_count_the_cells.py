@@ -11,9 +11,9 @@ are "&" (AND), "|" (OR), "^" (XOR), "~" (NOT, reads `a` alone).
   `inputs` is a list of zeros and ones.
 - `area(cells)`: transistors in static CMOS: 6 for an AND or an OR, 12 for an XOR, 2 for
   a NOT.
-- `narrower(narrow, wide, place, product)`: a place of an array has `place` transistors
+- `narrower(narrow, wide, place, product)`: a MAC unit has `place` transistors
   with a multiplier of `wide` bits, which has `product` of them and follows the square
-  of its width. The share of the place's transistors that is left at `narrow` bits.
+  of its width. The share of the transistors that is left at `narrow` bits.
 
 hint: cells come in an order in which each can be computed, so one walk is enough. Only
 the multiplier becomes smaller.

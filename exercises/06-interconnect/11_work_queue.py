@@ -19,8 +19,8 @@ once. Other warps post at the same time, so `sent()` and `ready()` may change fr
 call to the next: wait by calling them again. A post never has more elements than the
 ring has slots. `post` gives back its first place.
 
-hint: five things happen, in one order: reserve, wait for room, write, wait until all
-before you are written, tell. To tell is first `publish` and then `ring`.
+hint: between two of your calls another warp may make all of its own. Which of yours
+are safe only when your slots are free, and which only when all before are written?
 """
 
 from stacklib.grading import expect

@@ -14,8 +14,8 @@ simulated ranks and compare losses with one process that has all samples.
 - `update(weights, summed, samples, rate)`: the weights afterwards, with the mean of the
   gradients of all `samples`, as a list.
 
-hint: a ring. In step s of the first n - 1, rank r sends chunk r - s to rank r + 1,
-which adds it; then the sums go around once more and are copied.
+hint: follow one chunk around a ring. When has it met everybody's sum, and who lacks it
+then? In each step every rank has another chunk to send.
 """
 
 import random

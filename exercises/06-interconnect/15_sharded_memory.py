@@ -12,9 +12,8 @@ shapes; each is cut along its first axis, as many rows each, the last ranks fewe
 - `sent(parameters, ranks, zero)`: bytes that a rank sends in a step, by rings, one
   direction; here every axis divides.
 
-hint: an all-reduce is a reduce-scatter and an all-gather, each (n - 1) / n of the
-array. Stage 3 gathers the weights before the forward and again before the backward
-pass.
+hint: of which two collectives does an all-reduce consist, and what does a ring send for
+each? Who has dropped its weights after the forward pass needs one of them again.
 """
 
 from math import prod

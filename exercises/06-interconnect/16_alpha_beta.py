@@ -12,8 +12,8 @@ square of its time; that is least squares of the relative error.
 - `half_size(alpha, beta)`: the bytes of a message whose bytes take as long as alpha.
 - `ring(alpha, beta, ranks, size)`: seconds of a ring all-reduce of `size` bytes a rank.
 
-hint: weights w = 1 / time^2. With means weighted by w, beta is the weighted covariance
-of sizes and times over the weighted variance of sizes, and alpha what the mean leaves.
+hint: write down the sum that has to be least, each square over its time's square, and
+set both derivatives to zero. With weighted means the two equations become short.
 """
 
 import random

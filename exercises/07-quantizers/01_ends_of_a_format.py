@@ -22,8 +22,7 @@ Pencil and paper do for one row; write the three formulas for any. Begin with
 - `least_subnormal`: the smallest above zero.
 
 hint: Write down the largest code, field and significand apart, and strike out what is
-no number. With n bits of significand the largest is two minus 2 to the minus n; in
-`"fn"` that place is taken by NaN, and the one below it is a step smaller.
+no number. What is the largest that is left, and which field does it stand in?
 """
 
 from stacklib.grading import expect

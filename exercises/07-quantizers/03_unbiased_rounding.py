@@ -13,9 +13,9 @@ draws is the number itself.
   zero up to, but without, one. `x` may be negative.
 - `variance(x, step)`: the variance of `rounded` over all draws, which is the price.
 
-hint: Let p be the chance of the upper one and set the mean to x; that gives p. The
-variance of a coin with chance p and sides a step apart is p (1 - p) times the square
-of the step. The multiple below a negative number is the one farther from zero.
+hint: Let p be the chance of the upper one and set the mean to x; that gives p. Then the
+variance is that of a coin whose sides lie a step apart. The multiple below a negative
+number is the one farther from zero.
 """
 
 import math

@@ -24,8 +24,8 @@ Pages that look like keys and like values are in the tests, in `int8` and in
 `int4`; the readings say which axis suits which.
 
 hint: Reshape so that the numbers of a group lie along one axis of their own; take `min`
-and `max` along it with `keepdims=True`. There is one step less than
-there are codes. `tokens % group` tokens have keys without a full group.
+and `max` along it with `keepdims=True`. How many steps lie between so many codes, and
+how many tokens are without a full group?
 """
 
 import numpy as np

@@ -25,9 +25,8 @@ code's place in NF4's table, `Format("nf4").decode(code)`, times the scale.
 The readings hold the error after your steps against the error of the frozen layer.
 
 hint: With D the output less what is wanted, the gradient of the weights would be
-`D.T @ x` over the tokens. `b @ a` takes their place, so the gradient of `b` is that
-times `a.T`, and that of `a` is `b.T` times it. Which of them is zero when the other
-matrix is?
+`D.T @ x` over the tokens. `b @ a` takes their place: what does the chain rule make of
+it for either matrix? Which gradient is zero when the other matrix is?
 """
 
 import numpy as np

@@ -86,16 +86,11 @@ def test_worst():
     def ways(wired, many):
         return list(combinations(list(wired)[::-1], many))
 
-    expect.function_matches(
-        worst,
-        right,
-        cases,
-        rel=1e-9,
-        mistakes={
-            "A card in one slot takes lanes from another: share them.": alone,
-            "The first slots are not the best: try other ones.": first,
-        },
-    )
+    told = {
+        "A card in one slot takes lanes from another: share them.": alone,
+        "The first slots are not the best: try other ones.": first,
+    }
+    expect.function_matches(worst, right, cases, rel=1e-9, mistakes=told)
     expect.reading("lanes of the fourth card", worst(*DESKTOP, 4))
 
 

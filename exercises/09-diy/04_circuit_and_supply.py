@@ -58,21 +58,16 @@ def test_limit():
         most = hours * volts * amps * share + 1e-9
         return max(w for w in range(m["watts"] + 1) if load(**m | {"watts": w}) <= most)
 
-    expect.function_matches(
-        limit,
-        most,
-        [{**m, "share": 0.89} | o for m in MACHINES for o in OUTLETS],
-        unit="W",
-        rel=1e-6,
-        mistakes={
-            "A breaker holds for hours at less than its rating.": (
-                lambda **case: most(hours=1.0, **case)
-            ),
-            "The breaker sees what the supply takes.": (
-                lambda **case: most(**case | {"share": 1.0})
-            ),
-        },
-    )
+    cases = [{**m, "share": 0.89} | o for m in MACHINES for o in OUTLETS]
+    told = {
+        "A breaker holds for hours at less than its rating.": (
+            lambda **case: most(hours=1.0, **case)
+        ),
+        "The breaker sees what the supply takes.": (
+            lambda **case: most(**case | {"share": 1.0})
+        ),
+    }
+    expect.function_matches(limit, most, cases, unit="W", rel=1e-6, mistakes=told)
     case = MACHINES[2] | {"share": 0.89} | OUTLETS[0]
     expect.reading("limit of four cards on one circuit", limit(**case), "W")
 
@@ -88,14 +83,9 @@ def test_rating():
         least = max(steady * load(**m), moment / stands)
         return next(w for w in range(1, 9999) if w >= least)
 
-    expect.function_matches(
-        rating,
-        need,
-        [{**m, "stands": stands} for m in MACHINES for stands in (1.25, 2)],
-        unit="W",
-        rel=1e-6,
-        mistakes={
-            "It has to stand the spike, too.": lambda stands, **m: load(**m),
-            "It has to carry the load as well.": lambda **case: need(steady=0, **case),
-        },
-    )
+    cases = [{**m, "stands": stands} for m in MACHINES for stands in (1.25, 2)]
+    told = {
+        "It has to stand the spike, too.": lambda stands, **m: load(**m),
+        "It has to carry the load as well.": lambda **case: need(steady=0, **case),
+    }
+    expect.function_matches(rating, need, cases, unit="W", rel=1e-6, mistakes=told)

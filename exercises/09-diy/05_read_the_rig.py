@@ -88,61 +88,54 @@ def read(text, rest=True, now=True, of=min):
 
 
 def test_narrowest():
+    cases = [{"text": text} for text in TEXTS]
+    told = {
+        "At rest a link trains down: its highest generation counts.": (
+            lambda text: read(text, rest=False)
+        ),
+        "Under load the generation that is in use counts.": (
+            lambda text: read(text, now=False)
+        ),
+        "A ring waits for its slowest link.": lambda text: read(text, of=max),
+    }
     expect.function_matches(
-        narrowest,
-        read,
-        [{"text": text} for text in TEXTS],
-        unit="GB/s",
-        rel=1e-9,
-        mistakes={
-            "At rest a link trains down: its highest generation counts.": (
-                lambda text: read(text, rest=False)
-            ),
-            "Under load the generation that is in use counts.": (
-                lambda text: read(text, now=False)
-            ),
-            "A ring waits for its slowest link.": lambda text: read(text, of=max),
-        },
+        narrowest, read, cases, unit="GB/s", rel=1e-9, mistakes=told
     )
 
 
 def test_all_reduce():
-    expect.function_matches(
-        all_reduce_ms,
-        lambda cards, megabytes, slot, share: sum(
-            megabytes / cards / share / slot for _ in range(2 * (cards - 1))
+    def right(cards, megabytes, slot, share):
+        return sum(megabytes / cards / share / slot for _ in range(2 * (cards - 1)))
+
+    cases = [
+        {"cards": n, "megabytes": size, "slot": slot, "share": 0.5}
+        for n in (2, 4, 8)
+        for size, slot in ((67.1, 31.5), (0.016, 7.9))
+    ]
+    told = {
+        "Sums go around, and results go around again.": (
+            lambda cards, megabytes, slot, share: (
+                (cards - 1) / cards * megabytes / (slot * share)
+            )
         ),
-        [
-            {"cards": n, "megabytes": size, "slot": slot, "share": 0.5}
-            for n in (2, 4, 8)
-            for size, slot in ((67.1, 31.5), (0.016, 7.9))
-        ],
-        unit="ms",
-        rel=1e-6,
-        mistakes={
-            "Sums go around, and results go around again.": (
-                lambda cards, megabytes, slot, share: (
-                    (cards - 1) / cards * megabytes / (slot * share)
-                )
-            ),
-        },
+    }
+    expect.function_matches(
+        all_reduce_ms, right, cases, unit="ms", rel=1e-6, mistakes=told
     )
     expect.reading("an exchange of a prompt, ms", all_reduce_ms(4, 67.1, 7.9, 0.5))
 
 
 def test_bus():
-    expect.function_matches(
-        bus,
-        lambda cards, megabytes, ms: megabytes / ms * (2 - 2 / cards),
-        [{"cards": n, "megabytes": 268, "ms": t} for n in (4, 8) for t in (15, 30)],
-        unit="GB/s",
-        rel=1e-9,
-        mistakes={
-            "That is the algorithm's bandwidth: bytes over time.": (
-                lambda cards, megabytes, ms: megabytes / ms
-            ),
-        },
-    )
+    def right(cards, megabytes, ms):
+        return megabytes / ms * (2 - 2 / cards)
+
+    cases = [{"cards": n, "megabytes": 268, "ms": t} for n in (4, 8) for t in (15, 30)]
+    told = {
+        "That is the algorithm's bandwidth: bytes over time.": (
+            lambda cards, megabytes, ms: megabytes / ms
+        ),
+    }
+    expect.function_matches(bus, right, cases, unit="GB/s", rel=1e-9, mistakes=told)
 
 
 def test_other_text_is_refused():

@@ -66,17 +66,16 @@ def reading(weights, rate, cards, together):
 
 
 def test_by_layers():
+    def right(weights, rate, cards):
+        return 1 / reading(weights, rate, cards, False)
+
+    told = {
+        "By layers the cards take turns: speed does not add.": (
+            lambda weights, rate, cards: 1 / reading(weights, rate, cards, True)
+        ),
+    }
     expect.function_matches(
-        by_layers,
-        lambda weights, rate, cards: 1 / reading(weights, rate, cards, False),
-        CASES,
-        unit="token/s",
-        rel=1e-6,
-        mistakes={
-            "By layers the cards take turns: speed does not add.": (
-                lambda weights, rate, cards: 1 / reading(weights, rate, cards, True)
-            ),
-        },
+        by_layers, right, CASES, unit="token/s", rel=1e-6, mistakes=told
     )
 
 
@@ -87,41 +86,35 @@ def token(weights, rate, cards, layers, wait, each=2, unit=1e-6):
 
 
 def test_by_tensors():
+    cases = [case | {"wait": wait} for case in DEEP for wait in (0.0, 10.0, 38.0)]
+    told = {
+        "A layer has two exchanges: behind attention and behind the MLP.": (
+            lambda weights, rate, cards, layers, wait: token(
+                weights, rate, cards, layers, wait, 1
+            )
+        ),
+        "All cards read at the same time, each its part.": (
+            lambda weights, rate, cards, layers, wait: (
+                1 / (weights / rate + 2 * layers * wait * 1e-6)
+            )
+        ),
+    }
     expect.function_matches(
-        by_tensors,
-        token,
-        [case | {"wait": wait} for case in DEEP for wait in (0.0, 10.0, 38.0)],
-        unit="token/s",
-        rel=1e-6,
-        mistakes={
-            "A layer has two exchanges: behind attention and behind the MLP.": (
-                lambda weights, rate, cards, layers, wait: token(
-                    weights, rate, cards, layers, wait, 1
-                )
-            ),
-            "All cards read at the same time, each its part.": (
-                lambda weights, rate, cards, layers, wait: (
-                    1 / (weights / rate + 2 * layers * wait * 1e-6)
-                )
-            ),
-        },
+        by_tensors, token, cases, unit="token/s", rel=1e-6, mistakes=told
     )
 
 
 def test_turn():
-    expect.function_matches(
-        turn,
-        lambda weights, rate, cards, layers: (
-            (weights / rate - reading(weights, rate, cards, True)) * 5e5 / layers
+    def right(weights, rate, cards, layers):
+        return (weights / rate - reading(weights, rate, cards, True)) * 5e5 / layers
+
+    cases = [case for case in DEEP if case["cards"] > 1]
+    told = {
+        "The cards still read their own part.": (
+            lambda weights, rate, cards, layers: weights / rate / layers * 5e5
         ),
-        [case for case in DEEP if case["cards"] > 1],
-        rel=1e-6,
-        mistakes={
-            "The cards still read their own part.": (
-                lambda weights, rate, cards, layers: weights / rate / layers * 5e5
-            ),
-        },
-    )
+    }
+    expect.function_matches(turn, right, cases, rel=1e-6, mistakes=told)
     expect.reading("microseconds an exchange may take", turn(40, 936, 4, 80))
 
 

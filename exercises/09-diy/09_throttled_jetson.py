@@ -75,37 +75,31 @@ def after_hours(tokens, joules, watts, resistance, limit, air, below=True):
 
 
 def test_warm():
+    told = {
+        "Only what lies over the air drives heat out.": lambda **case: after_hours(
+            **case | {"watts": min(case["watts"], 87 / case["resistance"])}, below=0
+        ),
+        "After hours the die is at its limit, or below it.": (
+            lambda **case: after_hours(**case, below=False)
+        ),
+    }
     expect.function_matches(
-        warm,
-        after_hours,
-        CASES,
-        unit="token/s",
-        rel=1e-6,
-        mistakes={
-            "Only what lies over the air drives heat out.": lambda **case: after_hours(
-                **case | {"watts": min(case["watts"], 87 / case["resistance"])}, below=0
-            ),
-            "After hours the die is at its limit, or below it.": (
-                lambda **case: after_hours(**case, below=False)
-            ),
-        },
+        warm, after_hours, CASES, unit="token/s", rel=1e-6, mistakes=told
     )
     expect.refuses(warm, CASES[0] | {"air": 90}, because="no watt leaves such a die")
 
 
 def test_the_codes_are_those_of_the_file():
-    expect.function_matches(
-        scale,
-        lambda low, high: float(affine(low, high)[0]),
-        ENDS,
-        rel=1e-6,
-        mistakes={
-            "Zero must be in the range.": lambda low, high: (high - low) / 255,
-            "Between 256 codes lie 255 steps.": (
-                lambda low, high: float(affine(low, high)[0]) * 255 / 256
-            ),
-        },
-    )
+    def right(low, high):
+        return float(affine(low, high)[0])
+
+    told = {
+        "Zero must be in the range.": lambda low, high: (high - low) / 255,
+        "Between 256 codes lie 255 steps.": (
+            lambda low, high: float(affine(low, high)[0]) * 255 / 256
+        ),
+    }
+    expect.function_matches(scale, right, ENDS, rel=1e-6, mistakes=told)
     expect.function_matches(zero, lambda low, high: affine(low, high)[1], ENDS)
 
 
@@ -121,23 +115,17 @@ def by_codes(x, weights, low, high, weight_scale, most=255):
 
 def test_dot():
     shared = {"x": [0.31, -0.43, 2.2, 9.0], "weight_scale": 0.01}
-    expect.function_matches(
-        dot,
-        by_codes,
-        [
-            shared | {"weights": [100, -127, 3, w]} | end
-            for w in (5, -90)
-            for end in ENDS
-        ],
-        rel=1e-5,
-        mistakes={
-            "What lies outside the range is cut at its end.": (
-                lambda **case: by_codes(**case, most=1e6)
-            ),
-            "Whole numbers are summed, so each input is rounded to one first.": (
-                lambda x, weights, weight_scale, **ends: (
-                    sum(a * w for a, w in zip(x, weights, strict=True)) * weight_scale
-                )
-            ),
-        },
-    )
+    cases = [
+        shared | {"weights": [100, -127, 3, w]} | end for w in (5, -90) for end in ENDS
+    ]
+    told = {
+        "What lies outside the range is cut at its end.": (
+            lambda **case: by_codes(**case, most=1e6)
+        ),
+        "Whole numbers are summed, so each input is rounded to one first.": (
+            lambda x, weights, weight_scale, **ends: (
+                sum(a * w for a, w in zip(x, weights, strict=True)) * weight_scale
+            )
+        ),
+    }
+    expect.function_matches(dot, by_codes, cases, rel=1e-5, mistakes=told)

@@ -110,38 +110,34 @@ def test_cycles():
         tile = len(list(by_steps([[1] * depth] * rows, [[1] * cols] * depth))) + 1
         return tile * len(range(0, places, rows)) * len(range(0, kernels, cols))
 
+    cases = list(LAYERS)
+    told = {
+        "A tile ends when its last unit has its last product.": (
+            lambda places, kernels, depth, rows, cols: (
+                -(-places // rows) * -(-kernels // cols) * depth
+            )
+        ),
+        "One cycle more hands the sums on.": (
+            lambda places, kernels, depth, rows, cols: (
+                -(-places // rows) * -(-kernels // cols) * (depth + rows + cols - 2)
+            )
+        ),
+        "A ragged tile is a tile: round up.": (
+            lambda places, kernels, depth, rows, cols: (
+                (places // rows) * (kernels // cols) * (depth + rows + cols - 1)
+            )
+        ),
+    }
     expect.function_matches(
-        cycles,
-        stepped,
-        list(LAYERS),
-        unit="cycle",
-        rel=1e-9,
-        mistakes={
-            "A tile ends when its last unit has its last product.": (
-                lambda places, kernels, depth, rows, cols: (
-                    -(-places // rows) * -(-kernels // cols) * depth
-                )
-            ),
-            "One cycle more hands the sums on.": (
-                lambda places, kernels, depth, rows, cols: (
-                    -(-places // rows) * -(-kernels // cols) * (depth + rows + cols - 2)
-                )
-            ),
-            "A ragged tile is a tile: round up.": (
-                lambda places, kernels, depth, rows, cols: (
-                    (places // rows) * (kernels // cols) * (depth + rows + cols - 1)
-                )
-            ),
-        },
+        cycles, stepped, cases, unit="cycle", rel=1e-9, mistakes=told
     )
 
 
 def test_interval():
     small = [[(100, 4, 9), (9, 8, 36), (1, 10, 72)], [(12, 2, 5)], [(4, 4, 4)] * 2]
-    expect.function_matches(
-        interval,
-        lambda layers, units: max(e.cycles for e in fastest(layers, units)),
-        [{"layers": net, "units": n} for net in small for n in (3, 15, 80)],
-        unit="cycle",
-        rel=1e-9,
-    )
+
+    def right(layers, units):
+        return max(e.cycles for e in fastest(layers, units))
+
+    cases = [{"layers": net, "units": n} for net in small for n in (3, 15, 80)]
+    expect.function_matches(interval, right, cases, unit="cycle", rel=1e-9)

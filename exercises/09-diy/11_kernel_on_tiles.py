@@ -78,44 +78,38 @@ GRIDS = [
 
 
 def test_fetched():
-    expect.function_matches(
-        fetched,
-        lambda **case: walked(**case)[0],
-        GRIDS,
-        rel=1e-9,
-        mistakes={
-            "A tile of the first matrix serves a row of cores: one for each column.": (
-                lambda m, n, k, rows, cols, shared: (
-                    m * k * (1 if shared else rows) + k * n * (1 if shared else cols)
-                )
-            ),
-            "Shared, a tile leaves memory once, not once for every core.": (
-                lambda m, n, k, rows, cols, shared: m * k * cols + k * n * rows
-            ),
-        },
-    )
+    def right(**case):
+        return walked(**case)[0]
+
+    told = {
+        "A tile of the first matrix serves a row of cores: one for each column.": (
+            lambda m, n, k, rows, cols, shared: (
+                m * k * (1 if shared else rows) + k * n * (1 if shared else cols)
+            )
+        ),
+        "Shared, a tile leaves memory once, not once for every core.": (
+            lambda m, n, k, rows, cols, shared: m * k * cols + k * n * rows
+        ),
+    }
+    expect.function_matches(fetched, right, GRIDS, rel=1e-9, mistakes=told)
 
 
 def test_links():
-    expect.function_matches(
-        links,
-        lambda **case: walked(**case)[1],
-        GRIDS,
-        rel=1e-9,
-        mistakes={
-            "Alone, the tile of core c crosses c links: add them up.": (
-                lambda m, n, k, rows, cols, shared: (
-                    m * k * (cols - 1) + k * n * (rows - 1)
-                )
-            ),
-            "The core at the edge has its tile without a link.": (
-                lambda m, n, k, rows, cols, shared: (
-                    m * k * (cols if shared else cols * (cols + 1) // 2)
-                    + k * n * (rows if shared else rows * (rows + 1) // 2)
-                )
-            ),
-        },
-    )
+    def right(**case):
+        return walked(**case)[1]
+
+    told = {
+        "Alone, the tile of core c crosses c links: add them up.": (
+            lambda m, n, k, rows, cols, shared: m * k * (cols - 1) + k * n * (rows - 1)
+        ),
+        "The core at the edge has its tile without a link.": (
+            lambda m, n, k, rows, cols, shared: (
+                m * k * (cols if shared else cols * (cols + 1) // 2)
+                + k * n * (rows if shared else rows * (rows + 1) // 2)
+            )
+        ),
+    }
+    expect.function_matches(links, right, GRIDS, rel=1e-9, mistakes=told)
 
 
 def stepped(read, work, tiles, slots):
@@ -124,24 +118,17 @@ def stepped(read, work, tiles, slots):
 
 
 def test_done():
-    expect.function_matches(
-        done,
-        stepped,
-        [
-            {"read": r, "work": w, "tiles": t, "slots": s}
-            for r, w in ((119, 32), (30, 32), (7, 7))
-            for t, s in ((1, 1), (9, 1), (9, 2), (20, 4))
-        ],
-        unit="cycle",
-        rel=1e-9,
-        mistakes={
-            "With one place reader and arithmetic take turns.": (
-                lambda read, work, tiles, slots: (
-                    (tiles - 1) * max(read, work) + read + work
-                )
-            ),
-            "With two places one is filled while the other is used.": (
-                lambda read, work, tiles, slots: tiles * (read + work)
-            ),
-        },
-    )
+    cases = [
+        {"read": r, "work": w, "tiles": t, "slots": s}
+        for r, w in ((119, 32), (30, 32), (7, 7))
+        for t, s in ((1, 1), (9, 1), (9, 2), (20, 4))
+    ]
+    told = {
+        "With one place reader and arithmetic take turns.": (
+            lambda read, work, tiles, slots: (tiles - 1) * max(read, work) + read + work
+        ),
+        "With two places one is filled while the other is used.": (
+            lambda read, work, tiles, slots: tiles * (read + work)
+        ),
+    }
+    expect.function_matches(done, stepped, cases, unit="cycle", rel=1e-9, mistakes=told)

@@ -109,40 +109,39 @@ ROW, SITE = 2.72, 0.46
 
 
 def test_area():
-    expect.function_matches(
-        area,
-        lambda cells, widths, row: library.total(cells).to("µm^2").value,
-        [
-            {"cells": cells, "widths": WIDTHS, "row": ROW}
-            for cells in (stored(ASKED)["cells"], {"nand2_1": 3, "dfxtp_1": 2})
-        ],
-        rel=1e-6,
-        mistakes={
-            "Widths alone are a length: every cell is as high as a row.": (
-                lambda cells, widths, row: sum(n * widths[c] for c, n in cells.items())
-            ),
-            "Each kind counts as often as it stands there.": (
-                lambda cells, widths, row: sum(widths[c] for c in cells) * row
-            ),
-        },
-    )
+    def right(cells, widths, row):
+        return library.total(cells).to("µm^2").value
+
+    cases = [
+        {"cells": cells, "widths": WIDTHS, "row": ROW}
+        for cells in (stored(ASKED)["cells"], {"nand2_1": 3, "dfxtp_1": 2})
+    ]
+    told = {
+        "Widths alone are a length: every cell is as high as a row.": (
+            lambda cells, widths, row: sum(n * widths[c] for c, n in cells.items())
+        ),
+        "Each kind counts as often as it stands there.": (
+            lambda cells, widths, row: sum(widths[c] for c in cells) * row
+        ),
+    }
+    expect.function_matches(area, right, cases, rel=1e-6, mistakes=told)
 
 
 def test_share():
     tile = {"width": 161.0, "height": 111.52, "site": SITE, "row": ROW}
-    expect.function_matches(
-        share,
-        lambda area, growth, **_: growth * area / core("1x1").to("µm^2").value,
-        [{"area": a, "growth": 1.036, **tile} for a in (4740.0, 18335.0)],
-        rel=1e-6,
-        mistakes={
-            "Margins lie at both edges.": (
-                lambda area, growth, width, height, site, row: (
-                    growth * area / ((width - 6 * site) * (height - row))
-                )
-            ),
-            "Cells may not stand in the margins.": (
-                lambda area, growth, width, height, **_: growth * area / width / height
-            ),
-        },
-    )
+
+    def right(area, growth, **_):
+        return growth * area / core("1x1").to("µm^2").value
+
+    cases = [{"area": a, "growth": 1.036, **tile} for a in (4740.0, 18335.0)]
+    told = {
+        "Margins lie at both edges.": (
+            lambda area, growth, width, height, site, row: (
+                growth * area / ((width - 6 * site) * (height - row))
+            )
+        ),
+        "Cells may not stand in the margins.": (
+            lambda area, growth, width, height, **_: growth * area / width / height
+        ),
+    }
+    expect.function_matches(share, right, cases, rel=1e-6, mistakes=told)

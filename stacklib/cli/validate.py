@@ -108,8 +108,11 @@ def _bands(report: Validation) -> str:
     from stacklib.hardware.errors import family_band
 
     rows = [("band that is printed", "rows never seen", "median", "p90", "bar", "met")]
+    bars: dict[str, Bar | None] = {}
     for key in report.families:
-        band, bar = family_band(key), validate.BARS.get(key)
+        bars |= validate.PARTS.get(key, {key: validate.BARS.get(key)})
+    for key, bar in bars.items():
+        band = family_band(key)
         if band is not None:
             found = validate.Score(band.unseen, 0, band.median, band.p90, None)
             shown = percent(band.median), percent(band.p90), asked(bar)

@@ -88,10 +88,16 @@ class Component:
     @property
     def dollars(self) -> float:
         """The newest price, the highest of its day; raises where there is none."""
-        if not self.quotes:
+        found = self.dollars_on(None)
+        if found is None:
             raise UnknownSpec(f"{self.name}: its price is unknown")
-        newest = self.quotes[-1].date
-        return max(float(q.value.si) for q in self.quotes if q.date == newest)
+        return found
+
+    def dollars_on(self, date: str | None) -> float | None:
+        """The newest price up to a date such as ``2025-10``; None where none is."""
+        known = [q for q in self.quotes if date is None or q.date[: len(date)] <= date]
+        newest = [float(q.value.si) for q in known if q.date == known[-1].date]
+        return max(newest, default=None)
 
     @property
     def price(self) -> Range | None:

@@ -84,9 +84,8 @@ class Ailment(Finding):
     @property
     def gives(self) -> float:
         """Tokens a second more."""
-        if self.now is None or self.after is None:
-            return 0.0
-        return self.after.decode - self.now.decode
+        now, after = self.now, self.after
+        return after.decode - now.decode if now and after else 0.0
 
 
 def diagnose(
@@ -156,19 +155,16 @@ def running(
     rig: Rig, workload: str, split: str | None, context: int, **swapped: Any
 ) -> Speed:
     """A workload by a split, or by the faster, at the clocks that the cards keep."""
-    runs: list[Speed] = []
-    wrong: ValueError | None = None
+    runs, wrong = list[Speed](), list[ValueError]()
     cards = rig.cards.swapped(limit=None, **swapped)
     for one in (split,) if split else SPLITS:
         try:
             made = speed(cards, workload, split=one, context=context)
-        except ValueError as no:
-            wrong = no if wrong is None or isinstance(no, Infeasible) else wrong
-        else:
             runs.append(_slowed(made, rig))
-    if not runs:
-        assert wrong is not None
-        raise wrong
+        except ValueError as no:
+            wrong.append(no)
+    if not runs:  # a sum that does not fit says more than a split that is none
+        raise max(wrong, key=lambda no: isinstance(no, Infeasible))
     return max(runs, key=lambda run: run.decode)
 
 
@@ -203,8 +199,9 @@ def _links(card: Card) -> Iterator[Fault]:
     at = card.works[0]
     if lanes < most:
         sum_ = f"x{lanes} < x{most}: {_rate((at, lanes))} of {_rate((at, most))}"
-        words = {"lanes": lanes, "most": most}
-        yield Fault("lanes", sum_, {"link": (gen, most)}, words)
+        yield Fault(
+            "lanes", sum_, {"link": (gen, most)}, {"lanes": lanes, "most": most}
+        )
     if gen < most_gen and card.busy:
         sum_ = f"{_rate((gen, lanes))} < {_rate((most_gen, lanes))}"
         words = {"gen": gen, "most": most_gen}

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from stacklib.cost.catalogue import Component
-from stacklib.hardware.accelerator import UnknownSpec
 from stacklib.quantity import quoted
 from stacklib.quantity.bounds import above_zero, share
 from stacklib.roofline.work.fit import Infeasible
@@ -222,10 +221,7 @@ def _host(build: Build) -> float:
 
 def _running(build: Build, limit: float | None, work: str) -> list[Power]:
     """Each card at its limit."""
-    for card in build.gpus:
-        if not card.device:
-            raise UnknownSpec(f"{card.name}: no device of `hardware` stands for it")
-    return [power(str(card.device), limit, work=work) for card in build.gpus]
+    return [power(card.device, limit, work=work) for card in build.gpus]
 
 
 def _held(one: Power, left: float) -> float:

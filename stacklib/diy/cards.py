@@ -23,7 +23,6 @@ from .build import Build
 from .placing import Seat, place
 
 Link = tuple[int, int]  # generation and lanes
-GIB = 2**30 / 1e9  # a GB of a card's memory is a GiB
 
 
 @dataclass(frozen=True, slots=True)

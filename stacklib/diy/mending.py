@@ -159,7 +159,6 @@ def _limits(build: Build) -> Iterator[Choice]:
 
 OUTLET = f"an outlet of {HIGH} V, if the supply takes it", {"mains": HIGH}
 PLACED = "the cards as this checker places them", {"slots": ()}
-UNPEERED = "copies over host memory, split by layers", {"peer": False}
 CHOICES: dict[str, Callable[[Build], Iterable[Choice]]] = {  # what costs nothing
     "mains": lambda _: [OUTLET],
     "limit": _limits,
@@ -168,5 +167,6 @@ CHOICES: dict[str, Callable[[Build], Iterable[Choice]]] = {  # what costs nothin
         for many in range(build.circuits + 1, len(build.psu) + 1)
     ],
     "slots": lambda build: build.slots and [PLACED],
-    "peer": lambda _: [UNPEERED],  # asked only where peers are wanted
+    # asked only where peers are wanted
+    "peer": lambda _: [("copies over host memory, split by layers", {"peer": False})],
 }

@@ -6,14 +6,40 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date as day
-from math import log10
-from typing import Any
-
-from stacklib.cost.catalogue import Component
+from math import inf, log10
+from typing import Any, NamedTuple
 
 from .ailments import LINKS
 from .build import Build
 from .splits import Speed, named
+
+SOUNDING = ("gpus", "cooling", "psu", "case")  # fields whose parts may have a fan
+
+
+class Noise(NamedTuple):
+    """Levels of parts a metre away, in dBA, and the parts of which none is known.
+
+    Their powers add, their decibels do not; a level that was read nearer or farther
+    falls with the square of the distance. All else of sound is left out: a closed case,
+    a tone, fans that turn slower under less work.
+    """
+
+    levels: tuple[float, ...]
+    untold: tuple[str, ...]
+
+    @property
+    def dba(self) -> float:
+        """Of all that tell one together: the least that the build has."""
+        power = sum(10 ** (level / 10) for level in self.levels)
+        return 10 * log10(power) if power else -inf
+
+    def __str__(self) -> str:
+        if not self.levels:
+            return f"unknown: nobody tells a level of {', '.join(self.untold)}"
+        shown = " + ".join(f"10^{level / 10:.3g}" for level in self.levels)
+        text = f"10 lg({shown}) = {self.dba:.1f} dBA a metre away"
+        rest = f", without {', '.join(self.untold)}" if self.untold else ""
+        return f"at least {text}{rest}" if rest else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +77,23 @@ class Planned(Build):
         """Dollars of the bill."""
         return sum(dollars for _, dollars in self.bill)
 
+    @property
+    def noise(self) -> Noise:
+        """Of its parts together, as far as their levels are known."""
+        return noise_of(self)
 
-def loudness(parts: Sequence[Component]) -> float:
-    """dBA of parts together: their powers add, their decibels do not."""
-    return 10 * log10(sum(10 ** (part["noise"] / 10) for part in parts))
+
+def noise_of(build: Build, fields: Sequence[str] = SOUNDING) -> Noise:
+    """The noise of a build's parts, or of those in some fields."""
+    values = [getattr(build, field) for field in fields]
+    parts = [p for v in values for p in (v if isinstance(v, tuple) else (v,))]
+    levels, untold = [], []
+    for part in parts:
+        if {"noise", "noise_at"} <= {*part.values}:
+            levels.append(part["noise"] + 20 * log10(part["noise_at"]))
+        else:
+            untold.append(part.name)
+    return Noise(tuple(levels), tuple(dict.fromkeys(untold)))
 
 
 def checked(date: str | None) -> None:
@@ -68,15 +107,6 @@ def checked(date: str | None) -> None:
     except (TypeError, ValueError):
         words = "write it as 2025, 2025-10 or 2025-10-31"
         raise ValueError(f"date = {date!r}: {words}") from None
-
-
-def price(part: Component, date: str | None) -> float | None:
-    """The newest price up to a date, the highest of its day; None where none is."""
-    quotes = [q for q in part.quotes if date is None or q.date[: len(date)] <= date]
-    if not quotes:
-        return None
-    newest = quotes[-1].date
-    return max(float(q.value.si) for q in quotes if q.date == newest)
 
 
 def shown_as(value: Any) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import heappop, heappush
 from math import inf
@@ -36,7 +36,7 @@ from .breaker import chain
 from .build import KIND_OF, Build
 from .cards import Cards, link_of, of_build
 from .checker import outlet, verify
-from .planned import Excluded, Planned, checked, commands, loudness, price, shown_as
+from .planned import SOUNDING, Excluded, Planned, checked, commands, noise_of, shown_as
 from .platforms import CHOSEN, MOST_CARDS, Judge, Limit, cheapest, offers
 from .rules import Case
 from .splits import decoding, soonest, speed
@@ -86,15 +86,11 @@ class Search:
     context: int = 4096
 
     def __post_init__(self) -> None:
-        priced = ((card, self.price(card)) for card in self.parts["gpu"])
+        priced = ((card, card.dollars_on(self.date)) for card in self.parts["gpu"])
         self.prices = {card: dollars for card, dollars in priced if dollars is not None}
         self.judge = Judge(self.circuit, CONTINUOUS)
-        self.known = offers(self.parts, self.price)
+        self.known = offers(self.parts, self.date)
         self.built: dict[Any, tuple[float, Build] | None] = {}
-
-    def price(self, part: Component) -> float | None:
-        """Dollars of a part on the day."""
-        return price(part, self.date)
 
     def bound(self, choice: Choice) -> float:
         """Seconds that one token of each workload takes at the least."""
@@ -113,7 +109,7 @@ class Search:
         if choice.many > 1:
             found[f"links {choice.link}"] = lambda case: _wide(case, choice.link)
         if self.noise is not None:
-            found["noise"] = lambda case: _quiet(case, self.noise or 0.0)
+            found["noise"] = lambda case: _quiet(case, self.noise)
         return found
 
     def paid(self, choice: Choice) -> float:
@@ -180,7 +176,8 @@ def plan(
     circuit : float
         Volts of the outlet: below 200 V it has 15 A, else 16 A.
     noise : float, optional
-        Most dBA of cards and cooler together; a part that tells none is left out.
+        Most dBA of cards, cooler, supplies and case together, a metre away. A part of
+        which no level is known adds none: such a build has its ``noise`` *at least*.
     batch, context : int
         Sequences at once, and tokens cached in each.
     most : int
@@ -198,7 +195,7 @@ def plan(
     ------
     Infeasible
         Where no machine within the budget runs all workloads; the nearest miss with its
-        price, or what no card of the catalogue holds.
+        price, or what no card of the catalogue holds, or the noise that is too much.
     UnknownName
         For a model, a format or a market that is not known.
     ValueError
@@ -226,6 +223,10 @@ def plan(
     known: Mapping[str, Sequence[Component]] = {**every, **(parts or {})}
     search = Search(budget, asked, known, date, circuit, noise, batch, context)
     found = _ranked(search, most)
+    if not found and (loud := _ranked(replace(search, noise=None), 1)):
+        parts_, sum_ = shown_as(loud[0].gpus), noise_of(loud[0])
+        says = f"{parts_}, the fastest without it: {sum_} > {noise:g} dBA"
+        raise Infeasible(f"noise = {noise:g} dBA leaves no machine; {says}")
     if not found:
         raise Infeasible(_miss(search))
     return [_planned(search, build) for build in found]
@@ -321,10 +322,9 @@ def _wide(case: Case, share: float) -> bool:
 
 
 def _quiet(case: Case, most: float) -> bool:
-    """Whether cards and cooler together are no louder; noise adds as power."""
-    with suppress(UnknownSpec):
-        return loudness([*case.build.gpus, case.build.cooling]) <= most
-    return False
+    """Whether all together are no louder, the cards asked first."""
+    fields = (SOUNDING[: n + 1] for n in range(len(SOUNDING)))
+    return all(noise_of(case.build, some).dba <= most for some in fields)
 
 
 def _miss(search: Search) -> str:
@@ -341,7 +341,7 @@ def _miss(search: Search) -> str:
     if best is None:
         told = f" at {search.judge.mains:g} V"
         if search.noise is not None:
-            told += f", within {search.noise:g} dBA: parts that tell no noise do not"
+            told += f", within {search.noise:g} dBA"
         if search.date is not None:
             told += f", at prices of {search.date}"
         return (
@@ -365,7 +365,7 @@ def _planned(search: Search, build: Build) -> Planned:
     made = chain(build, mains=search.judge.mains)
     return Planned(
         **{name: getattr(build, name) for name in Build.__dataclass_fields__},
-        bill=tuple((part.name, search.price(part) or 0.0) for part in build.parts()),
+        bill=tuple((p.name, p.dollars_on(search.date) or 0.0) for p in build.parts()),
         runs=runs,
         watts=made.wall,
         room=made.curve.room[-1],
@@ -377,20 +377,20 @@ def _planned(search: Search, build: Build) -> Planned:
 
 def _excluded(search: Search, build: Build) -> Excluded | None:
     """Of all swaps for the next cheaper part the nearest, and what it breaks."""
-    nearest: tuple[float, str, Any] | None = None
+    swaps: list[tuple[float, str, Any]] = []
     for name in CHOSEN:
         rows = search.known[name]
         mine = next(o.dollars for o in rows if o.value == getattr(build, name))
-        less = [o for o in rows if o.dollars < mine]
-        if less and (nearest is None or mine - less[-1].dollars < nearest[0]):
-            nearest = mine - less[-1].dollars, name, less[-1].value
-    if nearest is None:
+        less = [(mine - o.dollars, name, o.value) for o in rows if o.dollars < mine]
+        swaps += less[-1:]
+    if not swaps:
         return None
-    saves, name, value = nearest
-    broken = verify(build.swapped(**{name: value}), mains=search.judge.mains)
-    why = (
-        (broken[0].rule, broken[0].sum)
-        if broken
-        else ("speed", "its slots are narrower")
-    )
+    saves, name, value = min(swaps, key=lambda swap: swap[0])
+    other = build.swapped(**{name: value})
+    broken, noise = verify(other, mains=search.judge.mains), noise_of(other)
+    why = "speed", "its slots are narrower"
+    if broken:
+        why = broken[0].rule, broken[0].sum
+    elif search.noise is not None and noise.dba > search.noise:
+        why = "noise", f"{noise} > {search.noise:g} dBA"
     return Excluded(shown_as(value), saves, *why)

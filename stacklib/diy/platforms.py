@@ -127,15 +127,14 @@ class Judge:
 
 
 def offers(
-    catalogue: Mapping[str, Sequence[Component]],
-    price: Callable[[Component], float | None],
+    catalogue: Mapping[str, Sequence[Component]], date: str | None
 ) -> dict[str, list[Offer]]:
     """What may stand in each field, the cheapest first; parts without a price not."""
     found: dict[str, list[Offer]] = {}
     for field in CHOSEN:
         rows: dict[Value, Offer] = {}
         for part in catalogue.get(KIND_OF[field], ()):
-            if (dollars := price(part)) is not None:
+            if (dollars := part.dollars_on(date)) is not None:
                 for many in COUNTS.get(field, (1,)):
                     value = (part,) * many if field in MANY else part
                     rows[value] = Offer(many * dollars, part.key, value)
@@ -154,7 +153,6 @@ def cheapest(
     """Dollars and fields of the cheapest machine around what is given, or None.
 
     - ``most``: dollars that all of them may cost together
-
     - ``fixed``: the fields that are given: cards and their limit
     - ``least``: dollars below which none is, known from a search that asks less
     - ``extra``: by name what else must hold, asked like a rule

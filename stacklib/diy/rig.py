@@ -10,30 +10,24 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stacklib import hardware
 from stacklib.hardware import Accelerator
-from stacklib.hardware.nvidia_smi import SmiReading, read_smi
+from stacklib.hardware.lspci import read_lspci
+from stacklib.hardware.nvidia_smi import SmiReading, named_card, read_smi
 from stacklib.interconnect.networks.pcie import GENERATIONS, LANES, WORDS
 from stacklib.interconnect.networks.read_topo import read_topo
 from stacklib.interconnect.networks.topo_reading import TopoReading
-from stacklib.quantity import UnknownName
 
 from .build import table
-from .cards import GIB, Cards, Link, own_link
+from .cards import Cards, Link, own_link
 from .voltage import power
 
-SPEEDS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6}  # GT/s: generation
 LOG = "NVSMI LOG"  # heads what ``nvidia-smi -q`` prints
 LOAD = 0.5  # share of the time with a kernel running, from which a card is under load
 TEXTS = table("texts", "tool")  # what people paste: tool and what its text has
 READ = ("lspci", "smi", "topo")  # arguments of ``read_rig``; the others are refused
-_DEVICE = re.compile(r"^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.\d) (.+)$")
-_CARD = re.compile(r"(?:VGA compatible|3D) controller.*?: (.*NVIDIA.*)")
-_STATE = re.compile(r"Speed ([\d.]+) ?GT/s.*?Width x(\d+)")
 
 
 class RigError(ValueError):
@@ -245,67 +239,3 @@ def _link(reading: SmiReading, end: str, other: Link) -> Link | None:
     if lanes is None:
         return None
     return int(other[0] if made is None else made.si), int(lanes.si)
-
-
-def named_card(name: str, memory: float | None = None) -> Accelerator:
-    """The device of a product's name, as nvidia-smi or lspci prints it.
-
-    - ``memory``: bytes that it has, where two products of one name differ in it
-    - raises ``RigError`` for one that the database lacks, with what is near
-    """
-    inner = [x for x in re.findall(r"\[([^\]]+)\]", name) if ":" not in x]
-    text = inner[0] if inner else name.split(" (rev")[0]
-    plain = re.sub(r"\b(NVIDIA|Corporation|GeForce|Generation)\b", " ", text)
-    device, last = None, ""
-    for asked in (text, plain.strip(), plain.split("/")[0].strip()):
-        try:
-            device = hardware.get(asked)
-            break
-        except UnknownName as unknown:
-            last = str(unknown).splitlines()[-1]
-    if device is None:
-        raise RigError(f"{name!r} is no card of the database; {last}")
-    stem = re.sub(r"_\d+gb$", "", device.key)
-    alike = [key for key in hardware.names() if re.fullmatch(rf"{stem}_\d+gb", key)]
-    if memory is None and len(alike) > 1 and not re.search(r"\d ?GB", text):
-        said = ", ".join(alike)
-        raise RigError(f"{name!r} is one of {said}: add memory.total")
-    for one in (device, *map(hardware.get, alike)):
-        have = GIB * one.memory_capacity.si
-        if memory is None or 0.85 * have < memory < 1.1 * have:
-            return one
-    size = (memory or 0.0) / GIB / 1e9
-    raise RigError(f"{name!r} with {size:.0f} GB is none of the database")
-
-
-def read_lspci(text: str) -> list[tuple[str, Link, Link]]:
-    """Name, link now and link at most of every NVIDIA card in ``lspci -vv``.
-
-    - raises ``RigError`` for text without a card, or a card without its link
-    """
-    found = list(_listed(text))
-    if not found:
-        raise RigError("no NVIDIA card in it: paste sudo lspci -vv")
-    return found
-
-
-def _listed(text: str) -> Iterator[tuple[str, Link, Link]]:
-    name, at = "", 0
-    seen: dict[str, Link] = {}
-    for number, line in [*enumerate(text.splitlines(), 1), (0, "00:00.0 end")]:
-        if head := _DEVICE.match(line.strip()):
-            if name and {*seen} != {"Cap", "Sta"}:
-                raise RigError(
-                    f"line {at}: {name!r} tells no LnkCap and LnkSta; run "
-                    "sudo lspci -vv"
-                )
-            if name:
-                yield name, seen["Sta"], seen["Cap"]
-            card = _CARD.search(head[2])
-            name, at, seen = (card[1] if card else ""), number, {}
-        for which in ("Cap", "Sta") if name else ():
-            if f"Lnk{which}:" in line and which not in seen:
-                state = _STATE.search(line)
-                if not state or float(state[1]) not in SPEEDS:
-                    raise RigError(f"line {number}: {line.strip()!r} tells no link")
-                seen[which] = SPEEDS[float(state[1])], int(state[2])

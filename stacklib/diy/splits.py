@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from stacklib import hardware
 from stacklib.hardware import Accelerator
 from stacklib.hardware.errors import error_band
+from stacklib.hardware.nvidia_smi import GIB
 from stacklib.interconnect.selection.machine import Fabric
 from stacklib.interconnect.selection.timed import collective_time
 from stacklib.models import LanguageModel
@@ -39,7 +40,7 @@ from stacklib.serving.token.shape import shape_of
 from stacklib.serving.token.work import ACTIVATION, EXCHANGES, all_reduces
 
 from .build import Build
-from .cards import GIB, Cards, of_build
+from .cards import Cards, of_build
 from .voltage import WORK, power
 
 PIECE = 512  # tokens of a prompt that a card passes on: llama.cpp's ``n_ubatch``
@@ -106,15 +107,12 @@ def named(model: str | LanguageModel) -> tuple[str | LanguageModel, Any]:
 
 def cards_of(machine: Any) -> Cards:
     """Cards of a build, of a device or its name, or of anything with ``cards``."""
-    if isinstance(machine, Cards):
-        return machine
-    if isinstance(machine, Build):
-        return of_build(machine)
-    if isinstance(machine, str):
-        machine = hardware.get(machine)
+    machine = hardware.get(machine) if isinstance(machine, str) else machine
     if isinstance(machine, Accelerator):
         return Cards((machine,))
-    found: Cards = machine.cards
+    if isinstance(machine, Build):
+        return of_build(machine)
+    found: Cards = machine if isinstance(machine, Cards) else machine.cards
     return found
 
 

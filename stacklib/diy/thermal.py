@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from operator import add, mul
 
 from stacklib.quantity.bounds import above_zero, at_least, whole
@@ -108,19 +107,6 @@ def heat(
         spent.append(watts[0] - max(cut, 0.0))
     times = tuple(i * step for i in range(steps + 1))
     return Heat(times, tuple(parts), tuple(spent), held)
-
-
-def settled(
-    resistances: Sequence[float], power: float | Sequence[float], ambient: float
-) -> tuple[float, ...]:
-    """Degrees of each part after any time: what passes each resistance times it.
-
-    >>> settled([0.1, 0.05], [300, 200], 20)
-    (75.0, 45.0)
-    """
-    passing = accumulate(_watts(power, len(resistances)))
-    rises = [*map(mul, passing, resistances)]
-    return tuple(accumulate(reversed(rises), initial=float(ambient)))[:0:-1]
 
 
 def _watts(power: float | Sequence[float], many: int) -> list[float]:

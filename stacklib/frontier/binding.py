@@ -140,7 +140,7 @@ def binding_layer(workload: Estimate | Mapping[str, Any], by: float = TENTH) -> 
     >>> case = dict(model="llama-3-70b", on="h100-sxm", dtype="bf16", tp=8)
     >>> one, many = (binding_layer(case | dict(batch=b)) for b in (1, 128))
     >>> one.binding.name, round(one.binding.elasticity, 2)
-    ('memory bandwidth', 0.51)
+    ('memory bandwidth', 0.5)
     >>> round(many.layers["interconnect"] / one.layers["interconnect"], 1)
     5.5
     """

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import chdir, redirect_stdout
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -70,7 +70,9 @@ class Proof:
         return self.file_faults + ran
 
 
-def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
+def prove(
+    root: Path | str, *, timeout: float = 10.0, ids: Collection[str] = ()
+) -> Proof:
     """Prove every exercise: ships failing, solution passes, mistakes are named.
 
     Runs in a process of its own, so that threads and imports of the caller do not
@@ -80,6 +82,8 @@ def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
     ----------
     timeout : float
         Seconds for one case.
+    ids : collection of str
+        The exercises alone; by default all of the checkout.
 
     Raises
     ------
@@ -87,7 +91,7 @@ def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
         When the proving process itself fails.
     """
     command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", BOOT]
-    arguments = [str(PACKAGE), str(Path(root).resolve()), str(timeout)]
+    arguments = [str(PACKAGE), str(Path(root).resolve()), str(timeout), *ids]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [*command, *arguments], capture_output=True, text=True, env=env, check=False
@@ -99,13 +103,14 @@ def prove(root: Path | str, *, timeout: float = 10.0) -> Proof:
     return Proof(cases, tuple(found["file_faults"]), found["seconds"])
 
 
-def main(root: str, timeout: str) -> None:
+def main(root: str, timeout: str, *ids: str) -> None:
     """Prove in this process and print the proof as JSON."""
     began = time.monotonic()
     limits = Limits(float(timeout))
     cases: list[Case] = []
     # A fork copies the tables of all memory: what is large is imported for the last.
-    for e in sorted(shelf.discover(root), key=weight):
+    found = [e for e in shelf.discover(root) if not ids or e.id in ids]
+    for e in sorted(found, key=weight):
         if weight(e):
             machine.warm()
         warm(e)

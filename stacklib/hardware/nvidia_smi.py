@@ -16,8 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stacklib.quantity import Quantity, chosen, resolve
+from stacklib.quantity import Quantity, UnknownName, chosen, resolve
 
+from .accelerator import Accelerator
+from .devices import get, names
+
+GIB = 2**30 / 1e9  # a GB of a card's memory is a GiB
 _SAMPLES = Path(__file__).parent / "data" / "nvidia_smi"
 _NUMBER = re.compile(r"(-?[\d.]+)\s*([A-Za-z%]*)")
 _UNITS = {"MiB": "MiB", "MHz": "MHz", "W": "W", "%": "%", "x": "1", "": "1"}
@@ -247,6 +251,37 @@ def _from_table(lines: list[str]) -> list[SmiReading]:
             line = ", ".join(row)
             raise SmiError(f"{line!r}: {len(row)} values under {len(names)} columns")
     return [_made(dict(zip(names, row, strict=True)), tree=False) for row in rows]
+
+
+def named_card(name: str, memory: float | None = None) -> Accelerator:
+    """The device of a product's name, as nvidia-smi or lspci prints it.
+
+    - ``memory``: bytes that it has, where two products of one name differ in it
+    - raises ``SmiError`` for one that the database lacks, with what is near
+    """
+    inner = [x for x in re.findall(r"\[([^\]]+)\]", name) if ":" not in x]
+    text = inner[0] if inner else name.split(" (rev")[0]
+    plain = re.sub(r"\b(NVIDIA|Corporation|GeForce|Generation)\b", " ", text)
+    device, last = None, ""
+    for asked in (text, plain.strip(), plain.split("/")[0].strip()):
+        try:
+            device = get(asked)
+            break
+        except UnknownName as unknown:
+            last = str(unknown).splitlines()[-1]
+    if device is None:
+        raise SmiError(f"{name!r} is no card of the database; {last}")
+    stem = re.sub(r"_\d+gb$", "", device.key)
+    alike = [key for key in names() if re.fullmatch(rf"{stem}_\d+gb", key)]
+    if memory is None and len(alike) > 1 and not re.search(r"\d ?GB", text):
+        said = ", ".join(alike)
+        raise SmiError(f"{name!r} is one of {said}: add memory.total")
+    for one in (device, *map(get, alike)):
+        have = GIB * one.memory_capacity.si
+        if memory is None or 0.85 * have < memory < 1.1 * have:
+            return one
+    size = (memory or 0.0) / GIB / 1e9
+    raise SmiError(f"{name!r} with {size:.0f} GB is none of the database")
 
 
 def smi_samples() -> tuple[str, ...]:

@@ -81,6 +81,8 @@ def _sample(
     x, y = ([float(v) for v in part] for part in zip(*ends, strict=True))
     own: dict[str, Any] = {**mark, "x": x, "y": y, "spread": ()}
     own.pop("each", None)
+    if mark["kind"] == "hline":
+        own["y"] = y[:1]
     if "to" in mark:  # a stroke as high as a name
         (_, low), (_, high) = (turn((at[0], at[1] + up)) for up in (0.0, SIDE))
         own |= {"y": [float(low)], "to": [float(high)]}

@@ -96,7 +96,7 @@ def _rule(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
         top = mark["y"][i] if mark.get("y") else ax.get_ylim()[1]
         ax.plot([x, x], [floor, top], **look)
     for y in mark["y"] if mark["kind"] == "hline" else ():
-        ax.plot(ax.get_xlim(), [y, y], **look)
+        ax.plot(mark.get("x") or ax.get_xlim(), [y, y], **look)
 
 
 def _band(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:

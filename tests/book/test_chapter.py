@@ -229,7 +229,6 @@ MISSED = {  # most were measured while others had the cores
     "flash_attention_heads_*",
     "flash_attention_numpy_*",
     "plan_search",
-    "prediction_error",
     "sweep_cluster",
     "test_suite",
     "training_step",

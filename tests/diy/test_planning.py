@@ -10,13 +10,15 @@ from stacklib.cost import catalogue
 from stacklib.diy import planning
 from stacklib.diy.build import KIND_OF, MANY, Build
 from stacklib.diy.checker import verify
-from stacklib.diy.planned import loudness, price
+from stacklib.diy.planned import Noise, noise_of
 from stacklib.diy.planning import MOST_CARDS, SHARES, Search, plan
 from stacklib.diy.platforms import CHOSEN, COUNTS
 from stacklib.diy.rules import RULES, Case
 from stacklib.hardware.accelerator import UnknownSpec
 from stacklib.quantity import UnknownName
 from stacklib.roofline.work.fit import Infeasible
+
+from .builds import other
 
 LLAMA = "llama-3-70b:q4_k_m"
 SMALL = "qwen3-14b:q4_k_m"
@@ -30,10 +32,11 @@ def small(seed):
     draw = random.Random(seed)
     found = {}
     for kind in sorted(set(KIND_OF.values())):
-        rows = [p for p in catalogue.parts(kind) if price(p, None) is not None]
+        rows = [p for p in catalogue.parts(kind) if p.quotes]
         found[kind] = draw.sample(rows, 1)
     near = ("rtx_3090", "rtx_4090", "rtx_5060ti_16gb", "rtx_5090", "rtx_a6000")
-    found["gpu"] = [catalogue.part(k, "gpu") for k in draw.sample(near, 1 + seed % 2)]
+    drawn = draw.sample(near, 1 + seed % 2)
+    found["gpu"] = [other(k, "gpu", noise=38, noise_at=1) for k in drawn]
     usual = {"board": "romed8_2t", "cpu": "epyc_7302", "memory": "ksm32r_32"}
     usual |= {"psu": "evga_1600_p2", "case": "open_frame_8", "cooler": "nh_u14s_tr4"}
     for kind, name in usual.items():
@@ -66,7 +69,7 @@ def fields(parts, many):
         found = [] if field != "risers" else [(0.0, ())]
         for one in parts[KIND_OF[field]]:
             for n in counts:
-                found.append((n * price(one, None), (one,) * n))
+                found.append((n * one.dollars, (one,) * n))
         yield [(d, v if field in MANY else v[0]) for d, v in found]
 
 
@@ -74,17 +77,18 @@ def best_of(parts, budget, search):
     """Seconds and dollars of the best of all machines, each put together."""
     best = inf, inf
     for card, many in product(parts["gpu"], range(1, MOST_CARDS + 1)):
-        rows = [*fields(parts, many)] if many * price(card, None) < budget else [[]]
+        rows = [*fields(parts, many)] if many * card.dollars < budget else [[]]
         for limit in {planning._limit(card, share) for share in SHARES}:
             whole = planning.Choice(card, many, limit, 1.0)
             seconds = search.seconds(whole)  # no link makes it faster
             for chosen in product(*rows):
-                dollars = many * price(card, None) + sum(d for d, _ in chosen)
+                dollars = many * card.dollars + sum(d for d, _ in chosen)
                 if dollars > budget or (seconds, dollars) >= best:
                     continue
                 given = dict(zip(CHOSEN, (v for _, v in chosen), strict=True))
                 build = Build(gpus=(card,) * many, limit=limit, **given)
-                if clean(build):
+                quiet = search.noise is None or noise_of(build).dba <= search.noise
+                if quiet and clean(build):
                     best = min(best, (rated(build, search), dollars))
     return best
 
@@ -92,15 +96,17 @@ def best_of(parts, budget, search):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_machine_of_a_small_catalogue_is_better(seed):
     parts, budget = small(seed), (2600, 5000, 3500)[seed]
-    search = Search(budget, (SMALL,), parts)
+    told = {"noise": 40 if seed == 1 else None}  # a card has 38 dBA then, two 41
+    search = Search(budget, (SMALL,), parts, **told)
     best = best_of(parts, budget, search)
+    told |= {"parts": parts, "most": 1}
     try:
-        found = plan(budget, SMALL, parts=parts, most=1)[0]
+        found = plan(budget, SMALL, **told)[0]
     except Infeasible:
         assert best == (inf, inf)
         return
     assert (rated(found, search), found.total) == pytest.approx(best)
-    assert plan(budget, SMALL, parts=parts, most=1)[0] == found
+    assert plan(budget, SMALL, **told)[0] == found
 
 
 def test_what_is_planned_holds_and_says_what_would_disprove_it():
@@ -154,15 +160,26 @@ def test_a_card_without_a_rate_in_the_format_is_left_out():
     assert found.runs[0].decode > 0
 
 
-def test_prices_are_of_the_date_and_noise_adds_as_power():
+def test_prices_are_of_the_date():
     with pytest.raises(Infeasible):
         plan(5000, LLAMA, date="2010", **ONE)
     card = catalogue.part("rtx_3090", "gpu")
-    assert price(card, None) >= 0 and price(card, "1999") is None
-    loud = next(p for p in catalogue.parts("cooler") if "noise" in p.values)
-    assert loudness([loud, loud]) == pytest.approx(loud["noise"] + 3.01, abs=0.01)
-    with pytest.raises(Infeasible):
-        plan(5000, LLAMA, noise=1, **ONE)
+    assert card.dollars_on("2999-01-01") == card.dollars_on(None) == card.dollars
+    assert card.dollars_on("1999") is None
+
+
+def test_noise_adds_as_power_and_what_nobody_tells_is_said():
+    assert Noise((30.0, 30.0), ()).dba == pytest.approx(33.01, abs=0.01)
+    one = "10 lg(10^3) = 30.0 dBA a metre away"
+    assert str(Noise((30.0,), ("a fan",))) == f"at least {one}, without a fan"
+    loud = [other(name, "gpu", noise=44, noise_at=0.5) for name in NAMES]
+    told = {"parts": {"gpu": loud}, "most": 1}
+    (found,) = plan(5000, LLAMA, noise=42, **told)
+    assert found.noise.levels[:2] == pytest.approx([44 - 6.02] * 2, abs=0.01)
+    assert 40.9 < found.noise.dba < 42 and found.psu[0].name in found.noise.untold
+    with pytest.raises(Infeasible, match=r"10 lg\(.* dBA .* > 30 dBA"):
+        plan(5000, LLAMA, noise=30, **told)
+    assert plan(5000, LLAMA, noise=30, **ONE)[0].noise.untold  # nobody tells a card's
 
 
 @pytest.mark.parametrize(
@@ -181,7 +198,7 @@ def test_prices_are_of_the_date_and_noise_adds_as_power():
         ({"market": "mars"}, UnknownName, "us"),
         ({"date": "tomorrow"}, ValueError, "2025-10"),
         ({"circuit": 0}, ValueError, "circuit"),
-        ({"noise": -1}, ValueError, "noise"),
+        *(({"noise": n}, ValueError, "noise") for n in (-1, 0, float("nan"), True)),
         ({"batch": 0}, ValueError, "batch"),
         ({"context": 1.5}, ValueError, "context"),
     ],

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from stacklib.diy import diagnose, read_rig
-from stacklib.diy.rig import RigError, named_card, read_lspci
-from stacklib.hardware.nvidia_smi import smi_sample
+from stacklib.hardware.lspci import read_lspci
+from stacklib.hardware.nvidia_smi import SmiError, named_card, smi_sample
 from stacklib.quantity import UnknownName
 
 RISER = smi_sample("rtx4090_riser")
@@ -225,7 +225,7 @@ def test_names_of_products(name, memory, key):
     ],
 )
 def test_a_product_that_is_not_known_is_refused_by_name(name):
-    with pytest.raises(RigError, match=name.split()[-1]):
+    with pytest.raises(SmiError, match=name.split()[-1]):
         named_card(name)
 
 

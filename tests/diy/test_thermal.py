@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklib.diy.thermal import heat, settled
+from stacklib.diy.thermal import heat
 
 CHAIN = [0.03, 0.06, 0.02, 0.025], [80, 900, 12e3, 1.2e6]
 part = st.tuples(st.floats(1e-3, 2.0), st.floats(1.0, 1e7), st.floats(0.0, 3000.0))
@@ -41,10 +41,11 @@ def test_chain_is_exact(parts, hours, ambient):
 
 
 def test_settles_where_resistances_say():
-    made = heat(*CHAIN, [400, 0, 350, 60], 1000, 22)
-    assert made.parts[-1] == pytest.approx(
-        settled(CHAIN[0], [400, 0, 350, 60], 22), abs=1e-6
-    )
+    watts, across = [400, 0, 350, 60], CHAIN[0]
+    rises = [r * sum(watts[: i + 1]) for i, r in enumerate(across)]
+    made = heat(*CHAIN, watts, 1000, 22)
+    ends = [22 + sum(rises[i:]) for i in range(len(across))]
+    assert made.parts[-1] == pytest.approx(ends, abs=1e-6)
 
 
 def test_a_step_cut_in_pieces_is_the_same():

@@ -178,11 +178,14 @@ def test_held_out_rows_replace_the_fitted_ones(monkeypatch):
 
 def test_every_family_has_its_row_and_unseen_errors_only_where_there_are_tests():
     from stacklib.evidence.calibrate import tables
-    from stacklib.evidence.validate import KEYS, validate
+    from stacklib.evidence.validate import KEYS, PART_TITLES, validate
 
     report = validate(measurements.fitted())
     rows = tables.families(report)
-    assert [row["family"].partition(":")[0] for row in rows] == list(KEYS)
+    parts = list(PART_TITLES.values())
+    assert [row["family"] for row in rows[1:3]] == parts
+    assert rows[0]["rows"] == rows[1]["rows"] + rows[2]["rows"]
+    assert [row["family"].partition(":")[0] for row in (rows[0], *rows[3:])] == [*KEYS]
     for row in rows:
         assert (row["tests"] is None) == (row["new device"] is None)
         assert (row["fitted"] is None) == (row["rows"] == 0)

@@ -23,8 +23,6 @@ from ..rows import refusals
 ROWS = [row for row in measurements.public() if row.family == "E"]
 BY_ID = {row.id: row for row in ROWS}
 KINDS = {"one sequence": (0.12, 0.40), "served": (0.20, 0.50), "most": (0.20, 0.50)}
-# Its bar is missed by a hundredth since products and attention were fitted anew.
-FAR = {"one sequence": 0.42}
 SERVED, ALONE, PROMPT, FIRST, MOST = "E-0013", "E-0320", "E-0322", "E-0014", "E-0566"
 
 
@@ -54,7 +52,7 @@ def test_rows_that_no_fold_had_seen_are_within_the_bars(by):
         if name in KINDS or name.startswith("E"):
             errors = unseen()[name, by]
             assert quantile(errors, 0.5) <= bar[0], name
-            assert quantile(errors, 0.9) <= FAR.get(name, bar[1]), name
+            assert quantile(errors, 0.9) <= bar[1], name
 
 
 def test_the_public_rows_are_within_the_bars_by_kind():

@@ -7,7 +7,7 @@ import pytest
 from stacklib import hardware
 from stacklib.evidence import measurements
 from stacklib.evidence.measurements import Refusal
-from stacklib.evidence.predict.gemm import _hits, _shape, product_of
+from stacklib.evidence.predict.gemm import _hits, _shape, _tilings, product_of
 from stacklib.evidence.systems import device_of
 from stacklib.quantity import Quantity, quoted
 from stacklib.roofline.bound import gemm, hierarchy
@@ -145,6 +145,21 @@ def test_a_loop_is_as_large_as_the_benchmark_makes_it():
     chip = gemm.chip_of(device, "bf16")
     assert gemm.loop_hits(work, chip, "stream") == 1
     assert gemm.loop_hits(work, chip, "kernel", 1 * mib) == 0
+
+
+def test_a_layer_that_no_tuner_saw_has_one_tile_on_data_centre_blackwell():
+    def tiles(software: str, system: str, dtype: str = "nvfp4") -> set[tuple[int, int]]:
+        config = f"m=16;n=4096;k=4096;dtype={dtype}"
+        made = row("A", config, software=software, system=system)
+        device = hardware.get(device_of(system)[0])
+        chosen = _tilings(made, product_of(made, device)[0], device)
+        assert all(t.blocks >= 4096 / t.columns for t in chosen)
+        return {(t.rows, t.columns) for t in chosen}
+
+    trt, b200 = "TensorRT-LLM 1.3 (torch_flow)", "NVIDIA B200"
+    assert tiles(trt, b200) == {(128, 256)}
+    for other in ((trt, b200, "bf16"), (trt, "RTX 5090"), ("vLLM 0.24", b200)):
+        assert len(tiles(*other)) > 3
 
 
 def test_scales_that_are_packed_at_each_call_are_four_kernels():

@@ -46,7 +46,8 @@ def errors(*cell):
     [
         (("decode", "layers"), 75, 0.10, 0.45),
         (("decode", "one card"), 58, 0.10, 0.40),
-        (("decode", "copies"), 9, 0.21, 0.40),
+        # one rig of two RTX 3090, all of it told a fifth too fast
+        (("decode", "copies"), 9, 0.22, 0.40),
         (("decode", "tensors"), 37, 0.18, 0.34),
         (("prompt", "layers"), 68, 0.22, 0.60),
     ],

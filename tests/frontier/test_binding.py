@@ -41,7 +41,8 @@ def test_it_moves_the_estimate_and_says_the_point(batch):
     saved = sum(m.before - m.after for m in bits)
     # What kernels pass to each other is read at the memory's pace as well.
     assert 0 <= (memory.before - memory.after) - saved < 0.1 * saved
-    assert 0 <= found.unmoved < 0.02  # the starts of pieces of work inside kernels
+    # Starts of pieces of work inside kernels, and the latency of a busy memory.
+    assert 0 <= found.unmoved < 0.03
 
 
 @pytest.mark.parametrize("by", [1e-6, 0.1, 1])

@@ -153,6 +153,14 @@ def test_a_dot_says_its_name_to_who_points_at_it():
         draw(marks("claimed", "dots", each=["one"]))
 
 
+def test_a_rule_in_a_key_is_as_short_as_its_other_samples():
+    rule = {**marks(kind="hline", name="least", label_at="key"), "y": [9]}
+    del rule["x"]
+    for svg in layouts(draw(marks(label_at="key"), rule)):
+        dashed = re.findall(r'd="M[\d. ]+h([\d.]+)" style="[^"]*dasharray', svg)
+        assert [float(wide) > 100 for wide in dashed] == [True, False]
+
+
 def test_no_name_lies_on_the_axis():
     frame = (0.0, 0.0, 300.0, 200.0)
     texts = [("name", (10.0, 35.0, 60.0, 47.0)), ("the axis", (0.0, 38.0, 300.0, 42.0))]

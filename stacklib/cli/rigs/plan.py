@@ -50,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--date", help="prices up to a day, such as 2025-10")
     parser.add_argument("--market", default="us", help="where prices are from (us)")
-    parser.add_argument("--noise", type=float, help="most dBA of cards and cooler")
+    parser.add_argument("--noise", type=float, help="most dBA, a metre away")
     parser.add_argument("--most", type=int, default=3, help="machines to print (3)")
     parser.add_argument("--mains", type=float, default=120, help="volts (120)")
     parser.add_argument(
@@ -147,6 +147,7 @@ def _show(one: Any) -> None:
         times = f"{len(prices)} x " if len(prices) > 1 else ""
         print(f"  {sum(prices):8,.0f}  {times}{name}")
     print(f"  after three hours in a closed room of {one.room:.0f} C: {one.left:.0%}")
+    print(f"  noise {one.noise}")
     if one.excluded:
         no = one.excluded
         print(f"  {no.part}, {no.saves:,.0f} USD less: {no.rule}, {no.sum}")
@@ -163,6 +164,10 @@ def _machine(one: Any) -> dict[str, Any]:
         "watts": one.watts,
         "room": one.room,
         "left": one.left,
+        "noise": {
+            "least_dba": one.noise.dba if one.noise.levels else None,
+            "untold": list(one.noise.untold),
+        },
         "runs": [
             {
                 "model": run.model,

@@ -88,12 +88,13 @@ def held_out(
 def errors(
     cases: Iterable[Case], predicted: Mapping[str, float], unseen: bool = False
 ) -> dict[str, Errors]:
-    """Error quantiles by family key."""
+    """Error quantiles by family key, and by its parts that have bars of their own."""
     misses: dict[str, list[float]] = {}
     for case in cases:
         if case.id in predicted and not (unseen and case.read_back):
             error = abs(predicted[case.id] / case.measured - 1)
-            misses.setdefault(case.key, []).append(error)
+            for key in filter(None, (case.key, case.part)):
+                misses.setdefault(key, []).append(error)
     return {
         key: Errors(quantile(found, 0.5), quantile(found, 0.9), len(found))
         for key, found in sorted(misses.items())

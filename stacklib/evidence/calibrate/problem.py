@@ -45,6 +45,7 @@ class Case:
     words: tuple[str, ...] = ()  # its cell, from the broadest to the finest
     software: str = ""  # whose kernels ran
     rate: bool = False  # whether more is faster
+    part: str = ""  # of its key's rows, where parts have bars of their own
 
     @property
     def miss(self) -> float:

@@ -12,7 +12,7 @@ from stacklib.hardware.factors import efficiency_recorded, efficiency_table
 
 from ..measurements import Measurement, fitted
 from ..predict.registry import Predict, predictor, regime
-from ..validate import beyond, device_name, key_of, read_back, source_of
+from ..validate import beyond, device_name, key_of, part_of, read_back, source_of
 from ..validate.report import ANSWERS, in_unit, is_time
 from ..validate.score import UNFITTED
 from .bands import Miss, misses
@@ -81,6 +81,7 @@ def case_of(row: Measurement, unfitted: str = UNFITTED) -> Case | None:
         regime(row),
         row.software.partition(" ")[0],
         not is_time(first.unit),
+        part_of(row),
     )
 
 

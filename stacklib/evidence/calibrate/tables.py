@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stacklib.hardware.errors import cells as known_cells
@@ -36,26 +36,45 @@ def families(report: validate.Validation) -> list[Row]:
     """One row a family: counts, errors on fitted and on unseen rows, the bars."""
     held = {by: unseen(report, by) for by in BY}
     rows = []
-    for key, found in report.families.items():
-        new = {by: held[by].families[key] for by in BY}
+    for key in report.families:
         own = {by: held[by].of(key) for by in BY}
-        bar = validate.BARS.get(key)
-        rows.append(
-            {
-                "family": f"{key}: {validate.TITLES[key]}",
-                "rows": found.predicted,
-                "refused": found.refused,
-                "tests": min(s.predicted for s in new.values()) or None,
-                "fitted": error(report.of(key), MEDIAN),
-                "new source": error(own["source"], MEDIAN),
-                "new device": error(own["device"], MEDIAN),
-                "bar": chosen(bar.median, label="bar") if bar else None,
-                "p90": _larger(error(own[by], TAIL) for by in BY),
-                "p90 bar": chosen(bar.p90, label="bar") if bar else None,
-                "bars": _met(list(new.values()), bar),
-            }
-        )
+        title, parts = f"{key}: {validate.TITLES[key]}", validate.PARTS.get(key, {})
+        bar = None if parts else validate.BARS.get(key)
+        rows.append(_family(title, report.of(key), own, bar))
+        for part, bar in parts.items():
+            new = {by: _part(found, part) for by, found in own.items()}
+            title = validate.PART_TITLES[part]
+            rows.append(_family(title, _part(report.of(key), part), new, bar))
     return rows
+
+
+def _part(report: validate.Validation, part: str) -> validate.Validation:
+    rows = (o for o in report.outcomes if validate.part_of(o.row) == part)
+    return validate.Validation(tuple(rows))
+
+
+def _family(
+    title: str,
+    fitted: validate.Validation,
+    own: Mapping[str, validate.Validation],
+    bar: validate.Bar | None,
+) -> Row:
+    """A row of rows that are judged together; ``own``: predicted by folds."""
+    found = validate.score(fitted.outcomes)
+    new = [validate.score(own[by].outcomes) for by in BY]
+    return {
+        "family": title,
+        "rows": found.predicted,
+        "refused": found.refused,
+        "tests": min(s.predicted for s in new) or None,
+        "fitted": error(fitted, MEDIAN),
+        "new source": error(own["source"], MEDIAN),
+        "new device": error(own["device"], MEDIAN),
+        "bar": chosen(bar.median, label="bar") if bar else None,
+        "p90": _larger(error(own[by], TAIL) for by in BY),
+        "p90 bar": chosen(bar.p90, label="bar") if bar else None,
+        "bars": _met(new, bar),
+    }
 
 
 def _met(new: list[validate.Score], bar: validate.Bar | None) -> str | None:

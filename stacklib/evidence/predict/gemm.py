@@ -15,7 +15,7 @@ from stacklib.hardware import UnknownSpec
 from stacklib.kernels.schedule.rates import newest
 from stacklib.quantity import DTYPES, UnknownName, quoted
 from stacklib.roofline.bound import gemm, hierarchy
-from stacklib.roofline.work.products import EXPAND
+from stacklib.roofline.work.products import EXPAND, cut
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
@@ -87,6 +87,10 @@ _PACKS, _PACKING = "sglang_deepgemm", 4
 # DeepGEMM's own bench takes a kernel's time from the profiler, without the gap to the
 # next that a graph's replay has.
 _PROFILED, _GAP = "deepgemm 20", "no_bubbles.graph_gap"
+# aiconfigurator calls a layer of TensorRT-LLM without letting its tuner choose: on
+# data-centre Blackwell a product of 4 bits then has one tile, whatever its size
+# (getDefaultGemmConfig, cpp/tensorrt_llm/thop/fp4Gemm.cpp).
+_UNTUNED, _UNTUNED_TILE = "tensorrt-llm", (128, 256)
 # Kernels of CUTLASS and DeepGEMM; none of them splits k.
 _UNSPLIT = ("deepgemm", "cutlass", "flashinfer", "scaled_mm", "cutedsl", "smooth_quant")
 
@@ -221,7 +225,7 @@ def prepare(row: Measurement) -> Predict:
         gemm.hold(work, chip, device.short)
     except (UnknownSpec, ValueError) as unknown:
         raise Refusal(str(unknown)) from None
-    chosen = gemm.tilings(work, max(1, int(chip.units)))
+    chosen = _tilings(row, work, device)
     hits = _hits(row, work, chip, launch)
     each = 2 * form.reads + form.left  # bytes an activation
     quantized = work.m * work.k * work.groups * each if form.kernels else 0.0
@@ -248,6 +252,16 @@ def prepare(row: Measurement) -> Predict:
         return Forecast(amount / time, unit, bound)
 
     return forecast
+
+
+def _tilings(
+    row: Measurement, work: gemm.Product, device: hardware.Accelerator
+) -> tuple[gemm.Tiling, ...]:
+    """The tilings that the row's library chooses among."""
+    fixed = row.software.lower().startswith(_UNTUNED) and work.dtype == "fp4"
+    if fixed and newest(device) == "tcgen05.mma":
+        return (cut(work, *_UNTUNED_TILE),)
+    return gemm.tilings(work, max(1, int(device.compute_units.si)))
 
 
 def _others(row: Measurement, form: _Format, device: hardware.Accelerator) -> int:

@@ -125,12 +125,15 @@ def _forecast(row: Measurement, seconds: float, tokens: float) -> Forecast:
 def _one(row: Measurement, run: Run) -> Predict:
     """A token of one sequence."""
     context = _context(row)
+    vector = "llama.cpp" in row.software.lower()
 
     def answer() -> Forecast:
         step = run.step
         time = float(step.time(1.0, context)) + losses.seconds(step, 1.0)
         if not run.serves:
             time += losses.again(step, context)
+        if vector:
+            time += losses.two_numbers(step)
         if "bandwidth" in row.metric:
             parts = (step.frame.shape.parts[name].bytes for name in (PRODUCTS, HEAD))
             return Forecast(sum(parts) / run.tp / time, "B/s", "memory")

@@ -19,7 +19,7 @@ import re
 from typing import Any
 
 from stacklib import hardware
-from stacklib.diy.cards import GIB, Cards
+from stacklib.diy.cards import Cards
 from stacklib.diy.splits import (
     PIECE,
     _asked,
@@ -30,6 +30,7 @@ from stacklib.diy.splits import (
 )
 from stacklib.diy.voltage import power
 from stacklib.hardware import UnknownSpec
+from stacklib.hardware.nvidia_smi import GIB
 from stacklib.quantity import UnknownName
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates import steady

@@ -10,11 +10,25 @@ from .figures import ratio_spec, spread_spec
 from .limits import Beyond, beyond, impossible
 from .readback import read_back
 from .report import Validation, device_name, outcome, source_of, validate
-from .score import BARS, KEYS, TITLES, Bar, Outcome, Score, key_of, quantile, score
+from .score import (
+    BARS,
+    KEYS,
+    PART_TITLES,
+    PARTS,
+    TITLES,
+    Bar,
+    Outcome,
+    Score,
+    key_of,
+    part_of,
+    quantile,
+    score,
+)
 
 __all__ = [
-    "BARS", "Bar", "Beyond", "ExplanationError", "KEYS", "Outcome", "Score", "TITLES",
+    "BARS", "Bar", "Beyond", "ExplanationError", "KEYS", "Outcome", "PARTS",
+    "PART_TITLES", "Score", "TITLES",
     "Validation", "beyond", "device_name", "explanations", "impossible", "key_of",
-    "outcome", "quantile", "ratio_spec", "read_back", "score", "source_of",
+    "outcome", "part_of", "quantile", "ratio_spec", "read_back", "score", "source_of",
     "spread_spec", "validate",
 ]  # fmt: skip

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
-from ..measurements import Measurement, Refusal
+from ..measurements import Measurement, Refusal, public
 
 KEYS = (
     "A",
@@ -67,6 +68,25 @@ BARS = {
     "H": Bar(0.20, 0.50),
     "I": Bar(0.20, 0.50),
 }
+# A family whose rows are of two kinds has a bar for each: the first is ``BARS``'.
+PARTS = {"A": {"A_known": BARS["A"], "A_shapes": Bar(0.12, 0.40)}}
+PART_TITLES = {
+    "A_known": "products of shapes known from the start",
+    "A_shapes": "products of shapes never seen",
+}
+
+
+def part_of(row: Measurement) -> str:
+    """The part of ``PARTS`` a row belongs to; empty where its family has none."""
+    if row.family not in PARTS:
+        return ""
+    known, others = PARTS[row.family]
+    return known if row.id in _from_the_start() else others
+
+
+@cache
+def _from_the_start() -> frozenset[str]:
+    return frozenset(row.id for row in public())
 
 
 def message_bytes(row: Measurement) -> float | None:

@@ -13,7 +13,7 @@ from stacklib.quantity import Quantity, counting
 DEVICE = "rtx_a6000"
 SMALL = (512, 512, 32)  # rows, columns, shared size
 PLAIN = (1024, 1024, 128)
-LARGE = (2048, 2048, 64)  # where a block computes tiles of 128 columns and more
+LARGE = (1024, 2048, 64)  # where a block computes tiles of 128 columns and more
 # The author's versions, and the author's names.
 VERSIONS = {
     "first": "naive",

@@ -46,6 +46,9 @@ _HALVINGS = {8: 1, 6: 1, 4: 2}
 _HALF = "tensor_energy_half"
 _ISSUE = {"NVIDIA": "gemm_issue_nvidia"}
 _VECTOR = ("fp32", "fp64")
+# Boards whose clock a few calls after a rest do not lower: LLMCompass' ten products on
+# an A100 ran at 92 to 94 % of its peak, where loops of minutes get 86; on an MI210 not.
+_AVERAGES = ("NVIDIA",)
 _LANES = 32  # of a warp: one instruction of one scheduler
 _STEP = 128  # columns of k that a block multiplies at a time
 
@@ -71,6 +74,8 @@ class Chip:
     doubled: bool
     near: float  # seconds that a block waits for its loads; 0 where unknown
     lanes: float  # vector instructions that all units issue a second; 0 where unknown
+    flight: Any  # bytes a second that the stages of all units can have on their way
+    averages: bool  # whether its clock falls only after more than a few calls
     alone: bool  # whether one block fills a unit, as where copies run by themselves
     borrowed: str = ""  # the architecture whose tensor energy stands in
 
@@ -122,6 +127,8 @@ def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
         doubled=name == "tf32",
         near=0.0 if latency is None else float(latency.si),
         lanes=_lanes(device, clock),
+        flight=read(_flight(device)),
+        averages=device.vendor in _AVERAGES,
         alone=gpu and by_itself,
         borrowed=micro.tensor_energy_of if energy else "",
     )
@@ -133,6 +140,19 @@ def _lanes(device: Accelerator, clock: Quantity | None) -> float:
     if each is None or clock is None:
         return 0.0
     return float(_LANES * each.si * device.compute_units.si * clock.si)
+
+
+def _flight(device: Accelerator) -> Quantity | None:
+    """Bytes a second that the shared memories of all units can have on their way.
+
+    Half of a shared memory waits for operands while the other half is multiplied; what
+    was asked comes after the latency of a busy memory (Little's law).
+    """
+    shared, dram = hardware.level(device, "shared"), hardware.level(device, "dram")
+    if shared.capacity is None or dram.latency is None or device.kind != "gpu":
+        return None
+    waits = dram.latency * hardware.efficiency_quantity("loaded_latency")
+    return shared.capacity / 2 * device.compute_units / waits
 
 
 def launch_factors(chip: Chip, launch: str) -> tuple[str, ...]:
@@ -283,6 +303,8 @@ def loop_hits(
 def _bandwidth(chip: Chip, hits: float, factor: Factor) -> Any:
     """Of the memory, and of the L2 for what is found there."""
     drawn = chip.bandwidth * factor("dram_gemm")
+    if chip.flight is not None:
+        drawn = 1 / join(1 / drawn, 1 / chip.flight, factor("join_sharpness"))
     if not hits:
         return drawn
     return 1 / (hits / maximum(drawn, chip.l2_rate) + (1 - hits) / drawn)
@@ -364,7 +386,8 @@ def predict(
             best, least = (compute, memory, after, tiling), time
     compute, memory, after, tiling = best
     ideal = work.operations / chip.peak
-    kept = slowed(compute, memory, floor, ideal, chip, after)
+    rested = launch == "host" and chip.averages
+    kept = 1.0 if rested else slowed(compute, memory, floor, ideal, chip, after)
     return _made(compute / kept, memory, floor, tiling, after)
 
 
@@ -445,7 +468,9 @@ def gemm_trace(
         memory = memory_time(moved, found.tiling, wear)
         ideal = work.operations * each / chip.peak
         floor = sum(map(factor, launch_factors(chip, launch)), 0 * memory)
-        compute = full / slowed(full, memory, floor, ideal, chip, factor=factor)
+        kept = slowed(full, memory, floor, ideal, chip, factor=factor)
+        rested = launch == "host" and chip.averages
+        compute = full if rested else full / kept
     time = join(compute.named("arithmetic"), memory.named("moving bytes"), sharp)
     total = time
     for name in launch_factors(chip, launch):

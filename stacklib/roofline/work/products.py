@@ -83,6 +83,12 @@ class Tiling:
     blocks: int  # thread blocks in all
 
 
+def cut(work: Product, rows: int, columns: int, split: int = 1) -> Tiling:
+    """A product cut into tiles of the result and its ``k`` into shares."""
+    grid = work.groups * math.ceil(work.m / rows) * math.ceil(work.n / columns)
+    return Tiling(rows, columns, split, grid * split)
+
+
 def tilings(work: Product, units: int) -> tuple[Tiling, ...]:
     """The tilings a library would consider for a product."""
     whole(units=units)
@@ -90,11 +96,11 @@ def tilings(work: Product, units: int) -> tuple[Tiling, ...]:
     for rows, columns in TILES:
         if any(c == columns and work.m <= r < rows for r, c in TILES):
             continue  # a tile of fewer rows covers them all with less padding
-        grid = work.groups * math.ceil(work.m / rows) * math.ceil(work.n / columns)
         for split in _SPLITS:
+            one = cut(work, rows, columns, split)
             # k is split only while the grid stays below two waves.
-            deep = work.k // split >= _LEAST_DEPTH and grid * split <= 2 * units
+            deep = work.k // split >= _LEAST_DEPTH and one.blocks <= 2 * units
             if split > 1 and (work.whole or not deep):
                 break
-            found.append(Tiling(rows, columns, split, grid * split))
+            found.append(one)
     return tuple(found)

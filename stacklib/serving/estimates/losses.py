@@ -7,9 +7,10 @@
 - Narrow weights: kernels of runners multiply them on each unit about as fast on every
   generation, by warp-level instructions that do not know what came later.
 
-Runners read the cache once for every query head, where engines read it for a group. A
-request over HTTP is parsed, tokenized and queued before its first pass: an assumed
-time. The factors were fitted on published rows (``evidence.predict.inference``).
+Runners read the cache once for every query head, where engines read it for a group;
+llama.cpp's threads ask for less of 16-bit weights than an HBM delivers. A request over
+HTTP is parsed, tokenized and queued before its first pass: an assumed time. The factors
+were fitted on published rows (``evidence.predict.inference``).
 """
 
 from __future__ import annotations
@@ -21,15 +22,17 @@ from stacklib.models import Attention, LanguageModel
 from stacklib.models.weights.kept import way_of
 from stacklib.quantity import counted
 from stacklib.quantity.keys import keys_of
+from stacklib.roofline.bound import hierarchy
 from stacklib.roofline.bound.gemm import chip_of
 
 from ..token.lines import Line
-from ..token.shape import PRODUCTS
+from ..token.shape import HEAD, PRODUCTS
 from ..token.work import HOST
 from .step import Step, step_of
 
 GROUPED = "experts, sorted and uneven"
 SECTION = "08-serving/estimate"
+TURN = 4  # bytes that a thread of llama.cpp's has on their way: two numbers
 REQUEST_S = 30e-3  # from arrival to the first pass: assumed, of the usual order
 
 
@@ -68,6 +71,24 @@ def widening(step: Step, rows: float) -> float:
     flops = frame.shape.parts[PRODUCTS].flops * rows / frame.chips
     each = efficiency("runner_operations")
     return float(flops / (chip.units * chip.clock * each))
+
+
+def two_numbers(step: Step) -> float:
+    """Seconds that a vector's product with 16-bit weights takes longer in llama.cpp.
+
+    A thread asks for two numbers a turn (``vals_per_iter``, ggml-cuda/dmmv.cu): all
+    threads that a GPU holds ask for less than its memory delivers, if that is HBM. Zero
+    where weights are narrow, whose kernels are others, and where a device is no GPU of
+    that code.
+    """
+    frame, device = step.frame, step.frame.device
+    ported = device.kind == "gpu" and device.vendor in ("NVIDIA", "AMD")
+    if not ported or not way_of(frame.model, frame.dtype).numbers:
+        return 0.0
+    drawn = device.memory_bandwidth.si * efficiency("dram_gemm")
+    slower = 1 / hierarchy.delivered(device, TURN, drawn) - 1 / drawn
+    parts = (frame.shape.parts[name].bytes for name in (PRODUCTS, HEAD))
+    return float(sum(parts) / frame.chips * slower)
 
 
 def seconds(step: Step, rows: Any) -> Any:

@@ -25,7 +25,9 @@ def test_the_loop_says_what_the_engines_take():
 
 
 def test_a_little_too_much_is_copied_in_every_round():
-    assert page.grown().si == pytest.approx(page.rounds().si, rel=0.02)
+    rounds = page.rounds().si - 1  # in the last, blocks leave for good
+    hand = rounds * page.wanted(page.FULL).si
+    assert page.spilled(page.FULL).si == pytest.approx(hand, rel=0.01)
     assert page.spilled(page.FULL, "belady").si < page.spilled(page.FULL).si / 10
     case = page.case()
     plan = allocate(case.program(page.FULL), case.managed, "lru")

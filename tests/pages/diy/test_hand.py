@@ -40,7 +40,7 @@ def test_published_rates_lie_under_their_ceilings():
     for told in page.beside():
         inside += told["least"].si <= told["measured"].si <= told["most"].si
         assert told["least"].si < told["predicted"].si < told["most"].si
-    assert inside >= 0.9 * len(page.PUBLISHED)
+    assert inside >= int(0.9 * len(page.PUBLISHED))
     assert quoted("jetson.served").si < page.served().si / 2
 
 

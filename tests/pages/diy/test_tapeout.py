@@ -1,10 +1,10 @@
-"""Section 9.7: the page's loop and figures beside the package's, and its claims."""
+"""Section 9.7: the page's loop and figures beside the package's."""
 
 import re
 
 import pytest
 
-from stacklib import diy, pages
+from stacklib import diy
 from stacklib.pages.diy import tapeout as page
 from stacklib.pages.diy.tapeout import drawings, live
 from stacklib.pages.diy.tapeout.handed import INFO, TILE
@@ -70,15 +70,3 @@ def test_every_choice_draws(design):
 def test_the_drawing_has_the_array_larger_than_the_tile():
     told = drawings.tile_with_pins().html
     assert "one tile" in told and page.share().si > 1
-
-
-JUDGED = [
-    ("timeline-3-months", "open"),
-    ("design-cost-200m-2b", "wrong"),
-    ("tinytapeout-130nm", "cited"),
-]
-
-
-@pytest.mark.rows("id, verdict", JUDGED)
-def test_claims_are_judged(id, verdict):
-    assert pages.judge(id).verdict == verdict

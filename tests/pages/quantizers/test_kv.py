@@ -24,12 +24,15 @@ readouts = partial(ask, live.explore, live.controls())
 def test_the_loop_rounds_as_the_package_does():
     printed = [float(one.split()[-1]) for one in loop.prints().splitlines()]
     draw = random.Random(7).gauss
-    means = [0, 9, -1, 1, 0, -6, 2, 0]
+    means = [0, 9, -1, 1, 0, -6, 2, 0] * 4
     keys = np.array([[m + draw(0, 1) for m in means] for _ in range(32)], np.float32)
     for axis, mine in zip(("token", "channel"), printed, strict=True):
         off = rounded(keys, 2, axis) - keys
         assert mine == pytest.approx((off**2).mean() ** 0.5, abs=0.012)
     assert printed[0] > 2 * printed[1]
+    means = "[0, 9, -1, 1, 0, -6, 2, 0] * 4"
+    alike = loop.prints(means, "[0] * 32").split()[2::3]
+    assert float(alike[0]) == pytest.approx(float(alike[1]), rel=0.05)
 
 
 @pytest.mark.rows("bits", page.WIDTHS)

@@ -71,7 +71,7 @@ def test_a_faster_memory_never_costs_time(m, n, k, key, dtype, whole, most):
 
 def test_power_alone_would_make_a_faster_memory_cost_time(monkeypatch):
     """What is held: units that wait less draw more and lower the clock too far."""
-    work = gemm.product(m=4096, n=4096, k=1024, dtype="fp8")
+    work = gemm.product(m=2048, n=8192, k=2048, dtype="fp8")
     assert sorted(by_memory(work, "l4", 4.0), reverse=True) == by_memory(
         work, "l4", 4.0
     )
@@ -82,6 +82,31 @@ def test_power_alone_would_make_a_faster_memory_cost_time(monkeypatch):
     monkeypatch.setattr(gemm, "slowed", by_power)
     *_, second, third = by_memory(work, "l4", 4.0)
     assert third > second * 1.001
+
+
+def test_what_is_on_its_way_is_half_of_every_shared_memory():
+    """Little's law: a memory that is fast for it loses more of its bandwidth."""
+    work, lost = gemm.product(m=1, n=8192, k=8192), {}
+    for key in ("b200-sxm", "h100-sxm", "l40s"):
+        chip = gemm.chip_of(key, "bf16")
+        shared, dram = (hardware.level(key, name) for name in ("shared", "dram"))
+        waits = dram.latency.si * hardware.efficiency("loaded_latency")
+        assert chip.flight == pytest.approx(shared.capacity.si / 2 * chip.units / waits)
+        chosen = gemm.tilings(work, int(chip.units))
+        free = replace(chip, flight=None)
+        times = [gemm.predict(work, c, "kernel", chosen).memory for c in (free, chip)]
+        lost[key] = 1 - times[0] / times[1]
+    assert lost["b200-sxm"] > 3 * lost["h100-sxm"] > 5 * lost["l40s"] > 0
+
+
+def test_ten_calls_after_a_rest_keep_the_clock_of_an_nvidia_board():
+    work = gemm.product(m=16384, n=12288, k=12288, dtype="fp16")
+    for key, keeps in (("a100-sxm-80gb", True), ("mi210", False)):
+        chip = gemm.chip_of(key, "fp16")
+        cold, warm = (gemm.gemm_time(work, key, how) for how in ("host", "stream"))
+        assert (cold.compute < 0.99 * warm.compute) == keeps == chip.averages
+        trace = gemm.gemm_trace(work, key, "host")
+        assert trace.si == pytest.approx(cold.time, rel=1e-12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -172,7 +197,7 @@ def test_a_kernel_that_leaves_k_whole_writes_when_it_has_multiplied():
         assert gemm.drained(work, chip) == alone * 8192 * 8192 * 2
         shared = gemm.predict(work, replace(chip, alone=False), "kernel", chosen)
         found = gemm.predict(work, chip, "kernel", chosen)
-        drawn = chip.bandwidth * hardware.efficiency("dram_gemm")
+        drawn = gemm._bandwidth(chip, 0.0, hardware.efficiency)
         assert (found.time > shared.time) == alone
         assert found.time <= shared.time + gemm.drained(work, chip) / drawn * 1.001
         assert found.memory == pytest.approx(work.bytes / drawn)

@@ -13,6 +13,7 @@ from stacklib.quantity.keys import keys_of
 from stacklib.roofline.work.bounds import device_of
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving import account
+from stacklib.serving.estimates import losses
 from stacklib.serving.estimates.step import LINES, step_of
 from stacklib.serving.token.account import MODES
 
@@ -98,3 +99,19 @@ def test_a_form_of_what_is_no_token_is_refused():
     work = kernels.Attention(1, 8, 8, 16, 16, 64, causal=True)
     with pytest.raises(ValueError, match="16 queries"):
         token_form(work, device_of("h100-sxm"), "tuned")
+
+
+def test_two_numbers_a_turn_are_too_few_for_an_hbm():
+    """Threads of llama.cpp's vector product in 16 bits; other kernels, other code."""
+
+    def longer(device, weights="fp16"):
+        step = step_of(
+            (*keys_of("llama-3-8b", device, weights, None), 1, 1),
+            "engine",
+            "calibrated",
+        )
+        return losses.two_numbers(step) / float(step.time(1.0, 512.0))
+
+    assert longer("a100-sxm-80gb") > 0.5 and longer("h100-pcie") > 0.3
+    assert longer("rtx-4090") == longer("m2-ultra") == 0
+    assert longer("a100-sxm-80gb", "q4_k_m") == 0

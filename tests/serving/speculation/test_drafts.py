@@ -42,7 +42,9 @@ def test_a_draft_is_what_the_small_model_says_whatever_was_kept(little, data) ->
         assert len(found.tokens) == 4
         for k, row in enumerate(found.rows):
             logits = little.logits([*text, *found.tokens[:k]])[-1]
-            assert row == pytest.approx(distribution(logits, PLAIN), abs=1e-6)
+            assert row == pytest.approx(
+                distribution(logits, PLAIN), abs=1e-5
+            )  # logits of tens, in float32
         kept = data.draw(st.integers(0, 4))
         text += [*found.tokens[:kept], data.draw(st.integers(0, 4))]
         text = text[: data.draw(st.integers(3, 16))]  # as after a preemption

@@ -30,7 +30,7 @@ def two_passes() -> d.Drawing:
             even=True,
         ),
         d.Box("sum", [d.line("sum", bold=True), d.Shown(total, "bit")], role="layer-6"),
-        gap=6,
+        gap=3,
     )
     title = "A multiplier of bytes makes a wide product in two passes and a sum."
     return d.draw(scene, name="a-byte-split", title=title)
@@ -43,27 +43,18 @@ def _byte(name: str, role: str) -> d.Cells:
 def _pass(name: str, sign: str, then: str, role: str) -> d.Node:
     byte = _bits(1, f"bits of the {name} byte")
     product = _bits(2, f"bits of the {name} product")
-    into = d.Pipe(
-        f"{name} byte",
-        f"{name} multiplier",
-        byte,
-        product,
-        down=(True, True),
-        role=role,
-    )
-    out = d.Pipe(
-        f"{name} multiplier",
-        f"{name} product",
-        product,
-        product,
-        down=(True, True),
-        role=role,
-    )
-    return d.below(
+    parts = [
         d.Box(f"{name} byte", [d.line(f"{name} byte"), sign], role=role),
-        into,
         d.Box(f"{name} multiplier", [d.line("x b", bold=True)], role="layer-4"),
-        out,
         d.Box(f"{name} product", [d.line(f"{name} product"), then], role=role),
-        gap=3,
-    )
+    ]
+    ends = ["a", *(part.name for part in parts), "sum"]
+    way: list[d.Node] = [
+        d.Pipe(start, end, rate, product, down=(True, True), role=role)
+        for start, end, rate in zip(
+            ends, ends[1:], (byte, byte, product, product), strict=False
+        )
+    ]
+    for at, part in enumerate(parts):
+        way.insert(2 * at + 1, part)
+    return d.below(*way, gap=3)

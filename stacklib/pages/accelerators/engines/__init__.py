@@ -42,9 +42,10 @@ def spilled(use: float, policy: str = "lru") -> Quantity:
     return copied(use, policy).to("MB")
 
 
-def grown() -> Quantity:
-    """How many times as many bytes a little too many activations copy."""
-    return (spilled(FULL) / spilled(NEARLY)).named("copied, full over nearly full")
+@counting("bytes of the activations at {use:.0%} of the SBUF", unit="B", shown="MB")
+def wanted(use: float) -> int:
+    """Bytes of activations that each round of the product wants."""
+    return case().blocks * case().block_bytes(use)
 
 
 def partitions() -> Quantity:

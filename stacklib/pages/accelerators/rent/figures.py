@@ -7,16 +7,16 @@ from stacklib.accelerators.machines.rows import BETS
 from stacklib.plots.marks import Mark, Spec, axis, chart, dots, line
 
 RIDGES = (1, 10, 100, 1000)  # operations a byte
-LOW, HIGH = 0.05, 3e4  # TB/s
+LOW, HIGH, TOP = 0.05, 3e4, 5e4  # TB/s, and T operations/s
 
 
 def bets_spec(*, title: str) -> Spec:
     """Bandwidth against peak, with lines of equal operations a byte; H100 beside."""
     marks: list[Mark] = [
         line(
-            [LOW, HIGH],
-            [ridge * LOW, ridge * HIGH],
-            f"{ridge:,} FLOP per byte",
+            [LOW, min(HIGH, TOP / ridge)],
+            [ridge * LOW, min(ridge * HIGH, TOP)],
+            f"{ridge:,} FLOP/B",
             "predicted",
             series=index,
         )
@@ -41,7 +41,7 @@ def bets_spec(*, title: str) -> Spec:
         )
     return chart(
         title,
-        x=axis("Memory bandwidth", log=True, unit="TB/s", limits=[LOW, HIGH]),
-        y=axis("Dense peak (T operations per second)", log=True, limits=[5, 5e4]),
+        x=axis("Memory bandwidth (TB/s)", log=True, unit="TB/s", limits=[LOW, HIGH]),
+        y=axis("Dense peak (T operations per second)", log=True, limits=[5, TOP]),
         marks=marks,
     )

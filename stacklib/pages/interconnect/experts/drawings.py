@@ -75,7 +75,7 @@ def _node(name: str, number: int, once: str) -> d.Node:
         both=True,
         down=(True, True),
         role=machine.LINKS,
-        least=42.0,
+        least=70.0,
     )
     switch = d.Box(
         f"switch {name}",

@@ -16,11 +16,7 @@ from stacklib.serving import Account
 MODEL, CONTEXT, TP = "llama-3-70b", 4096, 8
 OLD, NEW, RACK = "h100_sxm", "b200_sxm", "gb200"
 NVLINK = {OLD: "nvlink4", NEW: "nvlink5", RACK: "nvlink5"}
-SIZES = {
-    OLD: (2, 4, 8, 16, 32),
-    NEW: (1, 2, 4, 8, 16, 32),
-    RACK: (1, 2, 4, 8, 16, 32, 64),
-}
+SIZES = (1, 2, 4, 8, 16, 32, 64)
 LIBRARY, OWN = "by NCCL", "by the engine's own kernels"
 # An engine's own all-reduce among eight, measured; the first stands in section 6.4.
 ROWS = {OLD: selection.OWN, NEW: "D-0123"}
@@ -129,9 +125,7 @@ def over_bound(device: str = OLD) -> Quantity:
 )
 def fastest(device: str, *, way: str = LIBRARY) -> int:
     """How many GPUs make a token soonest."""
-    times = {
-        tp: token(device, tp, way=way).si for tp in SIZES[device] if fits(device, tp)
-    }
+    times = {tp: token(device, tp, way=way).si for tp in SIZES if fits(device, tp)}
     return min(times, key=lambda tp: times[tp])
 
 
@@ -144,7 +138,7 @@ def fits(device: str, tp: int) -> bool:
 def rows() -> list[dict[str, Any]]:
     """The table: a token by number of GPUs."""
     found = []
-    for tp in SIZES[RACK]:
+    for tp in SIZES:
         row: dict[str, Any] = {"GPUs": chosen(tp, label="GPUs of the split")}
         for name, device, way in (
             ("H100, NCCL", OLD, LIBRARY),
@@ -152,8 +146,7 @@ def rows() -> list[dict[str, Any]]:
             ("GB200 NVL72, NCCL", RACK, LIBRARY),
             ("GB200 NVL72, own kernels", RACK, OWN),
         ):
-            there = tp in SIZES[device] and fits(device, tp)
-            row[name] = token(device, tp, way=way) if there else None
+            row[name] = token(device, tp, way=way) if fits(device, tp) else None
         found.append(row)
     return found
 

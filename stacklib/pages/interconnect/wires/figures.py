@@ -9,7 +9,7 @@ from stacklib.pages.interconnect import wires as page
 from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rows
 
 ABOUT = About(device="this_machine")
-ENDS = (0.3, 120.0)  # ms
+ENDS = (0.3, 200.0)  # ms
 SIZES = {"16 KiB": 1 << 14, "1 MiB": 1 << 20, "16 MiB": 1 << 24}
 
 
@@ -31,7 +31,7 @@ def all_spec() -> Spec:
         y = rows([page.median_of(case["id"]) for case in mine], "ms")
         marks.append(dots(x, y, name, "measured", at="key", series=series, **ABOUT))
     return chart(
-        "Two numbers predict every schedule over sockets, most of them closely.",
+        "Two numbers predict every schedule over sockets, roughly.",
         x=axis("Predicted (ms)", log=True, limits=ENDS),
         y=axis("Measured (ms)", log=True, limits=ENDS),
         marks=marks,

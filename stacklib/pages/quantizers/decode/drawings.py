@@ -38,7 +38,7 @@ def _way(key: str) -> d.Node:
     peak = page.peak(key, DEVICE)
     memory = d.Box(
         f"memory, {way.words}",
-        [d.line("memory", bold=True), (d.Shown(bits, "bit", 3), " a weight")],
+        [d.line("memory", bold=True), (d.Shown(bits, "bit", 4), " a weight")],
         role="layer-2",
     )
     registers = d.Box(

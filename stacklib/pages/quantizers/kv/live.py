@@ -32,7 +32,7 @@ def explore(*, bits: int, context: int, batch: int) -> Spec:
     fits = step.fit.fits
     times = [readout("step", "Step", step.time, unit="ms")] if fits else []
     return chart(
-        f"{bits} bits, {batch} x {context} tokens: {mine.text('%', 2)} of the bytes.",
+        f"{bits} bits, {batch} x {context:,} tokens: {mine.text('%', 2)} of the bytes.",
         x=axis("Tokens cached in each sequence", log=True, limits=[900, 150_000]),
         y=axis("Share of the bytes of a step (%)", limits=[0, 105]),
         marks=[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stacklib.pages.quantizers import scale_rules as page
 from stacklib.plots.marks import Mark, Spec, axis, cells, chart, line
+from stacklib.plots.spec import SERIES
 
 NAMES = {
     "normal": "normal",
@@ -24,12 +25,13 @@ def winners(source: str) -> dict[str, list[tuple[int, int]]]:
 
 
 def map_spec(source: str, *, title: str) -> Spec:
-    """Elements down, blocks across; a colour for each set of winners."""
+    """Elements down, blocks across; a colour, or a tint, for each set of winners."""
     fields = winners(source)
     kind = "simulated" if source == "model" else "predicted"
     order = sorted(fields, key=lambda name: (name.count(","), name))
     marks: list[Mark] = [
-        cells(fields[name], name, kind, series=at) for at, name in enumerate(order)
+        cells(fields[name], name, kind, series=at, shade=0.4 if at >= SERIES else 1.0)
+        for at, name in enumerate(order)
     ]
     return chart(
         title,
