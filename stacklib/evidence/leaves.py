@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from stacklib.quantity import Quantity, UnitError
 
 from . import ground
-from .judge import RIGHT_IF, Judgement
+from .judge import AGREES, RIGHT_IF, Judgement
 from .kinds import WRONG
 from .ledger import CLAIMS, Claim
 
@@ -149,7 +149,7 @@ def _added(tree: Quantity) -> str | None:
     return next((ADDED.format(name=_name(x)) for x in typed if x.shown.dims), None)
 
 
-def _quoted(tree: Quantity, claim: Claim, refutes: bool) -> str | None:
+def _quoted(tree: Quantity, claim: Claim, word: str) -> str | None:
     """Figures of one document: arithmetic on them, or one that has no record.
 
     They may refute. The claim's own document may be added up: it can but agree.
@@ -161,12 +161,12 @@ def _quoted(tree: Quantity, claim: Claim, refutes: bool) -> str | None:
     titles = {fact.source.title for fact in facts if fact.source}
     if ground.looked_up(tree):
         (fact, *_) = facts
-        if titles == {claim.source} and not refutes:
+        if titles == {claim.source} and word == AGREES:
             return ITSELF.format(name=_name(fact))
         own = any(f"{title}.{fact.label}" == fact.key for title in titles)
         return UNRECORDED.format(name=_name(fact)) if own else None
     one = len(titles) == 1 < len(facts) and titles != {claim.source}
-    one = one and not refutes
+    one = one and word not in REFUTING
     return ONE_DOCUMENT.format(title=titles.pop()) if one else None
 
 
@@ -186,7 +186,7 @@ def _tree_faults(computed: Quantity, claim: Claim, word: str) -> list[str]:
     decides = (
         _fitted(computed, claim),
         _added(computed),
-        _quoted(computed, claim, word in REFUTING),
+        _quoted(computed, claim, word),
     )
     return [fault for fault in decides if fault]
 

@@ -35,16 +35,16 @@ def by_size() -> Spec:
 def published() -> Spec:
     """Each published time by a fit that never saw its source."""
     found = page.points()
-    marks: list[Mark] = [line(ENDS, ENDS, "as measured", "predicted", at="key")]
+    marks: list[Mark] = [line(ENDS, ENDS, "as predicted", "predicted", at="key")]
     for series, (kind, name) in enumerate(CLASSES.items(), 1):
-        mine = [(a.to("us").value, b) for own, a, b in found if own == kind]
+        mine = [(b.to("us").value, a) for own, a, b in found if own == kind]
         mine.sort(key=lambda pair: (pair[0], pair[1].si))
         x, y = [a for a, _ in mine], rows([b for _, b in mine], "us")
         marks.append(dots(x, y, name, "measured", series=series, at="key"))
     return chart(
         "Most collectives lie near their predictions; an unknown network does not.",
-        x=axis("Measured (µs)", log=True, limits=ENDS, ticks=TICKS),
-        y=axis("Predicted (µs)", log=True, limits=ENDS, ticks=TICKS),
+        x=axis("Predicted (µs)", log=True, limits=ENDS, ticks=TICKS),
+        y=axis("Measured (µs)", log=True, limits=ENDS, ticks=TICKS),
         marks=marks,
         square=True,
     )
