@@ -74,7 +74,7 @@ class Chip:
     doubled: bool
     near: float  # seconds that a block waits for its loads; 0 where unknown
     lanes: float  # vector instructions that all units issue a second; 0 where unknown
-    flight: Any  # bytes a second that the stages of all units can have on their way
+    flight: Any  # bytes a second that all units can ask of an idle memory
     averages: bool  # whether its clock falls only after more than a few calls
     alone: bool  # whether one block fills a unit, as where copies run by themselves
     borrowed: str = ""  # the architecture whose tensor energy stands in
@@ -90,9 +90,21 @@ def _clock(device: Accelerator, dtype: str) -> Quantity | None:
     return (peak.rate / each).named(f"{device.short} clock implied by its peak")
 
 
+_made_of: dict[tuple[str, str], tuple[Accelerator, Chip]] = {}
+
+
 def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     """What the model needs of a device for one format."""
     device, name = device_of(on), find_dtype(dtype).name
+    if traced:
+        return _chip(device, name, traced)
+    found = _made_of.get((device.key, name))
+    if found is None or found[0] is not device:  # a device may be one that was changed
+        found = _made_of[device.key, name] = device, _chip(device, name, traced)
+    return found[1]
+
+
+def _chip(device: Accelerator, name: str, traced: bool) -> Chip:
     micro = hardware.microarchitecture(device)
     units = device.compute_units
     clock = _clock(device, name)
@@ -146,13 +158,12 @@ def _flight(device: Accelerator) -> Quantity | None:
     """Bytes a second that the shared memories of all units can have on their way.
 
     Half of a shared memory waits for operands while the other half is multiplied; what
-    was asked comes after the latency of a busy memory (Little's law).
+    was asked comes after the latency of an idle memory (Little's law).
     """
     shared, dram = hardware.level(device, "shared"), hardware.level(device, "dram")
     if shared.capacity is None or dram.latency is None or device.kind != "gpu":
         return None
-    waits = dram.latency * hardware.efficiency_quantity("loaded_latency")
-    return shared.capacity / 2 * device.compute_units / waits
+    return shared.capacity / 2 * device.compute_units / dram.latency
 
 
 def launch_factors(chip: Chip, launch: str) -> tuple[str, ...]:
@@ -304,7 +315,8 @@ def _bandwidth(chip: Chip, hits: float, factor: Factor) -> Any:
     """Of the memory, and of the L2 for what is found there."""
     drawn = chip.bandwidth * factor("dram_gemm")
     if chip.flight is not None:
-        drawn = 1 / join(1 / drawn, 1 / chip.flight, factor("join_sharpness"))
+        asked = chip.flight / factor("loaded_latency")
+        drawn = 1 / join(1 / drawn, 1 / asked, factor("join_sharpness"))
     if not hits:
         return drawn
     return 1 / (hits / maximum(drawn, chip.l2_rate) + (1 - hits) / drawn)

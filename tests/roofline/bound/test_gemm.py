@@ -90,13 +90,20 @@ def test_what_is_on_its_way_is_half_of_every_shared_memory():
     for key in ("b200-sxm", "h100-sxm", "l40s"):
         chip = gemm.chip_of(key, "bf16")
         shared, dram = (hardware.level(key, name) for name in ("shared", "dram"))
-        waits = dram.latency.si * hardware.efficiency("loaded_latency")
-        assert chip.flight == pytest.approx(shared.capacity.si / 2 * chip.units / waits)
+        half = shared.capacity.si / 2 * chip.units
+        assert chip.flight == pytest.approx(half / dram.latency.si)
         chosen = gemm.tilings(work, int(chip.units))
         free = replace(chip, flight=None)
         times = [gemm.predict(work, c, "kernel", chosen).memory for c in (free, chip)]
         lost[key] = 1 - times[0] / times[1]
     assert lost["b200-sxm"] > 3 * lost["h100-sxm"] > 5 * lost["l40s"] > 0
+
+
+def test_a_chip_is_read_once_and_a_changed_device_anew():
+    device = hardware.get("h100-sxm")
+    assert gemm.chip_of(device, "bf16") is gemm.chip_of("h100-sxm", "bf16")
+    faster = replace(device, fields={**device.fields, "tdp": 2 * device.tdp})
+    assert gemm.chip_of(faster, "bf16").tdp == 2 * gemm.chip_of(device, "bf16").tdp
 
 
 def test_ten_calls_after_a_rest_keep_the_clock_of_an_nvidia_board():
