@@ -148,7 +148,6 @@ LINES = [
     Typed(
         "plan --budget 6000 --run qwen3-14b:q4_k_m --context 2048 --date 2026 "
         "--market us --noise 60 --most 1 --mains 230 --json",
-        1,
     ),
     Typed("plan --budget 1000 --run llama-3-70b:q4_k_m", 1),
     *(

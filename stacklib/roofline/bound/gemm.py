@@ -46,8 +46,8 @@ _HALVINGS = {8: 1, 6: 1, 4: 2}
 _HALF = "tensor_energy_half"
 _ISSUE = {"NVIDIA": "gemm_issue_nvidia"}
 _VECTOR = ("fp32", "fp64")
-# Boards whose clock a few calls after a rest do not lower: LLMCompass' ten products on
-# an A100 ran at 92 to 94 % of its peak, where loops of minutes get 86; on an MI210 not.
+# Boards that keep their clock for a few calls after a rest: LLMCompass' ten on an A100
+# ran at 92 to 94 % of the peak, loops of minutes at 86; on an MI210 they did not.
 _AVERAGES = ("NVIDIA",)
 _LANES = 32  # of a warp: one instruction of one scheduler
 _STEP = 128  # columns of k that a block multiplies at a time
@@ -96,12 +96,12 @@ _made_of: dict[tuple[str, str], tuple[Accelerator, Chip]] = {}
 def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     """What the model needs of a device for one format."""
     device, name = device_of(on), find_dtype(dtype).name
-    if traced:
-        return _chip(device, name, traced)
-    found = _made_of.get((device.key, name))
-    if found is None or found[0] is not device:  # a device may be one that was changed
-        found = _made_of[device.key, name] = device, _chip(device, name, traced)
-    return found[1]
+    made, chip = _made_of.get((device.key, name), (None, None))
+    if traced or chip is None or made is not device:  # a changed one keeps its key
+        chip = _chip(device, name, traced)
+        if not traced:
+            _made_of[device.key, name] = device, chip
+    return chip
 
 
 def _chip(device: Accelerator, name: str, traced: bool) -> Chip:
@@ -155,10 +155,9 @@ def _lanes(device: Accelerator, clock: Quantity | None) -> float:
 
 
 def _flight(device: Accelerator) -> Quantity | None:
-    """Bytes a second that the shared memories of all units can have on their way.
+    """Bytes a second of an idle memory that all units can have on their way.
 
-    Half of a shared memory waits for operands while the other half is multiplied; what
-    was asked comes after the latency of an idle memory (Little's law).
+    Half of a shared memory waits for operands while the other half is multiplied.
     """
     shared, dram = hardware.level(device, "shared"), hardware.level(device, "dram")
     if shared.capacity is None or dram.latency is None or device.kind != "gpu":
@@ -469,8 +468,7 @@ def gemm_trace(
     unit = DTYPES[work.dtype].operation
     each = one_of(f"{unit} per_chip", "operation")
     moved = counted(bytes_moved, work, unit="B per_chip", label="bytes moved")
-    hits = loop_hits(work, chip, launch)
-    bandwidth = _bandwidth(chip, hits, factor)
+    bandwidth = _bandwidth(chip, loop_hits(work, chip, launch), factor)
     wear = wear_of(chip, bandwidth, factor)
     if found.tiling is None:
         rate = sustained_rate(chip, factor)
@@ -481,12 +479,9 @@ def gemm_trace(
         ideal = work.operations * each / chip.peak
         floor = sum(map(factor, launch_factors(chip, launch)), 0 * memory)
         kept = slowed(full, memory, floor, ideal, chip, factor=factor)
-        rested = launch == "host" and chip.averages
-        compute = full if rested else full / kept
+        compute = full if launch == "host" and chip.averages else full / kept
     time = join(compute.named("arithmetic"), memory.named("moving bytes"), sharp)
-    total = time
-    for name in launch_factors(chip, launch):
-        total = total + factor(name)
+    total = sum(map(factor, launch_factors(chip, launch)), time)
     if chip.borrowed:  # no row of this architecture has tested its neighbour's energy
         words = f"predicted time, with the tensor energy of {chip.borrowed}"
         return stamp(total.named(words), f"products of {chip.borrowed}'s neighbours")
@@ -501,6 +496,5 @@ def gemm_trace(
 __all__ = [
     "Chip", "GemmTime", "LAUNCHES", "Product", "TILES", "Tiling", "Wear",
     "band_of", "cell", "chip_of", "compute_time", "gemm_time", "gemm_trace", "hold",
-    "join",
-    "memory_time", "power_share", "predict", "product", "tilings", "wear_of",
+    "join", "memory_time", "power_share", "predict", "product", "tilings", "wear_of",
 ]  # fmt: skip

@@ -16,13 +16,17 @@ PATH = files("stacklib.evidence") / "data/attention_points.csv"
 POINTS = list(csv.DictReader(PATH.read_text("utf-8").splitlines()))
 PASSES = {"forward": (False,), "backward": (True,), "both": (False, True)}
 LONG = 4096  # tokens from which on a rate is that of the tiles
-FAR = {  # beyond 15 %
+BACK = (("64", "1"), ("64", "0"), ("128", "0"))  # width of a head, mask
+OVER = ("4096", "8192", "16384")
+FAR = {  # beyond 15 %, within 21
     # With a mask a quarter slower than without at 4,096 tokens, an eighth at 16,384.
     ("fa3", "fp8", "256", "1", "4096"),
     # A third slower than without at 4,096 tokens; a tenth in another run at 8,192.
     ("fa4", "bf16", "128", "1", "4096"),
-    # 15.6 % with the backward pass on an H100; the forward pass alone 4 %.
-    *(("fa2", "fp16", "64", "1", tokens) for tokens in ("4096", "8192", "16384")),
+    # 15.5 % in its first run of three.
+    ("fa4", "bf16", "64", "0", "16384"),
+    # 16 to 20 % with the backward pass on an H100; the forward pass alone below 15.
+    *(("fa2", "fp16", *how, tokens) for how in BACK for tokens in OVER),
 }
 
 
@@ -63,7 +67,8 @@ def long(version):
 @pytest.mark.parametrize("version", ["fa2", "fa3", "fa4"])
 def test_each_long_one_is_within_fifteen_per_cent(version):
     found = {(*key(p), p["passes"], p["source"]): ratio(p) for p in long(version)}
-    far = {k: r for k, r in found.items() if abs(r - 1) > 0.15 and k[:5] not in FAR}
+    most = {k: 0.21 if k[:5] in FAR else 0.15 for k in found}
+    far = {k: r for k, r in found.items() if abs(r - 1) > most[k]}
     assert len(found) > 12 and far == {}
     heads = {k[2] for k in found}
     assert heads == ({"64", "128"} if version == "fa4" else {"64", "128", "256"})
@@ -75,7 +80,7 @@ def test_short_ones_lie_around_them():
     assert statistics.median(off) < 0.1 and sorted(off)[9 * len(off) // 10] < 0.33
 
 
-@pytest.mark.parametrize("value", [1.45, 1.6])
+@pytest.mark.parametrize("value", [1.55, 1.75])
 def test_it_holds_around_what_was_fitted(value):
     assert abs(efficiency_table()["attention_overlap"]["value"] / value - 1) < 0.1
     with efficiency_override({"attention_overlap": value}):
