@@ -259,6 +259,8 @@ class Watching:
             stdin=self.theirs if terminal else subprocess.DEVNULL,
             stdout=self.theirs,
             start_new_session=True,
+            # What runs in a shell's background was told to ignore Ctrl-C.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def __enter__(self) -> Watching:
