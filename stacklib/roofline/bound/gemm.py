@@ -90,17 +90,17 @@ def _clock(device: Accelerator, dtype: str) -> Quantity | None:
     return (peak.rate / each).named(f"{device.short} clock implied by its peak")
 
 
-_made_of: dict[tuple[str, str], tuple[Accelerator, Chip]] = {}
+_CHIPS: dict[tuple[str, str], tuple[Accelerator, Chip]] = {}
 
 
 def chip_of(on: str | Accelerator, dtype: str, traced: bool = False) -> Chip:
     """What the model needs of a device for one format."""
     device, name = device_of(on), find_dtype(dtype).name
-    made, chip = _made_of.get((device.key, name), (None, None))
+    made, chip = _CHIPS.get((device.key, name), (None, None))
     if traced or chip is None or made is not device:  # a changed one keeps its key
         chip = _chip(device, name, traced)
         if not traced:
-            _made_of[device.key, name] = device, chip
+            _CHIPS[device.key, name] = device, chip
     return chip
 
 

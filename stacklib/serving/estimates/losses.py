@@ -77,9 +77,9 @@ def two_numbers(step: Step) -> float:
     """Seconds that a vector's product with 16-bit weights takes longer in llama.cpp.
 
     A thread asks for two numbers a turn (``vals_per_iter``, ggml-cuda/dmmv.cu): all
-    threads that a GPU holds ask for less than its memory delivers, if that is HBM. Zero
-    where weights are narrow, whose kernels are others, and where a device is no GPU of
-    that code.
+    threads that a GPU holds ask for less than an HBM delivers, or a fast GDDR with few
+    of them. Zero where they ask for enough, where weights are narrow, whose kernels are
+    others, and where a device is no GPU of that code.
     """
     frame, device = step.frame, step.frame.device
     ported = device.kind == "gpu" and device.vendor in ("NVIDIA", "AMD")
