@@ -85,11 +85,10 @@ def cost() -> Finding:
 @claim("anna-1989")
 def anna() -> Finding:
     """A paper's date."""
-    return Finding.cited(
-        "Source: Boser et al., An analog neural network processor with programmable "
-        "topology, IEEE Journal of Solid-State Circuits 26(12), 1991: weights of six "
-        "bits, digits read. The chip was first published then; the network that it ran "
-        "is from 1989."
+    return Finding(
+        quoted("anna.published"),
+        why="Its first paper, with weights of six bits and digits read; the network "
+        "that it ran is from 1989.",
     )
 
 
