@@ -56,8 +56,8 @@ def port_watts() -> Finding:
     return Finding(
         quoted("optics.davisson"),
         to=quoted("optics.bailly"),
-        why=f"Broadcom's. {PORTS['package'].source} has {watts('package')}, the claim's "
-        f"upper end, for a port of {rate().text()}, which is twice the claim's.",
+        why=f"Broadcom's. {PORTS['package'].source} has {watts('package')}, the upper "
+        f"end of the claim, for a port of {rate().text()}, which is twice the claim's.",
     )
 
 
