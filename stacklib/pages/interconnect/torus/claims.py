@@ -53,18 +53,19 @@ def power() -> Finding:
     )
 
 
-@claim("ironwood-ocs-count")
+@claim("ironwood-ocs-count", right_if="switches of 288 ports are meant")
 def optical() -> Finding:
     """Ports that the racks' faces need, over the ports of a switch."""
     faces = chosen(6, label="faces of a cube") * chosen(16, label="links of a face")
     links = faces * chosen(page.RACKS, label="racks")
     each = quoted("palomar.ports")
-    switches = ceil(links / each).named("switches of 136 ports")
-    need = page.ports_for(page.RACKS)
+    told = quoted("ironwood.ocs_ports")
     return Finding(
-        switches,
-        why=f"{switches} switches have enough ports; with 48, each needs {need}, two "
-        "for every rack. A larger switch is reported for this pod and not confirmed.",
+        ceil(links / each).named("switches of 136 ports"),
+        why=f"Of {each} ports, as the claim has them. With 48, each needs "
+        f"{page.ports_for(page.RACKS)}, two for every rack, which is what "
+        f"{told.source and told.source.title} has for Ironwood.",
+        then=ceil(links / told).named("switches of the ports that are told"),
     )
 
 
