@@ -144,7 +144,8 @@ def rainier() -> Finding:
 def million() -> Finding:
     """A statement of the user."""
     return Finding.cited(
-        "Source: Semafor, 29 October 2025: Claude runs on one million Trainium2."
+        "Source: Anthropic on its agreement with Amazon, 20 April 2026: over one "
+        "million Trainium2 train and serve Claude. Semafor had a million in October."
     )
 
 
