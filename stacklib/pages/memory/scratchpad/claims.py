@@ -39,13 +39,14 @@ def hbm_drop() -> Finding:
     chip = hardware.get("trainium2")
     whole, cores = chip.memory_bandwidth, chip.compute_units
     each = (whole.across(1) / cores).named("HBM of one core")
-    sbuf = quoted("neuron_notes.sbuf")
+    times = quoted("neuron_guide.sbuf")
+    sbuf = chosen(10, "TB/s", "SBUF bandwidth as stated")
     return Finding(
         whole,
-        why=f"AWS's figure for the HBM, of {cores.si:.0f} cores, {each} each. The "
-        f"{sbuf} are one core's SBUF, as notes on AWS's guide have it. So a core that "
-        f"spills is {(sbuf / each):.2} times slower, if the others spill too, and not "
-        f"the {(sbuf / whole.across(1)):.2} that the two figures suggest.",
+        why=f"AWS's figure for the HBM of {cores.si:.0f} cores, {each} each. Its guide "
+        f"gives a core's SBUF about {times.si:.0f} times what it has of HBM, so the "
+        f"{sbuf} are near one core's, {(each * times):.2 TB/s}, and its drop is not "
+        f"the {(sbuf / whole.across(1)):.2} times that the two figures suggest.",
     )
 
 
