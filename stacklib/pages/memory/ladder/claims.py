@@ -5,7 +5,7 @@ from functools import cache
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.memory.ladder.rungs import Rung, ladder
-from stacklib.quantity import Quantity, bytes_per_element, maximum, minimum, one_of
+from stacklib.quantity import Quantity, bytes_per_element, one_of, quoted
 
 H100, B200, A100, H200 = "h100_sxm", "b200_sxm", "a100_sxm_80gb", "h200_sxm"
 
@@ -179,13 +179,11 @@ def registers() -> Finding:
 
 @claim("smem-100-230")
 def shared_range() -> Finding:
-    """The smallest and the largest array that L1 and shared memory are cut from."""
-    chips = ("rtx_4090", A100, H100, B200)
-    sizes = [hardware.level(chip, "l1").known("capacity") for chip in chips]
+    """The array that L1 and shared memory are cut from, of two chips in the range."""
     part = [field(chip, "shared_per_unit") for chip in ("rtx_4090", B200)]
     return Finding(
-        minimum(*sizes).named("smallest L1 and shared memory of a unit"),
-        to=maximum(*sizes).named("largest L1 and shared memory of a unit"),
+        quoted("l1_array.ada"),
+        to=quoted("l1_array.blackwell"),
         why="From an RTX 4090 to a B200, the whole array. What of it can be shared "
         f"memory is {part[0]} to {part[1]}, which is the claimed range.",
     )

@@ -7,11 +7,11 @@ from stacklib.memory.tiers import seen as tiers_seen
 from stacklib.memory.tiers.parts import constant, drive
 from stacklib.memory.tiers.seen import tiers_from
 from stacklib.memory.tiers.tier import geometric_step, steps
-from stacklib.quantity import Quantity, maximum, minimum, quoted
+from stacklib.quantity import Quantity, chosen, maximum, minimum, quoted
 
 MODEL, CHIP, CHIPS = "llama-3-70b", "h100_sxm", 2
 GEN4, GEN5 = "nvme_gen4_x4", "nvme_gen5_x4"
-SHEETS = drive("micron_9550"), drive("micron_9200")
+FAST, SLOW = "micron_9550", "micron_9200"  # drives whose sheets state a read
 
 
 # -- flash ---------------------------------------------------------------------
@@ -19,8 +19,8 @@ SHEETS = drive("micron_9550"), drive("micron_9200")
 
 def typical_read() -> Quantity:
     """A random read: the geometric middle of what two data sheets state."""
-    new, old = SHEETS
-    return ((new.latency * old.latency) ** 0.5).named("a drive's read, typical")
+    product = drive(FAST).latency * drive(SLOW).latency
+    return (product**0.5).named("a drive's read, typical")
 
 
 @claim("mem-nvme-bandwidth")
@@ -59,15 +59,15 @@ def nvme_low() -> Finding:
     return Finding(
         low.read,
         to=high.read,
-        why=f"From a mainstream drive on PCIe 5.0 ({low.name}) to {high.name} on PCIe "
-        "6.0.",
+        why=f"From the slower of the two drives on PCIe 5.0 that we list, {low.name}, "
+        f"to {high.name} on PCIe 6.0.",
     )
 
 
 @claim("tier-nvme-latency")
 def nvme_latency() -> Finding:
     """Between what two data sheets state as typical of a random read."""
-    new, old = SHEETS
+    new, old = drive(FAST), drive(SLOW)
     return Finding(
         typical_read(),
         why=f"The middle of two sheets: {new.name} states {new.latency}, the "
@@ -189,11 +189,13 @@ def hbm_energy() -> Finding:
 
 @claim("ddr5-energy")
 def ddr5_energy() -> Finding:
-    """DDR4's energy, less by the square of the supply."""
+    """A circuit survey's access to DRAM; nobody prints DDR5's own."""
+    bits = chosen(32, "bit", "bits of the access")
     return Finding(
-        tiers_seen.ddr5_energy(),
-        why="A published figure for DDR4, scaled by the square of the voltage; "
-        "a measured DDR5 system would settle it.",
+        (constant("dram_45nm") / bits).named("DRAM of 2014, a bit"),
+        why="A survey's figure for the DRAM of 2014. DDR4's, scaled by the square of "
+        f"the voltage, gives {tiers_seen.ddr5_energy():.3 pJ/bit}; a measured DDR5 "
+        "system would settle it.",
     )
 
 
