@@ -52,8 +52,8 @@ def two_contracts() -> Finding:
     """Both added, as Amazon's words have it."""
     return Finding(
         (quoted("deal_openai.first") + quoted("deal_openai.more")).named("both"),
-        why="The companies' words are that the first is expanded by the second; some "
-        "reports have it grow to that. The eight years are the second's.",
+        why="In the companies' words the first contract is expanded by the second; some "
+        "reports have it grow to the second. The eight years are the second's.",
     )
 
 
@@ -79,13 +79,14 @@ def paid() -> Finding:
 
 @claim("perf-team-cost")
 def team() -> Finding:
-    """People whom a hundred millions a year pay for, at that employer."""
+    """People whom a hundred million a year pay for, at that employer."""
     wages = (quoted(f"kernel_engineer.{end}") for end in ("high", "low"))
     few, many = (claimed("perf-team-cost") / (wage * one_of("year")) for wage in wages)
     return Finding.open(
-        "Neither how many people nor for how long is printed; at the pay above "
-        f"{few.text(digits=2)} to {many.text(digits=2)} cost a hundred millions in a "
-        "year. To settle it: the size of such a team, and how long it was at work."
+        "Neither how many people nor for how long is printed. At what one employer "
+        f"pays, {few.text(digits=2)} to {many.text(digits=2)} of them cost a hundred "
+        "million dollars in a year. To settle it: the size of such a team, and how "
+        "long it was at work."
     )
 
 

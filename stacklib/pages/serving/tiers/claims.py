@@ -18,7 +18,7 @@ def a_session() -> Finding:
         to=wide.time.named("bf16 over eight rails of 400 Gbit/s"),
         why=f"{page.LONG:,} tokens of Llama-3-70B are {wide.size.text('GB')} in bf16. "
         f"It takes a rail for each of eight GPUs; over one it is {one.time.text()}. "
-        "The low end asks for a link of twice the rate and a cache in FP8.",
+        "The low end needs rails of twice the rate and a cache in FP8.",
     )
 
 
