@@ -52,8 +52,8 @@ def two_contracts() -> Finding:
     """Both added, as Amazon's words have it."""
     return Finding(
         (quoted("deal_openai.first") + quoted("deal_openai.more")).named("both"),
-        why="In the companies' words the first contract is expanded by the second; some "
-        "reports have it grow to the second. The eight years are the second's.",
+        why="In the companies' words the first contract is expanded by the second; "
+        "some reports have it grow to that. The eight years are the second's.",
     )
 
 
