@@ -30,12 +30,14 @@ def total() -> Finding:
 
 @claim("build-power-1500")
 def power() -> Finding:
-    """What all of it draws at the wall, where a machine draws."""
+    """What its makers print for cards and processor, which are what it counts."""
+    cards = page.fact("rtx_5090", "power").across(2)
     why = (
-        f"At the wall. Cards and processor alone take {page.core().text()}; with fans, "
-        f"drives, board and memory the supply gives {page.need('supply').text()}."
+        "Cards and processor, as their makers rate them. With fans, drives, board and "
+        f"memory the supply gives {page.need('supply').text()}, and the wall "
+        f"{page.need('circuit').text()}."
     )
-    return Finding(page.need("circuit"), why=why)
+    return Finding(cards + page.fact("7960x", "power"), why=why)
 
 
 @claim("build-psu-1600")
