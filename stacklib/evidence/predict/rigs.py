@@ -5,9 +5,9 @@ by layers, vLLM and whatever says ``tp`` or ``split=tensors`` by tensors. Links 
 those in the row's words (``link=4x16+4x4``), else the card's own. A row of relative
 speed is ``diy.power``'s, or that of two kinds of link (``link=nvlink vs 4x16+4x16``).
 Software of before 2025 reads the cache for each query head. A processor without a card
-reads its weights at the share of its memory's rate that its cores draw. Refused: layers
-divided between a card and its host, boards of AMD and Intel on an Arm host, where drivers go through
-Vulkan, and whatever the database does not have.
+reads weights at the share of its memory's rate that its cores draw. Refused: layers
+divided between a card and its host, boards of AMD and Intel on an Arm host, where
+drivers go through Vulkan, and whatever the database does not have.
 
 Left out: kernels of 2024 for weights of 16 bits read some 6.8 bytes a cycle and SM and
 no more. Cards with GDDR need less of each SM and do not show it; an A100 and an H100 in
@@ -197,9 +197,7 @@ def _kind(row: Measurement, run: Run, cards: Cards, given: Asked) -> Any:
     return lambda: _served(row, run, steps[0], len(cards.devices), copies)
 
 
-def _served(
-    row: Measurement, run: Run, step: Step, chips: int, copies: int
-) -> float:
+def _served(row: Measurement, run: Run, step: Step, chips: int, copies: int) -> float:
     """Tokens a second of as many requests as memory holds.
 
     Copies agree on their tokens before each pass (vLLM, ``set_forward_context``): who
