@@ -84,11 +84,11 @@ def cost() -> Finding:
 
 @claim("anna-1989")
 def anna() -> Finding:
-    """A paper's date, which is no date of a chip."""
-    return Finding.open(
-        "Boser et al. published the chip in December 1991: weights of six bits, digits "
-        "read. The network that it ran is from 1989; no document that we could read "
-        "says when the chip was built. To settle it: one that does."
+    """When the chip was published."""
+    return Finding(
+        quoted("anna.year"),
+        why="Boser et al. published it in December 1991: weights of six bits, digits "
+        "read. The network that it ran is from 1989.",
     )
 
 
