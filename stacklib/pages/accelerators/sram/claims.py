@@ -73,8 +73,18 @@ def rack_over() -> Finding:
     )
 
 
-@claim("groq-ttft")
 @claim("groq-decode-rate")
+def third() -> Finding:
+    """No run of the generation that the claim names."""
+    return Finding.open(
+        f"{page.published(page.FIRST).text()} are the first generation's, of Llama 2 "
+        f"70B ({page.document(page.FIRST)}). The roof of the third for one reader of "
+        f"such a model is {page.rate(page.NEW).text()}. To settle it: a run of Groq 3, "
+        "with its model and how many chips."
+    )
+
+
+@claim("groq-ttft")
 def served() -> Finding:
     """A published run of the first generation."""
     return Finding.cited(

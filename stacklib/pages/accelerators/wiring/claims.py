@@ -84,12 +84,11 @@ def cost() -> Finding:
 
 @claim("anna-1989")
 def anna() -> Finding:
-    """A paper's date."""
-    return Finding.cited(
-        "Source: Boser et al., An analog neural network processor with programmable "
-        "topology, IEEE Journal of Solid-State Circuits 26(12), 1991: weights of six "
-        "bits, digits read. The chip was first published then; the network that it ran "
-        "is from 1989."
+    """A paper's date, which is no date of a chip."""
+    return Finding.open(
+        "Boser et al. published the chip in December 1991: weights of six bits, digits "
+        "read. The network that it ran is from 1989; no document that we could read "
+        "says when the chip was built. To settle it: one that does."
     )
 
 
