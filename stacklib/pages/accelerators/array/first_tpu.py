@@ -54,6 +54,13 @@ def applications() -> list[dict[str, Any]]:
     ]
 
 
+def over(name: str) -> Quantity:
+    """Rate of an application, predicted over published."""
+    published = told(name, 0)
+    assert published is not None
+    return (foretold(name, "rate", "OP/s") / published).named(f"{name}, over published")
+
+
 def shift() -> Quantity:
     """Cycles in which a tile is shifted in, a row a cycle."""
     return (quoted("tpu1.side") * one_of("cycle")).named("cycles of a tile's way in")
