@@ -35,6 +35,7 @@ def words(row: Measurement) -> str:
     return f"{row.software};{row.settings};{row.notes}".lower()
 
 
+@lru_cache(maxsize=4096)
 def plain(text: str) -> str:
     """A setting's name without case, blanks, hyphens and underscores."""
     return re.sub(r"[\s_-]", "", text.lower())
