@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from stacklib.quantity import bytes_per_element
 from stacklib.quantity import dtype as find_dtype
@@ -22,16 +23,16 @@ TILES = (
     (16, 128),
     (16, 64),
 )
+# By tile, the most rows that one as wide and lower covers, with less padding.
+_LOWER = {
+    (rows, columns): max((r for r, c in TILES if c == columns and r < rows), default=0)
+    for rows, columns in TILES
+}
 # Vector instructions a weight, as FasterTransformer expands them to 16 bits, by bits of
 # a code: 8 of 4 bits take four lop3, a shift, two sub and two fma, 4 of 8 bits two prmt
 # and two sub; then half a multiply by the scale.
 EXPAND = {4: 9 / 8 + 1 / 2, 8: 4 / 4 + 1 / 2}
-# Each with the most rows of a lower tile that is as wide.
-_OF_FEWER = [
-    (rows, columns, max((r for r, c in TILES if c == columns and r < rows), default=0))
-    for rows, columns in TILES
-]
-_SPLITS = (2, 4, 8, 16, 32, 64)
+_SPLITS = (1, 2, 4, 8, 16, 32, 64)
 _LEAST_DEPTH = 256  # a share of k worth splitting off
 
 
@@ -88,23 +89,35 @@ class Tiling:
     blocks: int  # thread blocks in all
 
 
-def cut(work: Product, rows: int, columns: int, split: int = 1) -> Tiling:
-    """A product cut into tiles of the result and its ``k`` into shares."""
-    grid = work.groups * math.ceil(work.m / rows) * math.ceil(work.n / columns)
-    return Tiling(rows, columns, split, grid * split)
+def cut(work: Product, rows: int, columns: int) -> Tiling:
+    """A product cut into tiles of the result, its ``k`` in one piece."""
+    return Tiling(rows, columns, 1, _grid(work.m, work.n, work.groups, rows, columns))
+
+
+def _grid(m: int, n: int, groups: int, rows: int, columns: int) -> int:
+    return groups * math.ceil(m / rows) * math.ceil(n / columns)
 
 
 def tilings(work: Product, units: int) -> tuple[Tiling, ...]:
     """The tilings a library would consider for a product."""
     whole(units=units)
+    return _tilings(work.m, work.n, work.k, work.groups, work.whole, units)
+
+
+@lru_cache(maxsize=4096)
+def _tilings(
+    m: int, n: int, k: int, groups: int, whole: bool, units: int
+) -> tuple[Tiling, ...]:
+    """Of those sizes, asked for again with other formats and other factors."""
     found = []
-    for rows, columns, lower in _OF_FEWER:
-        if work.m <= lower:
-            continue  # a tile of fewer rows covers them all with less padding
-        found.append(one := cut(work, rows, columns))
-        for split in () if work.whole else _SPLITS:
+    for (rows, columns), lower in _LOWER.items():
+        if m <= lower:
+            continue
+        grid = _grid(m, n, groups, rows, columns)
+        for split in _SPLITS:
             # k is split only while the grid stays below two waves.
-            if work.k // split < _LEAST_DEPTH or split * one.blocks > 2 * units:
+            deep = k // split >= _LEAST_DEPTH and grid * split <= 2 * units
+            if split > 1 and (whole or not deep):
                 break
-            found.append(Tiling(rows, columns, split, split * one.blocks))
+            found.append(Tiling(rows, columns, split, grid * split))
     return tuple(found)
