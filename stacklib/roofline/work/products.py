@@ -26,7 +26,12 @@ TILES = (
 # a code: 8 of 4 bits take four lop3, a shift, two sub and two fma, 4 of 8 bits two prmt
 # and two sub; then half a multiply by the scale.
 EXPAND = {4: 9 / 8 + 1 / 2, 8: 4 / 4 + 1 / 2}
-_SPLITS = (1, 2, 4, 8, 16, 32, 64)
+# Each with the most rows of a lower tile that is as wide.
+_OF_FEWER = [
+    (rows, columns, max((r for r, c in TILES if c == columns and r < rows), default=0))
+    for rows, columns in TILES
+]
+_SPLITS = (2, 4, 8, 16, 32, 64)
 _LEAST_DEPTH = 256  # a share of k worth splitting off
 
 
@@ -93,14 +98,13 @@ def tilings(work: Product, units: int) -> tuple[Tiling, ...]:
     """The tilings a library would consider for a product."""
     whole(units=units)
     found = []
-    for rows, columns in TILES:
-        if any(c == columns and work.m <= r < rows for r, c in TILES):
+    for rows, columns, lower in _OF_FEWER:
+        if work.m <= lower:
             continue  # a tile of fewer rows covers them all with less padding
-        for split in _SPLITS:
-            one = cut(work, rows, columns, split)
+        found.append(one := cut(work, rows, columns))
+        for split in () if work.whole else _SPLITS:
             # k is split only while the grid stays below two waves.
-            deep = work.k // split >= _LEAST_DEPTH and one.blocks <= 2 * units
-            if split > 1 and (work.whole or not deep):
+            if work.k // split < _LEAST_DEPTH or split * one.blocks > 2 * units:
                 break
-            found.append(one)
+            found.append(Tiling(rows, columns, split, split * one.blocks))
     return tuple(found)
