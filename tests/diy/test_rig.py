@@ -47,6 +47,8 @@ def test_a_link_at_rest_is_undecided_and_not_broken():
     rest = read_rig(smi=IDLE.replace("1, 4, 8, 16", "1, 4, 16, 16"))
     found = diagnose(rest, MODEL)
     assert [(f.rule, f.verdict) for f in found] == [("link-generation", "undecided")]
+    found = diagnose(read_rig(smi=RISER.replace("Link Width", "Link")), MODEL)
+    assert ("link-lanes", "undecided") in [(f.rule, f.verdict) for f in found]
 
 
 def test_two_cards_one_on_four_lanes():
