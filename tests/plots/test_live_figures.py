@@ -69,10 +69,10 @@ def test_the_page_of_every_figure(figure):
     in_the_page(figure)
 
 
-def test_a_figure_is_the_same_whenever_it_is_shown():
-    for figure in LIVE[::8]:
-        again = show.__wrapped__(figure)._repr_mimebundle_()
-        assert again == show(figure)._repr_mimebundle_()
+@pytest.mark.rows("figure", LIVE, drawn=5)
+def test_a_figure_is_the_same_whenever_it_is_shown(figure):
+    again = show.__wrapped__(figure)._repr_mimebundle_()
+    assert again == show(figure)._repr_mimebundle_()
 
 
 def draw(figure, most):
@@ -91,7 +91,7 @@ def draw(figure, most):
         ask(figure.function, figure.controls, **state)
 
 
-@pytest.mark.rows("figure", LIVE, drawn=24)
+@pytest.mark.rows("figure", LIVE, drawn=16)
 def test_ends_and_corners_draw_and_pass_the_guard(figure):
     draw(figure, 3)
 
