@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from triton.runtime import interpreter
 
 from stacklib import kernels
 from stacklib.gpu.interpreter import Array
@@ -45,17 +44,6 @@ jit, tl = host_triton.jit, host_triton.tl
 RNG = np.random.default_rng(18)
 SMALL = 1e-7  # of a result of size one in float32: half its last bit
 torch.set_num_threads(1)
-
-
-def patched_once(fn, patch=interpreter._patch_lang):
-    """Triton's names for a kernel, once a launch: not by every function it calls."""
-    langs = [x for x in fn.__globals__.values() if x is tl or x is tl.core]
-    if any(tl.core.is_builtin(lang.load) for lang in langs):
-        return patch(fn)
-    return interpreter._LangPatchScope()  # they stand in all that it sees
-
-
-interpreter._patch_lang = patched_once
 
 
 def normal(*shape, dtype=np.float32):
