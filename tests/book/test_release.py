@@ -18,7 +18,7 @@ LISTED = shutil.ignore_patterns("_modules", "_sources", "hardware", "models", "a
 
 @pytest.fixture(scope="module")
 def book(built, tmp_path_factory, pytestconfig):
-    """The book as its zip has it, without pages of one kind where `slow` is left out."""
+    """The book as its zip has it; but for slow tests, without pages of one kind."""
     folder = tmp_path_factory.mktemp("book")
     if pytestconfig.option.markexpr == "not slow":
         few = folder / "few"
