@@ -150,12 +150,13 @@ def efficiency_moved(every: bool = False) -> tuple[tuple[str, float], ...]:
     )
 
 
-def efficiency_kept(function: Callable[..., Any]) -> Callable[..., Any]:
+def efficiency_kept(function: Callable[..., Any], most: int = 256) -> Any:
     """A function of factors that keeps what it found, with the factors in force.
 
     - ``function``: of positional arguments that can be keys
+    - ``most``: how many answers are kept
     """
-    found = lru_cache(maxsize=256)(lambda moved, *given: function(*given))
+    found = lru_cache(maxsize=most)(lambda moved, *given: function(*given))
 
     def kept(*given: Any) -> Any:
         if _read.get() is not None:  # what is read must be seen

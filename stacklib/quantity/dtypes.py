@@ -45,4 +45,6 @@ def dtype(name: str) -> Dtype:
     UnknownName
         For anything else, with the nearest names: a rate is published in plain formats.
     """
+    if isinstance(name, str) and name in DTYPES:  # as its rows are written
+        return DTYPES[name]
     return DTYPES[resolve(name, DTYPES, "number format", exact=True)]

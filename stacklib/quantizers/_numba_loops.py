@@ -28,6 +28,8 @@ AT_ONCE = (
     else "+f16c" in (config.CPU_FEATURES or "")
 )
 jit = njit(cache=True, nogil=True)
+# For compiled callers alone: nothing is made that Python could call.
+part = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @jit
@@ -99,7 +101,7 @@ def _by_instruction(context: Any, half: Any) -> Any:
     return types.int32(types.uint16), made
 
 
-@jit
+@part
 def _half_bits(half: Any) -> Any:
     """The bits of a number in fp16 as fp32."""
     if AT_ONCE:
@@ -111,7 +113,7 @@ def _half_bits(half: Any) -> Any:
     return I(size | ((I(half) & I(0x8000)) << I(16)))
 
 
-@jit
+@part
 def _code(bits: Any, cut: Any, least: Any, limit: Any, excess: Any) -> Any:
     """A code without its sign, by one addition (see ``arrays``)."""
     capped = I(min(I(bits & MAGNITUDE), limit))
@@ -120,7 +122,7 @@ def _code(bits: Any, cut: Any, least: Any, limit: Any, excess: Any) -> Any:
     return I(added.view(np.int32) - magic + (magic >> cut) - excess)
 
 
-@jit
+@part
 def _biased(bits: Any, out: Any, p: Any) -> None:
     cut, least, limit, excess = I(p[1]), I(p[2]), I(p[3]), I(p[4])
     sign, top = I(p[6]), I(0)
@@ -132,7 +134,7 @@ def _biased(bits: Any, out: Any, p: Any) -> None:
         _marked(bits, out, p)
 
 
-@jit
+@part
 def _unsigned_zero(bits: Any, out: Any, p: Any) -> None:
     cut, least, limit, excess = I(p[1]), I(p[2]), I(p[3]), I(p[4])
     sign = I(p[6])
@@ -142,7 +144,7 @@ def _unsigned_zero(bits: Any, out: Any, p: Any) -> None:
         out[i] = turned if code & I(sign - I(1)) else code
 
 
-@jit
+@part
 def _wide(bits: Any, out: Any, p: Any) -> None:
     cut, last, top = I(p[1]), I(min(p[1], 1)), I(0)
     half = I(I(I(1 << p[1]) >> I(1)) - last)
@@ -158,7 +160,7 @@ def _wide(bits: Any, out: Any, p: Any) -> None:
         _marked(bits, out, p)
 
 
-@jit
+@part
 def _marked(bits: Any, out: Any, p: Any) -> None:
     """NaN among codes that are rounded as if it were a number."""
     nan, sign, kept = I(p[5]), I(p[6]), I(p[6] * 2 - 1)
@@ -178,7 +180,7 @@ def _narrowed(context: Any, number: Any) -> Any:
     return types.int32(types.float32), made
 
 
-@jit
+@part
 def _half(bits: Any, out: Any, p: Any) -> None:
     if not AT_ONCE:
         _biased(bits, out, p)
@@ -191,7 +193,7 @@ def _half(bits: Any, out: Any, p: Any) -> None:
         _marked(bits, out, p)
 
 
-@jit
+@part
 def _scale(bits: Any, out: Any, p: Any) -> None:
     saturate, nan = I(p[7]), I(p[5])
     for i in range(len(bits)):
@@ -246,7 +248,7 @@ def widen(x: Any, out: Any) -> None:
     widened(x[first:], bits[first:], 0)
 
 
-@jit
+@part
 def _before_line(out: Any) -> Any:
     """Numbers to be written before a line of the cache begins, if there are many.
 

@@ -98,7 +98,19 @@ def encode_array(
     if made is None:
         return _made(_by_numpy, x, row.kind, out, row)
     x = x.view(BITS) if x.dtype == HALVES else x
+    x = x if x.flags.writeable else np.asarray(Opened(x))
     return _made(made.encode, x, row.kind, out, row.numbers)
+
+
+class Opened:
+    """A read-only array as one that may be written to; no loop here writes to it.
+
+    Loops are compiled for the types of their arrays, and this is part of one.
+    """
+
+    def __init__(self, x: NDArray[Any]) -> None:
+        self.x, told = x, x.__array_interface__
+        self.__array_interface__ = {**told, "data": (told["data"][0], False)}
 
 
 def _made(
@@ -161,6 +173,7 @@ def encode_flat(row: Plan, x: NDArray[Any], codes: NDArray[Any]) -> None:
     """Codes of flat numbers in fp32, into an array that is there."""
     made = loops(len(x))
     if made is not None:
+        x = x if x.flags.writeable else np.asarray(Opened(x))
         made.encode(x, codes, row.numbers)
     else:
         _by_numpy(x, codes, row)

@@ -85,10 +85,12 @@ class Expressions(Operators):
             value.bound = True
         return value
 
-    def kept(self, value: Any, later: ast.expr) -> Any:
+    def kept(self, value: Any, *later: ast.expr) -> Any:
         """A value as it is now, if what is computed later may set its home."""
-        calls = any(isinstance(part, ast.Call) for part in ast.walk(later))
-        return self.own(value) if calls and of_home(value) else value
+        if not of_home(value):
+            return value
+        calls = any(isinstance(part, ast.Call) for e in later for part in ast.walk(e))
+        return self.own(value) if calls else value
 
     def _Dict(self, node: ast.Dict) -> Any:
         if any(key is None for key in node.keys):
@@ -189,8 +191,7 @@ class Expressions(Operators):
             if isinstance(node, ast.Starred):
                 found += list(self.of.iterated(self(node.value)))
             else:
-                later = ast.List(nodes[at + 1 :], ast.Load())
-                found.append(self.kept(self(node), later))
+                found.append(self.kept(self(node), *nodes[at + 1 :]))
         return found
 
     def called(self, function: Any, args: list[Any], named: Any, node: ast.Call) -> Any:

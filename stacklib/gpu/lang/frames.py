@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -200,17 +200,16 @@ def all_assigned(function: ast.FunctionDef) -> set[str]:
     return assigned(function.body) | counters
 
 
-def has_jump(statements: list[Any], inside: bool = False) -> bool:
+def has_jump(parts: Iterable[Any]) -> bool:
     """Whether lanes may leave these rounds early: ``break``, ``continue``."""
-    for statement in statements:
-        if isinstance(statement, ast.Break | ast.Continue) and not inside:
-            return True
-        if isinstance(statement, ast.FunctionDef):
-            continue
-        nested = inside or isinstance(statement, ast.For | ast.While)
-        if has_jump(list(ast.iter_child_nodes(statement)), nested):
-            return True
-    return False
+    return any(
+        isinstance(part, ast.Break | ast.Continue)
+        or (
+            not isinstance(part, ast.expr | ast.FunctionDef | ast.For | ast.While)
+            and has_jump(ast.iter_child_nodes(part))
+        )
+        for part in parts
+    )
 
 
 def has_barrier(statement: ast.stmt) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,9 @@ COMPARE: dict[type, tuple[int, Callable[[Any, Any], Any]]] = {
     ast.Eq: (4, operator.eq),
     ast.NotEq: (5, operator.ne),
 }
+
+
+PYTHON = (int, float, bool)  # whose operators ask nothing of NumPy
 
 
 class Operators:
@@ -96,8 +100,9 @@ class Operators:
         return self._emitted(op, whole, real, left, right, product)
 
     def _plainly(self, plain: Callable[..., Any], *operands: Any) -> Any:
+        of_numpy = not all(type(one) in PYTHON for one in operands)
         try:
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore") if of_numpy else nullcontext():
                 found = plain(*operands)
         except (ArithmeticError, TypeError, ValueError) as wrong:
             raise self.of.error(_of_plain(wrong)) from None

@@ -31,6 +31,19 @@ except ImportError:  # the tile machine has Triton's names
 
     INSTALLED = INTERPRETED = False
 
+if INTERPRETED:
+    from triton.runtime import interpreter
+
+    def patched_once(function: Any, patch: Any = interpreter._patch_lang) -> Any:
+        """Triton's names for a kernel, once a launch: not by each function it calls."""
+        langs = [x for x in function.__globals__.values() if x is tl or x is tl.core]
+        if any(tl.core.is_builtin(lang.load) for lang in langs):
+            return patch(function)
+        return interpreter._LangPatchScope()  # they stand in all that it sees
+
+    if hasattr(interpreter, "_LangPatchScope"):  # of the release that is pinned
+        interpreter._patch_lang = patched_once
+
 Array = Any  # a torch tensor, or a NumPy array where no GPU is asked
 Grid = Any  # a tuple of numbers, or a function of the block sizes
 HOW_TO = "python -m pip install triton==3.7.1"

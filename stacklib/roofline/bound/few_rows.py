@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator
+from stacklib.hardware.factors import efficiency_kept
 from stacklib.quantity import DTYPES
 
 from ..work.bounds import device_of
@@ -29,7 +30,10 @@ _LANES = "fp32"  # in which lanes multiply what has 16 bits or is widened to the
 
 def kernel_time(work: Product, on: str | Accelerator) -> float:
     """Seconds of a product by the faster of both kinds of kernel, without its start."""
-    device = device_of(on)
+    return float(_kept(work, device_of(on)))
+
+
+def _kernel_time(work: Product, device: Accelerator) -> float:
     found = gemm.gemm_time(work, device, "kernel")
     least = min(float(found.time - found.launch), few_rows_time(work, device))
     chip = gemm.chip_of(device, work.dtype)
@@ -42,6 +46,10 @@ def kernel_time(work: Product, on: str | Accelerator) -> float:
         found = gemm.predict(work, chip, "kernel", tilings(work, int(chip.units)), 0.0)
         least = min(least, float(found.time - found.launch))
     return least
+
+
+# A model has few products, and is asked for at many places.
+_kept = efficiency_kept(_kernel_time, 8192)
 
 
 def few_rows_time(work: Product, on: str | Accelerator) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from stacklib.quantity import bytes_per_element
 from stacklib.quantity import dtype as find_dtype
@@ -22,6 +23,11 @@ TILES = (
     (16, 128),
     (16, 64),
 )
+# By tile, the most rows that one as wide and lower covers, with less padding.
+_LOWER = {
+    (rows, columns): max((r for r, c in TILES if c == columns and r < rows), default=0)
+    for rows, columns in TILES
+}
 # Vector instructions a weight, as FasterTransformer expands them to 16 bits, by bits of
 # a code: 8 of 4 bits take four lop3, a shift, two sub and two fma, 4 of 8 bits two prmt
 # and two sub; then half a multiply by the scale.
@@ -83,24 +89,35 @@ class Tiling:
     blocks: int  # thread blocks in all
 
 
-def cut(work: Product, rows: int, columns: int, split: int = 1) -> Tiling:
-    """A product cut into tiles of the result and its ``k`` into shares."""
-    grid = work.groups * math.ceil(work.m / rows) * math.ceil(work.n / columns)
-    return Tiling(rows, columns, split, grid * split)
+def cut(work: Product, rows: int, columns: int) -> Tiling:
+    """A product cut into tiles of the result, its ``k`` in one piece."""
+    return Tiling(rows, columns, 1, _grid(work.m, work.n, work.groups, rows, columns))
+
+
+def _grid(m: int, n: int, groups: int, rows: int, columns: int) -> int:
+    return groups * math.ceil(m / rows) * math.ceil(n / columns)
 
 
 def tilings(work: Product, units: int) -> tuple[Tiling, ...]:
     """The tilings a library would consider for a product."""
     whole(units=units)
+    return _tilings(work.m, work.n, work.k, work.groups, work.whole, units)
+
+
+@lru_cache(maxsize=4096)
+def _tilings(
+    m: int, n: int, k: int, groups: int, whole: bool, units: int
+) -> tuple[Tiling, ...]:
+    """Of those sizes, asked for again with other formats and other factors."""
     found = []
-    for rows, columns in TILES:
-        if any(c == columns and work.m <= r < rows for r, c in TILES):
-            continue  # a tile of fewer rows covers them all with less padding
+    for (rows, columns), lower in _LOWER.items():
+        if m <= lower:
+            continue
+        grid = _grid(m, n, groups, rows, columns)
         for split in _SPLITS:
-            one = cut(work, rows, columns, split)
             # k is split only while the grid stays below two waves.
-            deep = work.k // split >= _LEAST_DEPTH and one.blocks <= 2 * units
-            if split > 1 and (work.whole or not deep):
+            deep = k // split >= _LEAST_DEPTH and grid * split <= 2 * units
+            if split > 1 and (whole or not deep):
                 break
-            found.append(one)
+            found.append(Tiling(rows, columns, split, grid * split))
     return tuple(found)
