@@ -210,13 +210,13 @@ def test_bytes_that_are_not_utf8_refuse_their_row_alone(tmp_path):
     assert not sound.fault
 
 
-def test_a_hundred_thousand_rows_are_read_in_seconds(tmp_path):
-    rows = [{**ROW, "id": f"A-{i}", "config": f"m={i};n=8"} for i in range(100_000)]
+def test_ten_thousand_rows_a_second_are_read(tmp_path):
+    rows = [{**ROW, "id": f"A-{i}", "config": f"m={i};n=8"} for i in range(20_000)]
     path = write(tmp_path / "m.csv", rows)
     start = time.process_time()
     found = read(path)
-    assert len(found) == 100_000 and found[-1].integer("m") == 99_999
-    assert time.process_time() - start < 10
+    assert len(found) == 20_000 and found[-1].integer("m") == 19_999
+    assert time.process_time() - start < 2
 
 
 def row_of(config):

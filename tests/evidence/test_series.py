@@ -16,7 +16,7 @@ def go(step):
     return ran.results
 
 
-@pytest.mark.rows(("series", "kernel"), CASES)
+@pytest.mark.rows(("series", "kernel"), CASES, drawn=50)
 def test_a_port_computes_what_numpy_computes(series, kernel):
     port = PORTS[series][kernel]
     found = np.asarray(run(port, port.small, go), float)

@@ -312,11 +312,12 @@ def test_the_worst_row_is_the_worst_factor_either_way(toy):
     assert [o.row.id for o in validate(rows).worst(2)] == ["low", "high"]
 
 
-def test_a_hundred_thousand_rows_take_seconds(toy):
-    rows = [row_of(str(i), config=f"m={1 + i % 97}") for i in range(100_000)]
+def test_ten_thousand_rows_a_second_are_judged(toy):
+    rows = [row_of(str(i), config=f"m={1 + i % 97}") for i in range(20_000)]
     start = time.process_time()
-    assert validate(rows).families["A"].predicted + 1031 >= 98_000
-    assert time.process_time() - start < 10
+    refused = len(range(12, 20_000, 97))
+    assert validate(rows).families["A"].predicted + refused == 20_000
+    assert time.process_time() - start < 2
 
 
 def test_every_public_row_is_predicted_or_refused_with_a_reason():

@@ -26,7 +26,7 @@ try:  # kernels take both names from here
 
     INSTALLED, INTERPRETED = True, bool(knobs.runtime.interpret)
 except ImportError:  # the tile machine has Triton's names
-    from stacklib.gpu import tiles as tl  # noqa: F401
+    from stacklib.gpu import tiles as tl
     from stacklib.gpu.tiles import jit  # noqa: F401
 
     INSTALLED = INTERPRETED = False

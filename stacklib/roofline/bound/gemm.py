@@ -223,10 +223,7 @@ def slowed(
 
 def join(first: Any, second: Any, sharp: Any = None) -> Any:
     """Time of two things that overlap: the longer, and more where they are equal."""
-    if type(first) is float and type(second) is float:  # as products are asked for
-        longer, shorter = (second, first) if second > first else (first, second)
-    else:
-        longer, shorter = maximum(first, second), minimum(first, second)
+    longer, shorter = maximum(first, second), minimum(first, second)
     sharp = hardware.efficiency("join_sharpness") if sharp is None else sharp
     return longer * (1 + (shorter / longer) ** sharp) ** (1 / sharp)
 

@@ -36,7 +36,7 @@ def test_record_is_of_these_sources():
 
 
 @installed
-@pytest.mark.rows("name", kernels())
+@pytest.mark.rows("name", kernels(), drawn=3)
 def test_the_compiler_says_it_again(name):
     for target in ("sm_90", "sm_120"):
         ptx, words = recompiled(name, target)

@@ -63,7 +63,7 @@ def plainly(given, device, largest):
     return best
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.rows("case", CASES, drawn=2)
 def test_the_best_is_that_of_plain_enumeration(case):
     model, gpus, on, traffic = case
     found = search(model, gpus=gpus, on=on, traffic=traffic, slo=SLO)
