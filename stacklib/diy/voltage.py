@@ -7,8 +7,8 @@ A card's draw has a part that is there whatever it does, and the energy of its s
 Up to some share of its boost clock the voltage lies on its floor, and draw falls only
 as fast as steps do; above, voltage rises. Of a step's time a part waits for memory,
 whose clock a limit leaves alone, and ``core`` goes with the clock. So a limit costs
-little at first, and much once the floor is reached. The curve was fitted on the table
-of one RTX 3090, its static part by process; other cards are predicted from it.
+little at first, and much once the floor is reached. The curve was fitted on the power
+caps of one RTX 3090 (club-3090, 2026, two models), its static part by process.
 
 How much of a step goes with the clock, and what it would draw, is the kernel's affair:
 ``power`` takes the usual, and ``spread`` both ends of what was published.
@@ -113,10 +113,6 @@ def power(
     ------
     ValueError
         For a limit at or below what the card draws without work.
-
-    Notes
-    -----
-    Voltage and clock: the power caps of club-3090 (2026), one RTX 3090, two models.
 
     Examples
     --------
