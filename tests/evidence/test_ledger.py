@@ -162,8 +162,8 @@ def test_a_pin_without_a_reason_of_its_own_is_refused(reason):
 
 YES_OR_NO = re.compile(r"bool|\(name\)|^(code|version|generation|basis)$|capability")
 COUNTED = re.compile(
-    r"^(year|.*transistors|1e3 (GPUs|cores|chips)|M chips|GPUs?.*|chips|cores|SMs|TSVs|dies|"
-    r"stacks|tensor cores|schedulers|warps|threads|lanes|ports|switches|layers|experts|"
+    r"^(year|.*transistors|1e3 (GPUs|cores|chips)|M chips|GPUs?.*|chips|cores|SMs|"
+    r"TSVs|dies|stacks|tensor cores|schedulers|warps|threads|lanes|ports|switches|layers|experts|"
     r"all-reduces.*|x \(N-1\) steps|sectors|requests|passes.*|reads|launches|tiles|"
     r"elements|values|variants|levels|units|ways?|fields|bits?|digits|dim|versions|"
     r"people|generations|M params|dimensions|steps|engines|ISAs|products|instructions|"
