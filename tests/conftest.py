@@ -45,19 +45,23 @@ def not_run(reason: str) -> str:
 def pytest_configure(config: pytest.Config) -> None:
     """Know ``pytest.mark.rows``; try fewer examples where slow tests are left out."""
     config.pluginmanager.register(rows)
+    gc.disable()  # while files are read, what is made is kept
     if config.getoption("markexpr") == "not slow":
         settings.load_profile("quick")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """What was collected stays to the end: no need to walk it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    gc.set_threshold(50_000, 20, 20)
     judging = {item.path for item in session.items if item.path.stem in JUDGING}
     if session.config.getoption("workers", 1) > 1 and len(judging) > 1:
         with suppress(Exception):  # a check that breaks is the tests' to tell
             pages.claims()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

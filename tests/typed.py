@@ -84,9 +84,11 @@ class Typed:
         return shlex.split(self.line)
 
 
-def tables(line: str, needs: str = "", forms: str = "json csv markdown") -> list[Typed]:
+def tables(
+    line: str, needs: str = "", forms: str = "json csv markdown", slow: bool = False
+) -> list[Typed]:
     """A line as text and in each form that its table has."""
-    return [Typed(f"{line} {f}".strip(), 0, needs) for f in ("", *flags(forms))]
+    return [Typed(f"{line} {f}".strip(), 0, needs, slow) for f in ("", *flags(forms))]
 
 
 def flags(forms: str) -> list[str]:
@@ -193,7 +195,8 @@ LINES = [
         "--dtype bf16 --kv-dtype bf16",
         forms="json",
     ),
-    *tables("claims"),
+    *tables("claims", slow=True),  # the whole ledger is judged
+    *tables("claims --chapter 2"),
     *tables("claims --chapter 1 --verdict close"),
     *tables("claims --source 003 --search hbm"),
     *tables("claims decode-wait-share"),

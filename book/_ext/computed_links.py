@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "#q:"
 DRAWN = re.compile(r'<tspan class="st-q" data-q="([^"]+)"')
+LEADS = re.compile(r'(<a href="[^":]+)\.ipynb"')
 
 
 class computed_number(nodes.inline):
@@ -111,8 +112,13 @@ class ComputedLinks(SphinxTransform):
         self.embed(sorted(shown), own)
 
     def drawn(self, node: nodes.raw) -> set[str]:
-        """Numbers that a drawing has named in its texts, as its cell said them."""
+        """Numbers that a drawing has named in its texts, as its cell said them.
+
+        What leads to a notebook leads to its page.
+        """
         html = node.astext()
+        if "st-drawing" in html and LEADS.search(html):
+            node[:] = [nodes.Text(LEADS.sub(r'\1.html"', html))]
         names = set(DRAWN.findall(html)) if "st-drawing" in html else set()
         for name in names - set(numbers_of(self.app)):
             logger.warning("a drawing names %r, which no cell says", name)

@@ -50,15 +50,15 @@ def drawings() -> Iterator[tuple[str, Callable[[], drawing.Drawing]]]:
             yield f"{short}.{name}", getattr(made, name)
 
 
+def card(name: str, made: drawing.Drawing) -> str:
+    """One of them with its name and its alternative text."""
+    return CARD.format(module=name, drawing=made.html, alt=html.escape(made.alt))
+
+
 def sheet() -> str:
     """The contact sheet."""
     styles = "\n".join(p.read_text("utf-8") for p in sorted(STYLES.glob("*.css")))
-    cards = []
-    for name, make in drawings():
-        made = make()
-        cards.append(
-            CARD.format(module=name, drawing=made.html, alt=html.escape(made.alt))
-        )
+    cards = [card(name, make()) for name, make in drawings()]
     return SHEET.format(styles=styles, cards="".join(cards))
 
 

@@ -150,9 +150,10 @@ def strings(root: Path) -> Iterator[tuple[str, str]]:
             text = path.read_text("utf-8")
             if not (CHAPTER.search(text) or SECTION.search(text)):
                 continue
+            name = tree.name(path, root)
             for node in ast.walk(ast.parse(text)):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    yield f"{tree.name(path, root)}:{node.lineno}", node.value
+                    yield f"{name}:{node.lineno}", node.value
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -114,6 +115,7 @@ FLOOR = {room: height for height, floor in enumerate(FLOORS) for room in floor}
 DRAWING = {"pandas", "matplotlib"}
 NAMED = {"torch", "triton", "amaranth", "cocotb", "onnx"}  # only in files so named
 LOADERS = {"import_module", "__import__"}
+BODIES = ("body", "handlers", "orelse", "finalbody", "cases")  # statements of a node
 
 
 @dataclass(frozen=True)
@@ -136,14 +138,19 @@ class Import:
         return {self.module, *(f"{self.module}.{name}" for name in self.names)}
 
 
-def imports(source: str, module: str, is_package: bool) -> Iterator[Import]:
+@cache
+def imports(source: str, module: str, is_package: bool) -> tuple[Import, ...]:
     """Every import of a module's source, relative ones made absolute.
 
     `from stacklib import roofline` counts as `stacklib.roofline`. Imports that only a
     type checker sees, under `if TYPE_CHECKING:`, do not run and do not count.
     """
+    return tuple(_imports(source, module, is_package))
+
+
+def _imports(source: str, module: str, is_package: bool) -> Iterator[Import]:
     package = module.split(".") if is_package else module.split(".")[:-1]
-    for node in run(ast.parse(source)):
+    for node in run(source):
         if isinstance(node, ast.Import):
             yield from (Import(alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -157,15 +164,23 @@ def imports(source: str, module: str, is_package: bool) -> Iterator[Import]:
             yield Import(loaded(node), node.lineno)
 
 
-def run(module: ast.Module) -> Iterator[ast.AST]:
-    """Every node that is run: none under `if TYPE_CHECKING:`."""
-    waiting: list[ast.AST] = [module]
+def run(source: str) -> Iterator[ast.AST]:
+    """Every node that may import and is run: none under `if TYPE_CHECKING:`."""
+    checked = "TYPE_CHECKING" in source
+    calls = any(name in source for name in LOADERS)  # or statements alone import
+    waiting: list[ast.AST] = [ast.parse(source)]
     for node in waiting:
         yield node
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        if checked and isinstance(node, ast.If) and _for_a_checker(node):
             waiting += node.orelse
-        else:
+        elif calls:
             waiting += ast.iter_child_nodes(node)
+        else:
+            waiting += (part for name in BODIES for part in getattr(node, name, ()))
+
+
+def _for_a_checker(node: ast.If) -> bool:
+    return "TYPE_CHECKING" in ast.unparse(node.test)
 
 
 def loaded(call: ast.Call) -> str:

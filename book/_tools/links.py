@@ -9,6 +9,8 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -48,8 +50,14 @@ CSS_URL = re.compile(
 SCRIPT_IMPORT = re.compile(
     r"(?:\bimport\b|\bfrom\b)\s*\(?\s*['\"]((?:https?:)?//[^'\"]+)"
 )
-# Tags that name nothing: nine in ten, and reading them would take the longest.
-NAMELESS = re.compile(r'</?(?!script\b|style\b)[a-z]\w*(?: class="[^"]*")?>')
+# Tags that name and load nothing: nine in ten, and reading them would take the longest.
+NAMELESS = re.compile(
+    r"</?(?!script\b|style\b)[a-z][\w:-]*"
+    r"(?:\s+(?:(?!(?:id|name|rel|style|src|srcset|data|poster|(?:xlink:)?href)\b=)"
+    r'[\w:-]+(?:="[^"]*")?|style="(?![^"]*(?i:url\(|@import))[^"]*"))*\s*/?>'
+)
+# A link as the theme and the book write it; those of the sidebar stand on every page.
+LINK = re.compile(r'<a(?: class="[^"]*")? href="([^"]*)"(?: title="[^"]*")?>')
 IGNORED = ("data:", "mailto:", "javascript:", "about:", "blob:")
 
 
@@ -109,7 +117,9 @@ def css_addresses(css: str) -> list[str]:
 def read(html: str) -> Page:
     """The anchors and addresses of a page's source."""
     reader = Reader()
-    reader.feed(NAMELESS.sub("", html))
+    bare = NAMELESS.sub("", html)
+    reader.page.links += map(unescape, LINK.findall(bare))
+    reader.feed(LINK.sub("", bare))
     return reader.page
 
 
@@ -119,7 +129,8 @@ def faults(built: Path = BUILT) -> list[str]:
     if not files:
         return [f"no built page in {built}; run make book"]
     pages = {path: read(path.read_text("utf-8")) for path in files}
-    found = [fault for path in files for fault in of_page(path, pages, built)]
+    known: dict[tuple[Path, str], str] = {}
+    found = [fault for path in files for fault in of_page(path, pages, built, known)]
     sheets = sorted(built.rglob("*.css"))
     return found + [fault for sheet in sheets for fault in of_css(sheet, built)]
 
@@ -130,19 +141,30 @@ def built_pages(built: Path) -> list[Path]:
     return [p for p in found if p.relative_to(built).parts[0] != "_static"]
 
 
-def of_page(path: Path, pages: dict[Path, Page], built: Path) -> Iterator[str]:
-    """The faults of one page."""
+def of_page(
+    path: Path, pages: dict[Path, Page], built: Path, known: dict[tuple[Path, str], str]
+) -> Iterator[str]:
+    """The faults of one page; `known` are the answers of the pages before it."""
     name, page = path.relative_to(built).as_posix(), pages[path]
+    folder = path.parent
+
+    def why_broken(url: str) -> str:
+        """What another page of the folder links to as well is looked up once."""
+        key = (path if url.startswith(("#", "?")) else folder, url)
+        if key not in known:
+            known[key] = broken(path, url, pages, built)
+        return known[key]
+
     for url in dict.fromkeys(page.links):
         if is_outside(url):
             if not url.startswith("https://"):
                 yield f"{name}: link to {url}; outside links are https"
-        elif why := broken(path, url, pages, built):
+        elif why := why_broken(url):
             yield f"{name}: link to {url}: {why}"
     for url in dict.fromkeys(page.loaded):
         if is_outside(url):
             yield f"{name}: loads {url} from outside the book"
-        elif why := broken(path, url, pages, built):
+        elif why := why_broken(url):
             yield f"{name}: loads {url}: {why}"
 
 
@@ -154,6 +176,7 @@ def of_css(path: Path, built: Path) -> Iterator[str]:
             yield f"{name}: loads {url} from outside the book"
 
 
+@cache
 def is_outside(url: str) -> bool:
     """Whether an address names another host."""
     parts = urlsplit(url)

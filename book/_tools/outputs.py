@@ -16,6 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from nbformat import NotebookNode
 from nbval.plugin import IPyNbCell, coalesce_streams, get_sanitize_patterns
 
 from _tools import tree
@@ -27,6 +28,7 @@ from stacklib.quantity.say import MIME as NUMBERS
 
 CONFIG = tree.ROOT / "tests" / "book" / "nbval.cfg"
 NOT_COMPARED = {"image/png", "image/jpeg", "application/vnd.jupyter.widget-view+json"}
+ERROR = "error"  # of a cell that raised: no mask hides anything of it
 TOKEN = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 Patterns = list[tuple[str, str]]
@@ -46,23 +48,16 @@ def sanitized(value: Any, masks: Patterns) -> str:
     return text
 
 
-def comparable(outputs: list[Any], masks: Patterns) -> list[dict[str, Any]]:
-    """What is compared of a cell's outputs, by kind; texts sanitized."""
+def comparable(outputs: list[Any]) -> list[dict[str, Any]]:
+    """What is compared of a cell's outputs, by kind."""
     seen = []
-    for output in coalesce_streams([o.copy() for o in outputs]) or []:
+    for output in coalesce_streams(list(map(NotebookNode, outputs))) or []:
         if output["output_type"] == "stream":
-            seen.append({output["name"]: sanitized(output["text"], masks)})
+            seen.append({output["name"]: output["text"]})
         if output["output_type"] == "error":
-            seen.append({"error": f"{output['ename']}: {output['evalue']}"})
+            seen.append({ERROR: f"{output['ename']}: {output['evalue']}"})
         data = output.get("data", {})
-        seen.append(
-            {
-                mime: data[mime]
-                if mime in (NUMBERS, guard.MIME)
-                else sanitized(data[mime], masks)
-                for mime in sorted(set(data) - NOT_COMPARED)
-            }
-        )
+        seen.append({mime: data[mime] for mime in sorted(set(data) - NOT_COMPARED)})
     return [part for part in seen if part]
 
 
@@ -73,15 +68,20 @@ def same(stored: list[Any], fresh: list[Any], masks: Patterns) -> bool:
 
 def differences(stored: list[Any], fresh: list[Any], masks: Patterns) -> list[str]:
     """What a run found otherwise than stored; nothing where it may stand."""
-    old, new = comparable(stored, masks), comparable(fresh, masks)
+    if stored == fresh:
+        return []
+    old, new = comparable(stored), comparable(fresh)
     if [list(part) for part in old] != [list(part) for part in new]:
         kinds = [[kind for part in side for kind in part] for side in (old, new)]
         return [f"stored is {kinds[0]}, now {kinds[1]}"]
-    return [fault for a, b in zip(old, new, strict=True) for fault in _output(a, b)]
+    pairs = zip(old, new, strict=True)
+    return [fault for a, b in pairs for fault in _output(a, b, masks)]
 
 
-def _output(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
-    """Faults of one output, which holds the same kinds on both sides."""
+def _output(old: dict[str, Any], new: dict[str, Any], masks: Patterns) -> Iterator[str]:
+    """Faults of one output, which holds the same kinds on both sides; a text that
+    differs is read without what the masks hide.
+    """
     pairs: Pairs = []
     if guard.MIME in old:
         yield from _entry(old[guard.MIME], new[guard.MIME], pairs)
@@ -89,7 +89,12 @@ def _output(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
         yield from numbers(old[NUMBERS], new[NUMBERS])
     for kind in set(old) - {NUMBERS, guard.MIME}:
         a, b = old[kind], new[kind]
-        if NUMBERS in old and kind == "text/plain":
+        said = NUMBERS in old and kind == "text/plain"
+        if a == b and not said:
+            continue
+        if kind != ERROR:
+            a, b = sanitized(a, masks), sanitized(b, masks)
+        if said:
             b = _read(b, _lines(new[NUMBERS]), _lines(old[NUMBERS]))
         if a != b and not stands(a, b, pairs):
             yield f"{kind}: {_first(a, b)}"
@@ -139,9 +144,11 @@ def _float(token: str) -> float:
 
 def numbers(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
     """Faults of what a cell said: texts, derivations, files."""
+    if old == new:
+        return
     before, now = Cell("stored", old), Cell("now", new)
     for a, b in zip_longest(before.nodes, now.nodes, fillvalue={}):
-        if _without(a, "si", "note") != _without(b, "si", "note") or not _call(a, b):
+        if a != b and not _derived(a, b):
             yield f"derivation: stored {a}, now {b}"
             return  # what follows stands on it
     for i, node in enumerate(before.nodes):
@@ -167,6 +174,11 @@ def numbers(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
 def _one(a: Quantity, b: Quantity) -> bool:
     """Whether two runs made one number; what no run made is equal or is not."""
     return a.si == b.si or (ran(a) and alike(a.value, b.value))
+
+
+def _derived(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether two nodes differ at most in a value and in a call's numbers."""
+    return _without(a, "si", "note") == _without(b, "si", "note") and _call(a, b)
 
 
 def _call(a: dict[str, Any], b: dict[str, Any]) -> bool:

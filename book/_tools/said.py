@@ -54,7 +54,8 @@ class Cell:
     @cached_property
     def nodes(self) -> list[dict[str, Any]]:
         """The stored nodes, inputs before what stands on them."""
-        return list(map(json.loads, self.stored["nodes"]))
+        nodes: list[dict[str, Any]] = json.loads(f"[{','.join(self.stored['nodes'])}]")
+        return nodes
 
     @cached_property
     def quantities(self) -> list[Any]:

@@ -196,11 +196,12 @@ def _links(card: Card) -> Iterator[Fault]:
     """Links below their slot, and slots below their card."""
     (gen, lanes), (most_gen, most), own = card.link, card.most, own_link(card.device)
     at = card.works[0]
+    if not card.told:
+        yield Fault("untold", f"taken for PCIe {gen} x{lanes}", None, {})
     if lanes < most:
         sum_ = f"x{lanes} < x{most}: {_rate((at, lanes))} of {_rate((at, most))}"
-        yield Fault(
-            "lanes", sum_, {"link": (gen, most)}, {"lanes": lanes, "most": most}
-        )
+        words = {"lanes": lanes, "most": most}
+        yield Fault("lanes", sum_, {"link": (gen, most)}, words)
     if gen < most_gen and card.busy:
         sum_ = f"{_rate((gen, lanes))} < {_rate((most_gen, lanes))}"
         words = {"gen": gen, "most": most_gen}

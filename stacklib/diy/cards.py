@@ -72,17 +72,12 @@ class Cards:
         both = zip(self.links, self.devices, strict=False)
         return tuple(min(slot(*link), slot(*own_link(one))) for link, one in both)
 
-    @property
-    def narrowest(self) -> int:
-        """The card whose link is the slowest."""
-        return min(range(len(self.devices)), key=lambda i: self.slots[i])
-
     def fabric(self) -> Fabric:
         """The links between cards that are alike, for ``collective_time``."""
         many, device = len(self.devices), self.devices[0]
         if self.bridged:
             return fabric(device, many, nodes=1)
-        generation, lanes = self.links[self.narrowest]
+        generation, lanes = min(zip(self.slots, self.links, strict=True))[1]
         link: dict[str, Any] = {"generation": generation, "lanes": lanes}
         return pcie_fabric(device, many, path=self.path, peer=self.reached, **link)
 

@@ -19,9 +19,8 @@ SOUNDING = ("gpus", "cooling", "psu", "case")  # fields whose parts may have a f
 class Noise(NamedTuple):
     """Levels of parts a metre away, in dBA, and the parts of which none is known.
 
-    Their powers add, their decibels do not; a level that was read nearer or farther
-    falls with the square of the distance. All else of sound is left out: a closed case,
-    a tone, fans that turn slower under less work.
+    Their powers add, not their decibels; a level falls with the square of the distance.
+    Left out: a closed case, a tone, fans that turn slower under less work.
     """
 
     levels: tuple[float, ...]

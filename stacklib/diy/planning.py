@@ -7,9 +7,8 @@ its bandwidth; the most promising is asked first, by ``speed`` and then by
 was found. Machines are ranked by the seconds of one token of each workload, then by
 price: no machine of the catalogue that keeps the rules and the budget is faster.
 
-Left out: unlike cards in one machine (``speed`` has them, by layers), two circuits,
-limits below half of a card's power, and used prices that no row tells. A price is the
-newest up to the date, never the clock's.
+Left out: unlike cards in one machine (``speed`` has them, by layers), two circuits, and
+limits below half of a card's power. A price is the newest up to the date given.
 """
 
 from __future__ import annotations

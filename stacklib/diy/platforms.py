@@ -4,8 +4,7 @@ Parts are chosen field by field, the cheapest first. A rule is asked as soon as 
 fields are there that it looks at; a branch ends where one is broken or cannot be
 decided, or where the parts so far and the cheapest of all others cost more than the
 best machine found. Where no part of a field helps, the search goes back to the last
-field that the broken rules looked at. A verdict is kept by what its rule looked at: it
-looks at the same fields wherever those have the same parts.
+field that the broken rules looked at. A verdict is kept by what its rule saw.
 """
 
 from __future__ import annotations

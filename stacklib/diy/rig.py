@@ -41,7 +41,7 @@ class Card:
     - ``link``, ``most``: generation and lanes now, and at most as card and slot are
     - ``limit``: watts in force; ``busy``: read under load, at rest, or None: not told
     - ``clock``: of the compute units, over the boost clock; None where nothing tells it
-    - ``reasons``: what keeps its clock down
+    - ``reasons``: what keeps its clock down; ``told``: whether the text has its link
     """
 
     name: str
@@ -52,6 +52,7 @@ class Card:
     busy: bool | None
     clock: float | None
     reasons: tuple[str, ...]
+    told: bool = True
 
     @property
     def works(self) -> Link:
@@ -218,7 +219,8 @@ def _card(reading: SmiReading, now: Link | None, most: Link | None) -> Card:
     device = named_card(reading.name, memory)
     own = own_link(device)
     most = _link(reading, "_max", own) or most or own
-    now = _link(reading, "", most) or now or most
+    told = _link(reading, "", most) or now
+    now = told or most
     for made, wide in (now, most):
         if made not in GENERATIONS or wide not in LANES:
             raise RigError(f"{reading.name}: no link is PCIe {made} with {wide} lanes")
@@ -229,8 +231,8 @@ def _card(reading: SmiReading, now: Link | None, most: Link | None) -> Card:
     if reading.clock is not None and clock is not None and busy:
         share = reading.clock.si / clock.si
     limit = None if reading.power_limit is None else float(reading.power_limit.si)
-    reasons = reading.reasons or ()
-    return Card(reading.name, device, now, most, limit, busy, share, reasons)
+    said = reading.reasons or (), told is not None
+    return Card(reading.name, device, now, most, limit, busy, share, *said)
 
 
 def _link(reading: SmiReading, end: str, other: Link) -> Link | None:

@@ -157,17 +157,9 @@ def speed(
 
     Examples
     --------
-    >>> from stacklib import diy
-    >>> rig = diy.read_build('''gpus = ["2 x rtx_5090"]
-    ... cpu = "7960x"
-    ... board = "trx50_aero_d"
-    ... memory = "renegade_pro_128"
-    ... psu = "straight_power_12_1500"
-    ... case = "enthoo_pro_2_server"
-    ... cooling = "xe360_tr5"''')
-    >>> by = {split: speed(rig, "llama-3-70b:q4_k_m", split=split)
-    ...     for split in ("layers", "tensors")}
-    >>> by["tensors"].decode > by["layers"].decode
+    >>> from stacklib.diy.cards import Cards
+    >>> two, model = Cards((hardware.get("rtx-5090"),) * 2), "llama-3-70b:q4_k_m"
+    >>> speed(two, model, split="tensors").decode > speed(two, model).decode
     True
     """
     cards, kept = cards_of(build), dtype or named(model)[1]

@@ -7,15 +7,14 @@ A card's draw has a part that is there whatever it does, and the energy of its s
 Up to some share of its boost clock the voltage lies on its floor, and draw falls only
 as fast as steps do; above, voltage rises. Of a step's time a part waits for memory,
 whose clock a limit leaves alone, and ``core`` goes with the clock. So a limit costs
-little at first, and much once the floor is reached. The curve was fitted on the table
-of one RTX 3090, its static part by process; other cards are predicted from it.
+little at first, and much once the floor is reached. The curve was fitted on the power
+caps of one RTX 3090 (club-3090, 2026, two models), its static part by process.
 
 How much of a step goes with the clock, and what it would draw, is the kernel's affair:
 ``power`` takes the usual, and ``spread`` both ends of what was published.
 
-Left out: steps of 15 MHz at which firmware holds a clock, and chips better than others
-(some 5 %). Two products with one die may have curves of their own: of an RTX PRO 6000
-the server's is a third faster at half of its power than the workstation's.
+Left out: firmware's steps of 15 MHz, and chips better than others (some 5 %). Products
+with one die have their own curves: an RTX PRO 6000's server is a third faster at half.
 """
 
 from __future__ import annotations
@@ -115,10 +114,6 @@ def power(
     ValueError
         For a limit at or below what the card draws without work.
 
-    Notes
-    -----
-    Voltage and clock: the power caps of club-3090 (2026), one RTX 3090, two models.
-
     Examples
     --------
     >>> less = power("rtx-4090", 270)
@@ -160,7 +155,8 @@ def spread(
 ) -> tuple[float, float]:
     """Speed under a limit of kernels that work most, and of those that wait most.
 
-    Of 89 published speeds nine in ten lie between, or within two points.
+    Of 93 published speeds nine in ten lie between, or within two points; those of a
+    board at half of its die's power, an RTX PRO 6000 Max-Q, lie up to six below.
 
     >>> low, high = spread("rtx-3090", 250)
     >>> f"{low:.2f} to {high:.2f}"

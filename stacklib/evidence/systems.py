@@ -26,6 +26,8 @@ VARIANTS = frozenset(
 FORMS = frozenset("sxm pcie oam nvl".split())  # how a GPU is built in
 # Words that say nothing about which product it is.
 NEUTRAL = frozenset("nvidia amd intel apple geforce radeon instinct gpu gb ( )".split())
+# Words of boards: beside a processor they name what ran there.
+BOARDS = frozenset("rtx gtx rx arc radeon".split())
 # Words that speak of a part of the device, or of it in some cases only.
 PARTS = frozenset("gcd gcds mig for".split())
 
@@ -150,6 +152,8 @@ def _fault(text: Words, alias: _Alias) -> str:
     """Why the text means another product than its best alias does, or nothing."""
     device = hardware.get(alias.key)
     foreign, sizes = _beside(text, alias)
+    if device.kind == "cpu":
+        foreign += sorted(BOARDS.intersection(text) - _vocabulary(alias.key))
     if foreign:
         return f"it says {foreign[0]!r}"
     capacity = device.fields["memory_capacity"]

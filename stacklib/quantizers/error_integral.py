@@ -140,13 +140,19 @@ def expected_error(
     scale = _scales(largest * sigma, element, rule) / sigma
     numbers = _numbers(element)
     own = _nearest(largest / scale, numbers) * scale - largest
+    whole = moments(largest)
+    # Many blocks have one scale, and with it the same half ways.
+    levels, level = np.unique(scale, return_inverse=True)
     half = (numbers[1:] + numbers[:-1]) / 2
-    cut = np.concatenate([[0.0], half, [np.inf]])
-    ends = np.minimum(cut * scale[:, None], largest[:, None])
-    zeroth, first, second = (np.diff(part, axis=1) for part in moments(ends))
+    cut = np.concatenate([[0.0], half]) * levels[:, None]
+    inside = cut[level] < largest[:, None]
+    zeroth, first, second = (
+        np.diff(np.where(inside, part[level], most[:, None]), append=most[:, None])
+        for part, most in zip(moments(cut), whole, strict=True)
+    )
     q = numbers * scale[:, None]
     others = (second - 2 * q * first + q * q * zeroth).sum(axis=1)
-    others /= moments(largest)[0]  # of one number below the largest
+    others /= whole[0]  # of one number below the largest
     found = (weight * (own**2 + (block - 1) * others)).sum()
     return float(found / (block * square))
 

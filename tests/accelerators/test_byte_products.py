@@ -12,6 +12,12 @@ from stacklib.accelerators.products.byte_matmul import (
     sign_slips,
 )
 from stacklib.accelerators.products.demosaic import KERNELS
+from stacklib.accelerators.products.voxels import (
+    between,
+    voxel_products,
+    voxel_query,
+    voxels,
+)
 
 from ..rows import refusals
 
@@ -86,6 +92,40 @@ def test_the_least_number_of_a_width_needs_no_bit_more():
     assert passes(np.int8(127), np.int8(127)) == 256
 
 
+@settings(max_examples=20)
+@given(st.integers(1, 5), st.integers(1, 7), st.integers(1, 6), st.integers(0, 99))
+def test_a_place_reads_what_attention_in_wide_numbers_reads(n, f, deep, seed):
+    rng = np.random.default_rng(seed)
+    queries = rng.integers(-(1 << 15), 1 << 15, (n, deep))
+    keys, values = (rng.integers(-128, 128, (f, w)) for w in (deep, 3))
+    scale = 3 / np.abs(queries @ keys.T).max(initial=1)
+    found = voxel_query(queries, keys, values, scale)
+    assert np.array_equal(found.scores, queries @ keys.T)
+    assert found.multiplies == voxel_products(n, f, deep, 3)
+    share = np.exp(scale * found.scores)
+    share /= share.sum(axis=1, keepdims=True)
+    # A weight is off by half of a 127th of the largest, and so is their sum, f times.
+    off = f / 127 * share.max(axis=1, keepdims=True) * 128
+    assert (np.abs(found.values - share @ values) <= off).all()
+
+
+def test_a_sure_place_reads_one_feature():
+    keys = np.array([[100, 0], [0, 100]])
+    found = voxel_query([[30_000, -5]], keys, [[7], [90]], scale=1.0)
+    assert found.weights.tolist() == [[127, 0]] and found.values.tolist() == [[7.0]]
+
+
+def test_a_box_is_covered_by_whole_cubes_and_a_point_lies_between_corners():
+    assert voxels(80, 80, 8, 0.33) == 243 * 243 * 25
+    assert voxels(1.1, 0.1, 0.3, 0.1) == 33
+    plane = [1 + 2 * x + 3 * y - 5 * z for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+    at = (0.25, 0.5, 0.75)
+    assert between(plane, at) == pytest.approx(1 + 2 * 0.25 + 3 * 0.5 - 5 * 0.75)
+    assert between(range(8), (1, 0, 1)) == 5
+    wide = (np.int8(127), np.int8(127), np.int8(100), np.int8(100))
+    assert voxel_products(*wide) == 127 * 127 * 300
+
+
 ONES = np.ones((2, 2), int)
 test_bad_operands_are_refused = refusals(
     (lambda: byte_split_matmul(ONES, np.ones((3, 2), int)), "do not chain"),
@@ -98,6 +138,13 @@ test_bad_operands_are_refused = refusals(
     (lambda: demosaic(ONES, {"red": (300, 0, 0, 0)}), "beyond 8 bits: 0, 300"),
     (lambda: passes(0), "bits = 0"),
     (lambda: accumulator_bits(0), "terms = 0"),
+    (lambda: voxel_query(ONES, ONES * 128, ONES, 1.0), "beyond 8 bits: 128"),
+    (lambda: voxel_query(ONES, ONES, ONES[:1], 1.0), "do not chain"),
+    (lambda: voxel_query(ONES, ONES, ONES, np.nan), "scale = nan"),
+    (lambda: voxel_products(0, 1, 1, 1), "voxels = 0"),
+    (lambda: voxels(1, 1, 1, 0), "side = 0"),
+    (lambda: between([1] * 7, (0, 0, 0)), "7 corners"),
+    (lambda: between([1] * 8, (0, 0, 2)), "z = 2"),
 )
 
 

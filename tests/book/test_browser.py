@@ -31,7 +31,7 @@ def sparse(few: int):
 
 
 SHARES = [
-    *(pytest.param(look, 24, id=f"{look}-some") for look in FAST),
+    *(pytest.param(look, 16, id=f"{look}-some") for look in FAST),
     *(pytest.param(look, None, id=look, marks=pytest.mark.slow) for look in b.LOOKS),
 ]
 
@@ -81,7 +81,7 @@ def test_live_figures_say_what_python_says_and_blocks_run(served, fresh):
     page, faults = fresh(served)
     paths = having(LIVE, "st-pyrun")
     assert paths, "no page holds a live figure and a runnable block"
-    for path in b.some(paths, 6, "live"):
+    for path in b.some(paths, 4, "live"):
         page.goto(served + path)
         faults += b.live_faults(page, 3) + b.pyrun_faults(page)
         faults += b.contrast_faults(page) + b.overflow_faults(page)
@@ -133,7 +133,7 @@ def test_a_python_that_cannot_start_is_told_in_place(served, fresh):
     assert figure.locator(".st-live-static").is_visible()
 
 
-@sparse(6)
+@sparse(4)
 def test_predictions_are_kept_and_answered(served, fresh, few):
     page, faults = fresh(served, "dark-phone", asked=True)
     paths = having("st-prediction")
@@ -165,7 +165,7 @@ def test_a_prediction_is_taken_in_any_unit_of_its_kind(visit):
     assert not faults
 
 
-@sparse(12)
+@sparse(8)
 def test_without_javascript_the_book_is_plain_text(served, fresh, few):
     page, faults = fresh(served, java_script_enabled=False)
     for path in b.some(b.texts(BUILT), few, "plain"):

@@ -156,9 +156,11 @@ def test_a_fresh_number_becomes_a_span_with_its_derivation(book):
 def test_the_numbers_of_a_drawing_open_as_those_of_the_text(book):
     number = '<text><tspan class="st-q" data-q="{}">21.1 ms</tspan></text>'
     drawn = '<figure class="st-figure st-drawing"><svg>{}</svg></figure>'
-    shown = drawn.format(number.format("decode.t_mem"))
+    way = '<text><a href="../a/b.ipynb">b</a></text>'  # a line that leads to a notebook
+    shown = drawn.format(number.format("decode.t_mem") + way)
     book.write("index.md", f"# Tiny\n\n{shown}\n")
     assert book.build() == []
+    assert '<a href="../a/b.html">b</a>' in book.html()
     found = re.search(r'id="st-quantities">(.*?)</script>', book.html())
     assert set(json.loads(found[1].replace("<\\/", "</"))) == {"decode.t_mem"}
     book.write("index.md", f"# Tiny\n\n{drawn.format(number.format('a.b'))}\n")

@@ -228,7 +228,7 @@ def test_a_planted_peak_is_told():
     assert fact_peaks.verdict(inferred) == "clock inferred"
 
 
-@pytest.mark.rows("key", models.names())
+@pytest.mark.rows("key", models.names(), drawn=20)
 def test_a_model_page_counts_what_the_model_counts(key):
     model = models.get(key)
     page = fact_models.model_page(model)

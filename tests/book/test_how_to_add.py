@@ -20,7 +20,7 @@ from . import shipped
 
 PAGE = tree.ROOT / "book" / "how-to-add.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
-HIDE = shutil.ignore_patterns("__pycache__", "own_prose.txt", "*.safetensors")
+HIDE = shutil.ignore_patterns("own_prose.txt", "*.safetensors")
 LEDGER = "stacklib/evidence/data/claims.csv"
 RECORD = "tests/pages/judged.csv"
 NEEDED = (

@@ -86,7 +86,7 @@ def test_a_message_of_the_package_is_read():
         "there is no section 4.99"
     ]
     assert list(itself.of_string("arXiv 1, section 9.9; GPU Gems 3, chapter 39.")) == []
-    found = [place for place, _ in itself.strings(ROOT)]
+    found = (place for place, _ in itself.strings(ROOT))
     assert any(place.startswith("stacklib/pages/") for place in found)
 
 

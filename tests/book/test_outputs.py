@@ -5,7 +5,6 @@ the guard, in a figure, in a text. In the third digit each is caught; in the fif
 passes where a run made the number, and is caught in a closed form.
 """
 
-import copy
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from _tools import outputs, tree
+from _tools import outputs, said, tree
 from nbformat import v4
 
 from stacklib import plots
@@ -22,7 +21,6 @@ from stacklib.evidence import guard
 from stacklib.plots.marks import axis, cells, chart, dots, line
 from stacklib.quantity import Quantity, chosen, counted, say
 from stacklib.quantity.runs import ran
-from stacklib.quantity.store import load
 
 MASKS = outputs.patterns()
 
@@ -51,29 +49,24 @@ def shown(mime: str) -> Iterator[tuple[str, list[Any], int]]:
                 yield place, stored, i
 
 
-def leaf(of_run: bool) -> Iterator[tuple[str, list[Any], Callable]]:
+def leaf(of_run: bool) -> Iterator[tuple[str, Any, str, Callable]]:
     """A leaf of every derivation that has one, and how a fault is planted in it."""
     for place, stored, at in shown(outputs.NUMBERS):
-        nodes = list(map(json.loads, stored[at]["data"][outputs.NUMBERS]["nodes"]))
-        for i, quantity in enumerate(load(nodes)):
-            small = "si" in nodes[i] and not float(quantity.value).is_integer()
+        cell = said.Cell(place, stored[at]["data"][outputs.NUMBERS])
+        both = cell.nodes, cell.quantities
+        for i, (node, quantity) in enumerate(zip(*both, strict=True)):
+            small = "si" in node and not float(quantity.value).is_integer()
             if small and ran(quantity) == of_run:
 
-                def plant(data: Any, digit: int, i=i, node=nodes[i]) -> None:
+                def plant(copied: Any, digit: int, i=i, node=node) -> None:
                     other = {**node, "si": moved(node["si"], digit)}
-                    data[outputs.NUMBERS]["nodes"][i] = json.dumps(other)
+                    copied["nodes"][i] = json.dumps(other)
 
-                yield (
-                    place,
-                    stored,
-                    lambda copied, digit, at=at, plant=plant: plant(
-                        copied[at]["data"], digit
-                    ),
-                )
+                yield place, stored[at], outputs.NUMBERS, plant
                 break
 
 
-def row(of_run: bool) -> Iterator[tuple[str, list[Any], Callable]]:
+def row(of_run: bool) -> Iterator[tuple[str, Any, str, Callable]]:
     """A number of every table and figure that has one, as the guard knows it."""
     for place, stored, at in shown(guard.MIME):
         rows = stored[at]["data"][guard.MIME]["rows"]
@@ -83,22 +76,23 @@ def row(of_run: bool) -> Iterator[tuple[str, list[Any], Callable]]:
                 if float(first).is_integer() or role.endswith("run") != of_run:
                     continue
 
-                def plant(copied: Any, digit: int, at=at, i=i, column=column) -> None:
-                    cell = copied[at]["data"][guard.MIME]["rows"][i]["values"][column]
+                def plant(copied: Any, digit: int, i=i, column=column) -> None:
+                    cell = copied["rows"][i]["values"][column]
                     if isinstance(cell[0], list):
                         cell = cell[0]
                     cell[0] = moved(cell[0], digit)
 
-                yield place, stored, plant
+                yield place, stored[at], guard.MIME, plant
                 break
 
 
-def judged(stored: list[Any], plant: Callable, digit: int) -> list[str]:
-    """What the comparison says of stored outputs with a fault in them."""
-    faulty = copy.deepcopy(stored)
+def judged(output: Any, mime: str, plant: Callable, digit: int) -> list[str]:
+    """What the comparison says of a stored output with a fault in what it holds."""
+    faulty = json.loads(json.dumps(output["data"][mime]))
     plant(faulty, digit)
-    assert faulty != stored
-    return outputs.differences(faulty, stored, MASKS)
+    assert faulty != output["data"][mime]
+    planted = {**output, "data": {**output["data"], mime: faulty}}
+    return outputs.differences([planted], [output], MASKS)
 
 
 @pytest.mark.parametrize("kind", [leaf, row])
@@ -106,27 +100,30 @@ def judged(stored: list[Any], plant: Callable, digit: int) -> list[str]:
 def test_a_fault_in_a_number_is_caught_in_the_digit_that_counts(kind, of_run):
     found = list(kind(of_run))
     assert len(found) > 50
-    missed = [place for place, stored, plant in found if not judged(stored, plant, 3)]
+    missed = [place for place, *one in found if not judged(*one, 3)]
     assert missed == []
     # What is computed from a run may move some times as far as its part: not the fifth.
-    sixth = {bool(judged(stored, plant, 6)) for _, stored, plant in found}
+    sixth = {bool(judged(*one, 6)) for _, *one in found}
     assert sixth == {not of_run}
+
+
+def turned(said: Any, _: int) -> None:
+    """The last digit of every text of a cell made another."""
+    for one in said["numbers"].values():
+        digits = [i for i, c in enumerate(one["text"]) if c.isdecimal()]
+        if digits:
+            last, text = digits[-1], one["text"]
+            other = str((int(text[last]) + 1) % 10)
+            one["text"] = text[:last] + other + text[last + 1 :]
 
 
 def test_a_fault_in_a_text_is_caught_in_any_digit():
     missed = []
     for place, stored, at in shown(outputs.NUMBERS):
-        faulty = copy.deepcopy(stored)
-        said = faulty[at]["data"][outputs.NUMBERS]["numbers"]
-        for one in said.values():
-            digits = [i for i, c in enumerate(one["text"]) if c.isdecimal()]
-            if digits:
-                last, text = digits[-1], one["text"]
-                other = str((int(text[last]) + 1) % 10)
-                one["text"] = text[:last] + other + text[last + 1 :]
-        if said != stored[at]["data"][outputs.NUMBERS]["numbers"]:
-            faults = outputs.differences(faulty, stored, MASKS)
-            missed += [] if faults else [place]
+        told = stored[at]["data"][outputs.NUMBERS]["numbers"].values()
+        if any(c.isdecimal() for one in told for c in one["text"]):
+            found = judged(stored[at], outputs.NUMBERS, turned, 0)
+            missed += [] if found else [place]
     assert missed == []
 
 

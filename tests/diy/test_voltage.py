@@ -91,9 +91,12 @@ def test_constants_are_the_least_squares_of_their_rows():
 
 
 def test_published_speeds_lie_between_the_ends():
-    """Nine in ten, within two points; the worst curve is a dense model's on a 3090."""
+    """Nine in ten, within two points, but of a board at half of its die's power."""
     inside, worst = [], {}
     for row, share, usual, (low, high) in predicted():
+        if "Max-Q" in row.system:
+            assert share < low - 0.01 and low - share < 0.06
+            continue
         inside.append(min(low, high, usual) - 0.02 <= share <= max(high, usual) + 0.02)
         at = row.subject, row.system, str(row.config["work"])
         worst[at] = max(worst.get(at, 0), abs(usual - share))

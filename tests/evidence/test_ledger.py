@@ -162,13 +162,13 @@ def test_a_pin_without_a_reason_of_its_own_is_refused(reason):
 
 YES_OR_NO = re.compile(r"bool|\(name\)|^(code|version|generation|basis)$|capability")
 COUNTED = re.compile(
-    r"^(.*transistors|1e3 (GPUs|cores|chips)|M chips|GPUs?.*|chips|cores|SMs|TSVs|dies|"
-    r"stacks|tensor cores|schedulers|warps|threads|lanes|ports|switches|layers|experts|"
-    r"all-reduces.*|x \(N-1\) steps|sectors|requests|passes.*|reads|launches|tiles|"
-    r"elements|values|variants|levels|units|ways?|fields|bits?|digits|dim|versions|"
-    r"people|generations|M params|dimensions|steps|engines|ISAs|products|instructions|"
-    r"conflicts|foundries|companies|channels|partitions|tokens|MACs per side|B (params|"
-    r"active)|1e9 params.*)$"
+    r"^(year|.*transistors|1e3 (GPUs|cores|chips)|M chips|GPUs?.*|chips|cores|SMs|"
+    r"TSVs|dies|stacks|tensor cores|schedulers|warps|threads|lanes|ports|switches|"
+    r"layers|experts|all-reduces.*|x \(N-1\) steps|sectors|requests|passes.*|reads|"
+    r"launches|tiles|elements|values|variants|levels|units|ways?|fields|bits?|digits|"
+    r"dim|versions|people|generations|M params|dimensions|steps|engines|ISAs|"
+    r"products|instructions|conflicts|foundries|companies|channels|partitions|tokens|"
+    r"MACs per side|B (params|active)|1e9 params.*)$"
 )
 BOUND = re.compile(
     r"\d\+|\bover\b|\bmore than\b|\bor more\b|\bat least\b|\bup to\b|\bwithin\b",
@@ -206,6 +206,7 @@ def test_a_kind_is_one_that_the_unit_allows():
     [
         ("Six stacks", 6, "stacks", "quantity", "count"),  # 8 for 6 would be close
         ("Six stacks", 6, "stacks", "proposition", "count"),
+        ("Built in 1989", 1989, "year", "quantity", "count"),  # 1991 would reproduce it
         ("Grows as N", 1, "exponent of N", "quantity", "law"),
         ("8 to 9 TB/s", 8, "TB/s", "quantity", "range"),
         ("8 TB/s", 8, "TB/s", "range", "quantity"),

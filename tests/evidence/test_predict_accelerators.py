@@ -15,7 +15,7 @@ ARRAY = "m=64;n=32;k=2048;rows=128;cols=128;dataflow=os"
 
 def test_each_row_is_predicted_or_says_why_not():
     predicted = [o for o in FOUND if o.predicted is not None]
-    assert (len(FOUND), len(predicted)) == (272, 223)
+    assert (len(FOUND), len(predicted)) == (272, 236)
     assert all(o.reason for o in FOUND if o.predicted is None)
 
 
@@ -25,8 +25,8 @@ def test_simulated_products_are_met_exactly():
     assert all(o.predicted == o.row.value for o in array)
 
 
-def test_the_paper_s_rates_are_within_a_tenth_but_two():
-    """Four of the paper's five rows; LSTM1 is of layers that are no squares."""
+def test_the_paper_s_rates_are_within_a_tenth_but_one():
+    """Four of the paper's five rows; LSTM1 takes 1.4 times as long as its tiles."""
     rates = {
         o.row.subject: o.predicted / o.row.value
         for o in FOUND

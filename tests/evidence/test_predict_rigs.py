@@ -45,10 +45,11 @@ def errors(*cell):
     ("cell", "rows", "middle", "ninth"),
     [
         (("decode", "layers"), 75, 0.10, 0.45),
-        (("decode", "one card"), 58, 0.10, 0.40),
-        # one rig of two RTX 3090, all of it told a fifth too fast
-        (("decode", "copies"), 9, 0.22, 0.40),
-        (("decode", "tensors"), 37, 0.18, 0.34),
+        (("decode", "one card"), 59, 0.10, 0.40),
+        (("decode", "copies"), 9, 0.10, 0.20),
+        (("decode", "tensors"), 40, 0.17, 0.34),
+        # a mixture of experts on 192 cores at less than half of what is told
+        (("decode", "processor"), 8, 0.15, 0.50),
         (("prompt", "layers"), 68, 0.22, 0.60),
     ],
 )
@@ -85,7 +86,9 @@ def test_bands_hold_rows_of_others():
 def test_section_9_3_scores_them_as_the_bands_do():
     told = page.scores("split")
     assert sum(one["rows"] for one in told) == page.rows().si - 1  # one of its own kind
-    assert all(one["in the band"] > 0.88 for one in told)
+    *cards, cores = told
+    assert all(one["in the band"] > 0.88 for one in cards)
+    assert cores["in the band"] == 7 / 8  # the band is that of all decodes
     assert page.predicted("J-F224").si == pytest.approx(1.144, abs=0.03)
     assert len(page.scores("card")) == page.RIGS
 
@@ -125,9 +128,9 @@ def test_most_are_predicted_and_each_refusal_says_why():
             refused.add(one.id)
             assert len(str(wrong)) > 12
     rigs = [r for r in rows if r.unit == TOKENS or r.metric == "relative_speed"]
-    lost = [r for r in rigs if r.id in refused]
-    assert len(lost) <= 0.1 * len(rigs)
-    assert len(refused) <= 0.12 * len(rows)
+    asked = [r for r in measurements.public() if r.family == "J" and r.unit == TOKENS]
+    for some in (rows, rigs, asked):
+        assert sum(r.id in refused for r in some) <= 0.1 * len(some)
 
 
 def rig(**told):
@@ -152,6 +155,8 @@ def rig(**told):
         ({"subject": "Llama 9 8B"}, "no shape"),
         ({"subject": "Llama 3 70B F16"}, "does not fit"),
         ({"config": "batch=1;device=CPU"}, "host"),
+        ({"system": "Pi 5 - 8GB (AMD RX 6500 XT)"}, "it says 'rx'"),
+        ({"system": "Pi 5 - 8GB", "config": "batch=1;device=GPU"}, "is the host"),
         ({"config": "batch=1;tp=3;ngpus=3", "software": "vLLM"}, "3"),
         ({"metric": "relative_speed", "unit": "%"}, "power_limit_W"),
     ],

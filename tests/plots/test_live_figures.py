@@ -3,6 +3,7 @@
 import html
 import itertools
 import json
+import random
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from stacklib import plots
 from stacklib.evidence import guard
 
 from ..live_figures import ask, figures, values
+from ..rows import sources
 from ..test_plain_python import PROLOGUE
 
 LIVE = figures()
@@ -69,10 +71,10 @@ def test_the_page_of_every_figure(figure):
     in_the_page(figure)
 
 
-def test_a_figure_is_the_same_whenever_it_is_shown():
-    for figure in LIVE[::8]:
-        again = show.__wrapped__(figure)._repr_mimebundle_()
-        assert again == show(figure)._repr_mimebundle_()
+@pytest.mark.rows("figure", LIVE, drawn=5)
+def test_a_figure_is_the_same_whenever_it_is_shown(figure):
+    again = show.__wrapped__(figure)._repr_mimebundle_()
+    assert again == show(figure)._repr_mimebundle_()
 
 
 def draw(figure, most):
@@ -91,7 +93,7 @@ def draw(figure, most):
         ask(figure.function, figure.controls, **state)
 
 
-@pytest.mark.rows("figure", LIVE, drawn=24)
+@pytest.mark.rows("figure", LIVE, drawn=16)
 def test_ends_and_corners_draw_and_pass_the_guard(figure):
     draw(figure, 3)
 
@@ -120,8 +122,10 @@ except ImportError:
 """
 
 
-def test_the_browser_needs_the_plain_python_core_alone(unpacked):
-    starts = {f.call: {c["name"]: c["value"] for c in f.controls} for f in LIVE}
+def test_the_browser_needs_the_plain_python_core_alone(unpacked, pytestconfig):
+    few = random.Random(sources()).sample(LIVE, len(LIVE) // 3)
+    shown = few if pytestconfig.option.markexpr == "not slow" else LIVE
+    starts = {f.call: {c["name"]: c["value"] for c in f.controls} for f in shown}
     code = PROLOGUE.format(root=unpacked) + BLOCKED
     run = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code],

@@ -17,8 +17,6 @@ from stacklib import models
 from stacklib.quantity import UnknownName, resolve
 from stacklib.quantity.bounds import whole
 
-from .tpu_v1 import APPLICATIONS
-
 CONVENTIONS = ("real", "scale-sim")
 
 
@@ -129,6 +127,38 @@ def conv_to_gemm(
     return Gemm(name, positions, filters // groups, under, groups)
 
 
+@dataclass(frozen=True, slots=True)
+class Application:
+    """One of six that ran on the first TPU.
+
+    N. Jouppi and others, *In-datacenter performance analysis of a tensor processing
+    unit*, ISCA 2017: table 1, sections 4 (fully connected layers of CNN1), 7 (a matrix
+    of LSTM1). Of the others no sizes are given, and each layer is taken as a square.
+    """
+
+    layers: int  # that multiply: fully connected and convolutions
+    weights: float
+    intensity: int  # multiply-adds per byte of weights
+    batch: int
+    known: int = 0  # side of its matrices, where the paper says one
+    trunk: str = ""  # network whose convolutions it has
+    dense: int = 0  # fully connected layers behind that, which hold all other weights
+
+    @property
+    def side(self) -> int:
+        """Of a matrix, were all alike and square."""
+        return self.known or round((self.weights / self.layers) ** 0.5)
+
+
+APPLICATIONS = {
+    "mlp0": Application(5, 20e6, 200, 200),
+    "mlp1": Application(4, 5e6, 168, 168),
+    "lstm0": Application(24, 52e6, 64, 64),
+    "lstm1": Application(37, 34e6, 96, 96, known=600),
+    "cnn0": Application(16, 8e6, 2888, 8),
+    "cnn1": Application(76, 100e6, 1750, 32, trunk="inception-v2", dense=4),
+}
+
 # Input side and channels, filters, kernel, stride, padding, groups.
 Row = tuple[str, int, int, int, int, int, int, int]
 ALEXNET: tuple[Row, ...] = (
@@ -150,12 +180,28 @@ VGG16 = (
     (28, 512, 512, 2),
     (14, 512, 512, 3),
 )
+# Inception V2: of each block the input side, filters of 1 x 1, of 3 x 3 and of two
+# 3 x 3 with what reduces their input, of what follows the pool, and the stride.
+# S. Ioffe and C. Szegedy, *Batch normalization*, 2015, figure 5.
+INCEPTION = (
+    (28, 64, 64, 64, 64, 96, 32, 1),
+    (28, 64, 64, 96, 64, 96, 64, 1),
+    (28, 0, 128, 160, 64, 96, 0, 2),
+    (14, 224, 64, 96, 96, 128, 128, 1),
+    (14, 192, 96, 128, 96, 128, 128, 1),
+    (14, 160, 128, 160, 128, 160, 96, 1),
+    (14, 96, 128, 192, 160, 192, 96, 1),
+    (14, 0, 128, 192, 192, 256, 0, 2),
+    (7, 352, 192, 320, 160, 224, 128, 1),
+    (7, 352, 192, 320, 192, 224, 128, 1),
+)
 # Numbers in and out of the layers behind the convolutions.
 DENSE = {
     "alexnet": ((9216, 4096), (4096, 4096), (4096, 1000)),
     "vgg-16": ((25088, 4096), (4096, 4096), (4096, 1000)),
     "resnet-18": ((512, 1000),),
     "resnet-50": ((2048, 1000),),
+    "inception-v2": ((1024, 1000),),
 }
 
 
@@ -181,6 +227,27 @@ def _resnet(blocks: tuple[int, ...], bottleneck: bool) -> Iterator[Row]:
             came, side = out, after
 
 
+def _inception() -> Iterator[Row]:
+    yield "conv1", 224, 3, 64, 7, 2, 3, 1
+    yield "conv2a", 56, 64, 64, 1, 1, 0, 1
+    yield "conv2b", 56, 64, 192, 3, 1, 1, 1
+    came = 192
+    for at, (side, one, less, three, least, twice, pool, stride) in enumerate(
+        INCEPTION, 3
+    ):
+        after = side // stride
+        if one:
+            yield f"conv{at}one", side, came, one, 1, 1, 0, 1
+        yield f"conv{at}a", side, came, less, 1, 1, 0, 1
+        yield f"conv{at}b", side, less, three, 3, stride, 1, 1
+        yield f"conv{at}c", side, came, least, 1, 1, 0, 1
+        yield f"conv{at}d", side, least, twice, 3, 1, 1, 1
+        yield f"conv{at}e", side, twice, twice, 3, stride, 1, 1
+        if pool:
+            yield f"conv{at}pool", after, came, pool, 1, 1, 0, 1
+        came = one + three + twice + (pool or came)
+
+
 @cache
 def _rows(name: str) -> tuple[Row, ...]:
     if name == "alexnet":
@@ -191,6 +258,8 @@ def _rows(name: str) -> tuple[Row, ...]:
             (f"conv{at}", side, channels, filters, 3, 1, 1, 1)
             for at, (side, channels, filters) in enumerate(layers, 1)
         )
+    if name == "inception-v2":
+        return tuple(_inception())
     if name == "resnet-18":
         return tuple(_resnet((2, 2, 2, 2), False))
     return tuple(_resnet((3, 4, 6, 3), True))
@@ -204,9 +273,9 @@ def network(
     Parameters
     ----------
     name : str
-        ``resnet-18``, ``resnet-50``, ``alexnet``, ``vgg-16``; an application of TPU v1
-        (``mlp0`` to ``cnn1``); or a language model, of which one layer is meant: its
-        matrices, with experts as often as a token passes them.
+        ``resnet-18``, ``resnet-50``, ``alexnet``, ``vgg-16``, ``inception-v2``; an
+        application of TPU v1 (``mlp0`` to ``cnn1``); or a language model, of which one
+        layer is meant: its matrices, with experts as often as a token passes them.
     batch : int, optional
         Images, or tokens that pass the layer. Default 1; for applications of TPU v1
         what its paper gives, and no other.
@@ -242,14 +311,25 @@ def network(
                 f"batch = {batch}: {found} has that of its paper, "
                 f"{APPLICATIONS[found].batch}; leave it out"
             )
-        app = APPLICATIONS[found]
-        return tuple(
-            Gemm(f"layer {at + 1}", app.intensity, app.side, app.side)
-            for at in range(app.layers)
-        )
+        return _application(APPLICATIONS[found], key)
     images = batch or 1
     made = [_convolution(row, images, key) for row in _rows(found)]
     made += [Gemm(f"fc{at}", images, n, k) for at, (k, n) in enumerate(DENSE[found], 1)]
+    return tuple(made)
+
+
+def _application(app: Application, convention: str) -> tuple[Gemm, ...]:
+    """Squares that hold its weights; behind a trunk, those that the trunk leaves."""
+    if not app.trunk:
+        held = app.layers if not app.known else round(app.weights / app.known**2)
+        return tuple(
+            Gemm(f"layer {at}", app.intensity, app.side, app.side)
+            for at in range(1, held + 1)
+        )
+    made = [_convolution(row, app.batch, convention) for row in _rows(app.trunk)]
+    left = app.weights - sum(layer.count * layer.n * layer.k for layer in made)
+    side = round((left / app.dense) ** 0.5)
+    made += [Gemm(f"fc{at}", app.batch, side, side) for at in range(1, app.dense + 1)]
     return tuple(made)
 
 

@@ -1,14 +1,12 @@
-"""The first TPU and its six applications, from what the paper's first table gives.
+"""The first TPU and its six applications, from what its paper says of their layers.
 
-Given are layers, weights, and how often a weight is used once it is there; sizes of
-layers are not, so each is taken as a square. A tile of 256 x 256 weights takes a cycle
-for each vector that passes it, and the next tile comes from DDR3 meanwhile: whichever
-is longer sets the pace (the roofline, in cycles a tile). Shifting a tile in takes 256
-cycles, hidden by a second register unless the array has nothing else to do.
+A tile of 256 x 256 weights takes a cycle for each vector that passes it, and the next
+tile comes from DDR3 meanwhile: whichever is longer sets the pace (the roofline, in
+cycles a tile). Shifting a tile in takes 256 cycles, hidden by a second register unless
+the array has nothing else to do. Two cycles a vector where either operand has 16 bits.
 
-Nothing is fitted. Left out: layers of other sizes than square, fully connected layers
-behind convolutions (the paper's CNN1 has four, which reuse a weight only 32 times),
-16-bit operands, which run at half the rate, dependences between layers, and the host.
+Nothing is fitted. Left out: dependences between layers, cycles without a matrix, and
+the host. The layers are ``network``'s.
 
 Source: N. Jouppi and others, *In-datacenter performance analysis of a tensor processing
 unit*, ISCA 2017, table 1 and section 2.
@@ -20,33 +18,11 @@ from dataclasses import dataclass
 
 from stacklib import hardware
 from stacklib.quantity import Quantity, chosen, resolve
+from stacklib.quantity.bounds import whole
+
+from .network import APPLICATIONS, network
 
 SIDE = 256  # of the matrix unit
-
-
-@dataclass(frozen=True, slots=True)
-class Application:
-    """A row of the paper's table 1."""
-
-    layers: int  # that multiply: fully connected and convolutions
-    weights: float
-    intensity: int  # multiply-adds per byte of weights
-    batch: int
-
-    @property
-    def side(self) -> int:
-        """Of a layer's matrix, were all alike and square."""
-        return round((self.weights / self.layers) ** 0.5)
-
-
-APPLICATIONS = {
-    "mlp0": Application(5, 20e6, 200, 200),
-    "mlp1": Application(4, 5e6, 168, 168),
-    "lstm0": Application(24, 52e6, 64, 64),
-    "lstm1": Application(37, 34e6, 96, 96),
-    "cnn0": Application(16, 8e6, 2888, 8),
-    "cnn1": Application(76, 100e6, 1750, 32),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +38,8 @@ class Outcome:
 
     @property
     def bound(self) -> str:
-        """``compute`` or ``memory``."""
-        return "memory" if self.stalled else "compute"
+        """``compute`` or ``memory``, whichever takes more cycles."""
+        return "compute" if self.active >= self.shifted + self.stalled else "memory"
 
 
 def loading() -> Quantity:
@@ -74,27 +50,32 @@ def loading() -> Quantity:
     return found.named("cycles of a tile's loading")
 
 
-def tpu_v1(name: str) -> Outcome:
+def tpu_v1(name: str, each: int = 1) -> Outcome:
     """An application of the paper on TPU v1.
 
     - ``name``: ``mlp0``, ``mlp1``, ``lstm0``, ``lstm1``, ``cnn0``, ``cnn1``.
-    - raises ``UnknownName`` for another.
+    - ``each``: cycles a vector takes; 2 where one operand has 16 bits, 4 where both.
+    - raises ``UnknownName`` for another, ``ValueError`` for no whole cycles.
     """
+    whole(each=each)
     app = APPLICATIONS[resolve(name, APPLICATIONS, "application", exact=True)]
-    device = hardware.get("tpu_v1")
-    clock = device.tensor_clock.si
-    pace = max(app.intensity, loading().si)
-    idle = pace - app.intensity
-    shift = min(SIDE, idle)
-    tiles = -(-app.side // SIDE)
-    full = (app.side / SIDE / tiles) ** 2
-    cycles = app.layers * tiles**2 * pace
-    active = app.intensity / pace
+    clock, wait = hardware.get("tpu_v1").tensor_clock.si, loading().si
+    active = shifted = stalled = worked = 0.0
+    for layer in network(name):
+        tiles = layer.count * -(-layer.n // SIDE) * -(-layer.k // SIDE)
+        passing = each * layer.m
+        idle = max(0.0, wait - passing)
+        shift = min(SIDE, idle)
+        active += tiles * passing
+        shifted += tiles * shift
+        stalled += tiles * (idle - shift)
+        worked += layer.macs / SIDE**2
+    cycles = active + shifted + stalled
     return Outcome(
-        active,
-        shift / pace,
-        (idle - shift) / pace,
-        active * full,
-        2 * SIDE * SIDE * clock * active * full,
+        active / cycles,
+        shifted / cycles,
+        stalled / cycles,
+        each * worked / cycles,
+        2 * SIDE * SIDE * clock * worked / cycles,
         app.batch * clock / cycles,
     )

@@ -94,7 +94,8 @@ def _tell(rig: Any, found: list[Any], model: str) -> None:
     for at, card in enumerate(rig.hands):
         now, most = (f"PCIe {g} x{n}" for g, n in (card.link, card.most))
         limit = f", {card.limit:.0f} W" if card.limit else ""
-        print(f"card {at}: {card.name}, {now} of {most}{limit}")
+        link = f"{now} of {most}" if card.told else "its link not told"
+        print(f"card {at}: {card.name}, {link}{limit}")
     for one in found:
         print(f"{one.rule}, {one.verdict}: {one.says}")
         print(f"  {one.sum}")

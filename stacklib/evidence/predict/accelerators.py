@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stacklib.accelerators.array.cycles import cycles
-from stacklib.accelerators.array.network import network
-from stacklib.accelerators.array.tpu_v1 import APPLICATIONS, tpu_v1
+from stacklib.accelerators.array.network import APPLICATIONS, network
+from stacklib.accelerators.array.tpu_v1 import tpu_v1
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal, number

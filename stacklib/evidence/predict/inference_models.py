@@ -32,6 +32,7 @@ _SHAPES = {
     "gpt j 6b": (28, 4096, 16, 16, 0, 50400),
     "falcon 180b": (80, 14848, 232, 8, 0, 65024),
     "13b gpt": (40, 5120, 40, 40, 0, 50304),
+    "mistral large": (88, 12288, 96, 8, 28672, 32768),  # its config.json, of 2411
 }
 # What a family of names means, beside the names of releases.
 _MEANT = {
@@ -52,7 +53,7 @@ _MEANT = {
 _BESIDE = re.compile(
     r" (?:instruct|chat|hf|it|awq|gptq|gguf|exl2|unsloth|mlperf|offline|server|"
     r"99(?:.9)?|f16|fp16|bf16|fp8|fp4|nvfp4|mxfp4|i?q\d(?: [01ksmlx]+)*|int4|int8|4bit|"
-    r"8bit|g\d+|v\d\.\d|2507|0528|test|unverified)\b"
+    r"8bit|g\d+|v\d\.\d|2411|2507|0528|test|unverified)\b"
 )
 _QUANT = ("quant", "quantization", "gemm", "dtype", "precision", "weights", "format")
 _FILE = re.compile(r"i?q\d_\w+|fp4|f16|fp8|int\d|awq|gptq|\d ?bits?|ollama")

@@ -174,7 +174,8 @@ def run_of(row: Measurement) -> Run:
     """
     key, many = device_of(row.system)
     device = hardware.get(key)
-    if re.search(r"\bCPU\b", str(row.config.get("device", ""))):
+    host = re.search(r"\bCPU\b", str(row.config.get("device", "")))
+    if host and device.kind != "cpu":
         raise Refusal(f"config device={row.config['device']}: layers ran on the host")
     model = model_named(row.subject)
     kept = kept_in(row, model)

@@ -4,9 +4,10 @@ A row in tokens a second names cards, how many, and the software: llama.cpp and 
 by layers, vLLM and whatever says ``tp`` or ``split=tensors`` by tensors. Links are
 those in the row's words (``link=4x16+4x4``), else the card's own. A row of relative
 speed is ``diy.power``'s, or that of two kinds of link (``link=nvlink vs 4x16+4x16``).
-Software of before 2025 reads the cache for each query head. Refused: layers on the
-host's processor, boards of AMD and Intel on an Arm host, where drivers go through
-Vulkan, and whatever the database does not have.
+Software of before 2025 reads the cache for each query head. A processor without a card
+reads weights at the share of its memory's rate that its cores draw. Refused: layers
+divided between a card and its host, boards of AMD and Intel on an Arm host, where
+drivers go through Vulkan, and whatever the database does not have.
 
 Left out: kernels of 2024 for weights of 16 bits read some 6.8 bytes a cycle and SM and
 no more. Cards with GDDR need less of each SM and do not show it; an A100 and an H100 in
@@ -31,7 +32,8 @@ from stacklib.diy.splits import (
 from stacklib.diy.voltage import power
 from stacklib.hardware import UnknownSpec
 from stacklib.hardware.nvidia_smi import GIB
-from stacklib.quantity import UnknownName
+from stacklib.quantity import UnknownName, quoted
+from stacklib.roofline.bound.decode import decode_step
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates import steady
 from stacklib.serving.estimates.asked import Asked
@@ -46,6 +48,7 @@ from .registry import PREDICTORS, Forecast, Predict
 
 NEW = 2025  # from here on kernels of runners read the cache once for a group of heads
 SHARE, MOST = 0.9, 256.0  # vLLM's ``gpu_memory_utilization`` and ``max_num_seqs``
+CORES = quoted("cpu.drawn").si  # of a memory's rate
 ARM = re.compile(r"\bPi \w+|\bPi\b|HiFive|Thelio Astra|Radxa|Minisforum MS-R1")
 
 
@@ -65,7 +68,10 @@ def regime(row: Measurement) -> tuple[str, ...]:
         return ("link",) if "link" in row.config else ("limit",)
     if row.unit != "tokens/s":
         return ("array",)
-    many = run_of(row).chips
+    run = run_of(row)
+    if run.device.kind == "cpu":
+        return "decode", "processor"
+    many = run.chips
     kind = "prompt" if row.metric.startswith("prefill") else "decode"
     return kind, split_of(row) if many > 1 else "one card"
 
@@ -130,6 +136,8 @@ def _decoding(row: Measurement, run: Run, cards: Cards) -> Any:
 
 def _rig(row: Measurement) -> Predict:
     run, split = run_of(row), split_of(row)
+    if run.device.kind == "cpu":
+        return _processor(row, run)
     if ARM.search(row.system) and run.device.vendor.lower() != "nvidia":
         raise Refusal(f"{run.device.short} on an Arm host: its driver is not modelled")
     copies = run.chips if split == "copies" else 1
@@ -142,6 +150,15 @@ def _rig(row: Measurement) -> Predict:
         limited = power(run.device, watts).speed
     answer = _kind(row, run, cards, given)
     return lambda: Forecast(copies * limited * answer(), "token/s", "memory")
+
+
+def _processor(row: Measurement, run: Run) -> Predict:
+    """Tokens a second of a processor's own cores, which wait for their memory."""
+    if str(row.config.get("device")) != "CPU" or not row.metric.startswith("decode"):
+        raise Refusal(f"{run.device.short} is the host: nothing is known of its card")
+    given = {"on": run.device, "dtype": run.dtype, "context": int(_context(row))}
+    limit = decode_step(run.model, **given).time.si
+    return lambda: Forecast(CORES / limit, "token/s", "memory")
 
 
 def _cards(row: Measurement, run: Run, many: int) -> Cards:
@@ -176,11 +193,16 @@ def _kind(row: Measurement, run: Run, cards: Cards, given: Asked) -> Any:
             return batch / seconds
 
         return together
-    return lambda: _served(row, run, steps[0], len(cards.devices))
+    copies = run.chips // len(cards.devices)
+    return lambda: _served(row, run, steps[0], len(cards.devices), copies)
 
 
-def _served(row: Measurement, run: Run, step: Step, chips: int) -> float:
-    """Tokens a second of as many requests as memory holds."""
+def _served(row: Measurement, run: Run, step: Step, chips: int, copies: int) -> float:
+    """Tokens a second of as many requests as memory holds.
+
+    Copies agree on their tokens before each pass (vLLM, ``set_forward_context``): who
+    has no prompt to read waits for the one that does.
+    """
     prompt, new = run.lengths()
     share = re.search(r"gpu_memory_utilization (0\.\d+)", row.notes)
     frame = step.frame
@@ -189,7 +211,10 @@ def _served(row: Measurement, run: Run, step: Step, chips: int) -> float:
     held = room * chips / steady.request_bytes(step, prompt + new)
     if held < 1:
         raise Refusal(f"not one request of {prompt + new:g} tokens fits")
-    return steady.rate(step, run.load(min(held, said(row, "max_num_seqs") or MOST)))
+    load = run.load(min(held, said(row, "max_num_seqs") or MOST))
+    prompts = steady.most_of(load.batch / load.new, copies)
+    turn = steady.step_time(step, load) + prompts * steady.added(step, load)
+    return load.batch / turn
 
 
 PREDICTORS["J"] = prepare

@@ -246,6 +246,7 @@ def layouts_of(
     if recompute is None and lean and "fsdp" not in text:
         again = ["none", "selective"]
     old = "deepspeed" in text or (recompute == "full" and "megatron" in text)
+    later, overlap = later_of(row), _overlap(row, shape, device)
     for tp, cp, ep, pp, group, zero in _cuts(row, shape, device, chips):
         options = [
             (batch, micro)
@@ -265,10 +266,10 @@ def layouts_of(
                 zero=zero,
                 micro=micro,
                 interleave=v,
-                later=later_of(row),
+                later=later,
                 recompute=r,
                 sequence=tp > 1 and not old,
-                overlap=_overlap(row, shape, device),
+                overlap=overlap,
                 schedule=_schedule(row, pp, batch // (group * micro)),
                 etp=1 if group * cp % ep else first(row, "etp"),
             )

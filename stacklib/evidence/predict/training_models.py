@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from stacklib import models
 from stacklib.interconnect.parallelism.megatron import gpt
@@ -35,7 +35,7 @@ def words(row: Measurement) -> str:
     return f"{row.software};{row.settings};{row.notes}".lower()
 
 
-@lru_cache(maxsize=4096)
+@cache
 def plain(text: str) -> str:
     """A setting's name without case, blanks, hyphens and underscores."""
     return re.sub(r"[\s_-]", "", text.lower())

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 FACTORS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
-KEYS = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))  # added each round
-LOW = np.uint64(0xFFFFFFFF)
+KEYS = (0x9E3779B9, 0xBB67AE85)  # added each round
+LOW = 0xFFFFFFFF
 HALF = np.uint64(32)
 ROUNDS = 10
+MET = 3  # rounds after which each word hangs on both counters
 Words: TypeAlias = NDArray[np.uint64]
 
 
@@ -29,19 +30,32 @@ def philox(seed: int, *counters: Any) -> tuple[Words, Words, Words, Words]:
     """
     if not 0 <= seed < 2**64:
         raise ValueError(f"seed = {seed!r}: from 0 up to 2^64")
-    given = np.broadcast_arrays(*(np.asarray(c, np.uint64) for c in counters))
-    none = np.zeros_like(given[0])
-    a, b, c, d = (*given, none, none, none)[:4]
-    k0, k1 = np.uint64(seed) & LOW, np.uint64(seed >> 32)
-    for _ in range(ROUNDS):
-        first, third = FACTORS[0] * a, FACTORS[1] * c  # words of 32 bits: exact in 64
-        a, b, c, d = (
-            (third >> HALF) ^ b ^ k0,
-            third & LOW,
-            (first >> HALF) ^ d ^ k1,
-            first & LOW,
+    none = np.uint64(0)
+    given = [*(np.asarray(c, np.uint64) for c in counters), none, none, none][:4]
+    shape = np.broadcast_shapes(*(np.shape(word) for word in given))
+    a, b, c, d = given
+    halves = (int(seed & LOW), int(seed >> 32))
+    keys = [
+        tuple(
+            np.uint64((half + n * key) & LOW)
+            for half, key in zip(halves, KEYS, strict=True)
         )
-        k0, k1 = (k0 + KEYS[0]) & LOW, (k1 + KEYS[1]) & LOW
+        for n in range(ROUNDS)
+    ]
+    for k0, k1 in keys[:MET]:
+        first, third = FACTORS[0] * a, FACTORS[1] * c  # words of 32 bits: exact in 64
+        a, b = (third >> HALF) ^ (b ^ k0), third & LOW
+        c, d = (first >> HALF) ^ (d ^ k1), first & LOW
+    a, b, c, d = (np.array(np.broadcast_to(word, shape)) for word in (a, b, c, d))
+    for k0, k1 in keys[MET:]:  # the same, in place
+        first, third = FACTORS[0] * a, FACTORS[1] * c
+        b ^= k0
+        d ^= k1
+        np.bitwise_xor(np.right_shift(third, HALF, out=a), b, out=a)
+        np.bitwise_xor(np.right_shift(first, HALF, out=c), d, out=c)
+        third &= LOW
+        first &= LOW
+        b, d = third, first
     return a, b, c, d
 
 

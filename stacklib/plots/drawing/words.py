@@ -93,11 +93,12 @@ def piece(given: Given) -> str | Shown:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: its pieces, its weight, and the role of its colour."""
+    """One line: its pieces, weight, role of its colour, and a page that it opens."""
 
     pieces: tuple[str | Shown, ...]
     bold: bool = False
     role: str = "ink"
+    to: str = ""
 
     @property
     def text(self) -> str:
@@ -115,17 +116,19 @@ class Line:
     def markup(self, names: Iterable[str]) -> str:
         """SVG inside of a text: each number has its name, by which it opens."""
         given = iter(names)
-        return "".join(
+        found = "".join(
             f'<tspan class="st-q" data-q="{next(given)}">{html.escape(p.text)}</tspan>'
             if isinstance(p, Shown)
             else html.escape(p)
             for p in self.pieces
         )
+        look = 'style="text-decoration: underline"'
+        return f'<a href="{self.to}" {look}>{found}</a>' if self.to else found
 
 
-def line(*given: Given, bold: bool = False, role: str = "ink") -> Line:
-    """A line of words and quantities."""
-    return Line(tuple(map(piece, given)), bold, role)
+def line(*given: Given, bold: bool = False, role: str = "ink", to: str = "") -> Line:
+    """A line of words and quantities; ``to``: a notebook that it leads to."""
+    return Line(tuple(map(piece, given)), bold, role, to)
 
 
 def lines(label: Label | Iterable[Label | Line] | Line | None) -> tuple[Line, ...]:

@@ -66,7 +66,9 @@ class Served:
 @lru_cache(maxsize=64)
 def _law(keys: Any, gap: float | None, factor: float) -> Estimated:
     """One law of a step: what it has asked once it need not ask again."""
-    return Estimated(keys[0].value, gap, factor)
+    if factor != 1:
+        return _law(keys, gap, 1.0).times(factor)
+    return Estimated(keys[0].value, gap)
 
 
 def served(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -162,13 +163,21 @@ class Estimated(ByBlocks):
     - ``gap``: seconds of the host in each step, in place of the estimate's
     """
 
-    def __init__(self, step: Step, gap: float | None = None, factor: float = 1.0):
-        super().__init__(factor)
+    def __init__(self, step: Step, gap: float | None = None):
+        super().__init__()
         self.step = step
         self.host = losses.pause(step.frame.model.layers) if gap is None else gap
         self._knots: dict[tuple[str, int], float] = {}
         self._whole: dict[int, float] = {}
         self._rows: dict[tuple[int, int], float] = {}
+        self._cache: dict[tuple[int, int], float] = {}
+        self._prompts = {0: 0.0}
+
+    def times(self, factor: float) -> Estimated:
+        """Steps so many times as long; what one has asked the other need not."""
+        other = copy(self)
+        other.factor, other._alone = factor, {}
+        return other
 
     def seconds(self, work: Work) -> float:
         """As of `ByBlocks`."""
@@ -178,22 +187,26 @@ class Estimated(ByBlocks):
         """Seconds of attention."""
         seconds = 0.0
         if many := work.decodes:
-            mean = float(READ * (-(-work.context // (READ * many)) or 1))
-            seconds = float(self.step.attention(float(many), mean))
+            full = -(-work.context // (READ * many)) or 1
+            found = self._cache.get((many, full))
+            if found is None:
+                found = float(self.step.attention(float(many), float(READ * full)))
+                self._cache[many, full] = found
+            seconds = found
         for start, end in work.pieces:
             seconds += self._prompt(end) - self._prompt(start)
         return seconds
 
     def _prompt(self, tokens: int) -> float:
         """Attention over a prompt: what a token takes grows with its length."""
-        if not tokens:
-            return 0.0
-        low = 1 << (tokens.bit_length() - 1)
-        each = self._attended(low) / low
-        if low != tokens:
-            up = self._attended(2 * low) / (2 * low)
-            each += (tokens - low) / low * (up - each)
-        return each * tokens
+        if (found := self._prompts.get(tokens)) is None:
+            low = 1 << (tokens.bit_length() - 1)
+            each = self._attended(low) / low
+            if low != tokens:
+                up = self._attended(2 * low) / (2 * low)
+                each += (tokens - low) / low * (up - each)
+            found = self._prompts[tokens] = each * tokens
+        return found
 
     def _attended(self, tokens: int) -> float:
         found = self._whole.get(tokens)

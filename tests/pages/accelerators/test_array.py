@@ -5,7 +5,7 @@ import pytest
 from stacklib.accelerators import SystolicArray, cycles
 from stacklib.accelerators.rtl import gates
 from stacklib.pages.accelerators import array as page
-from stacklib.pages.accelerators.array import drawings, live
+from stacklib.pages.accelerators.array import drawings, first_tpu, live
 from stacklib.plots import spec
 
 from ...live_figures import ask
@@ -107,3 +107,14 @@ def test_printed_sides_and_peaks_give_whole_arrays_or_impossible_clocks():
             assert many == pytest.approx(round(many), rel=0.01)
         else:
             assert row["clock"].si > 3.4e9  # the fastest that is printed is 1.75 GHz
+
+
+def test_the_paper_s_counters_say_how_long_a_tile_works():
+    """133 cycles for 64 vectors: two a vector, as with an operand of 16 bits."""
+    assert first_tpu.working("lstm0").si == pytest.approx(2 * 64, rel=0.05)
+    ours, published = first_tpu.batch_times()
+    assert ours.si == pytest.approx(published.si, rel=0.05)
+    assert first_tpu.by_counters().si == pytest.approx(20.5e12, rel=0.02)
+    rows = {row["application"]: row for row in first_tpu.applications()}
+    assert rows["LSTM0"]["published rate"].to("TOP/s").value == 3.7
+    assert rows["CNN0"]["published waiting"] is None

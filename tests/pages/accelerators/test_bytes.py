@@ -76,3 +76,11 @@ def test_what_is_said_of_the_token_and_the_chip():
     assert page.claims.capacity().to("GB").value == 144
     assert page.claims.bandwidth().to("TB/s").value == pytest.approx(1.92)
     assert page.picture().si == 4 * 4 * 2
+
+
+def test_all_places_asking_all_features_is_what_no_car_has_time_for():
+    each = 1600 * (2 * 256 + 256)
+    assert page.asked().si == 243 * 243 * 25 * each
+    assert page.asked("near").si / page.asked().si == pytest.approx(3.3**3, rel=0.05)
+    assert page.asking("ai4").si == pytest.approx(2 * page.asked().si / 50e12)
+    assert page.asking("ai5").si * 8 == pytest.approx(page.asking("ai4").si)

@@ -58,5 +58,6 @@ def test_drawing_and_figure_hold_the_same_lines():
     assert len(spec["marks"]) == 1 + len(figures.LIVES)
 
 
-def test_the_claim_is_judged_by_what_decode_allows():
-    assert pages.judge("sohu-20x").verdict == "wrong"
+def test_the_claim_is_its_makers_and_nobody_has_measured_it():
+    found = pages.judge("sohu-20x")
+    assert found.verdict == "cited" and "nobody else has measured" in found.why

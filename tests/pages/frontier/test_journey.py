@@ -8,6 +8,7 @@ from _tools import tree
 from stacklib import serving
 from stacklib.frontier import joules, meters
 from stacklib.pages import chain
+from stacklib.pages.chain.bars import ROLES
 from stacklib.pages.frontier import journey as page
 from stacklib.pages.frontier.journey import drawings, figures, live
 from stacklib.pages.serving import journey as street
@@ -72,6 +73,9 @@ def test_published_runs_are_of_four_kinds(monkeypatch):
 def test_the_drawing_names_the_gap():
     told = drawings.three_currencies().html
     assert "33.7 J to 53.7 J" in told and "no price quoted" in told
+    ways = re.findall(r'<a href="../([^"]+).ipynb"[^>]*>([^<]+)</a>', told)
+    opens = {(e.section, ROLES[e.name][0]) for e in page.timed() if e.section}
+    assert set(ways) == opens  # each bar's name leads to the section that owns it
 
 
 @pytest.mark.parametrize("place", range(3))

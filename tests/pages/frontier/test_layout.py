@@ -76,8 +76,8 @@ def test_the_drawing_and_every_choice():
     [
         ("respin-cost", "depends"),
         ("respin-delay", "open"),
-        ("eda-fab-time", "cited"),
-        ("eda-metal-layers", "true"),
+        ("eda-fab-time", "close"),
+        ("eda-metal-layers", "depends"),
         ("dsoai-speedup", "wrong"),
         ("perf-team-cost", "open"),
     ],

@@ -70,12 +70,12 @@ def test_drawing_and_figure_have_both():
 
 JUDGED = [
     ("rubin-six-chips", "reproduced"),
-    ("rubin-10x-token-cost", "wrong"),
+    ("rubin-10x-token-cost", "cited"),
     ("rubin-4x-fewer-gpus", "close"),
     ("hw-gen-5-10x", "wrong"),
-    ("nvidia-yearly-arch", "right if"),
+    ("nvidia-yearly-arch", "wrong"),
     ("single-chip-never-10x", "depends"),
-    ("hopper-blackwell-30x", "wrong"),
+    ("hopper-blackwell-30x", "conflict"),
     ("chip-3-5x", "close"),
     ("architecture-gain", "open"),
     ("v4-ascend-day0", "cited"),

@@ -66,12 +66,12 @@ def test_the_token_and_its_campus():
 
 def test_claims_are_judged():
     for id, verdict in {
-        "eda-tam-2035": "conflict",
+        "eda-tam-2035": "wrong",
         "cadence-revenue-growth": "agrees with its source",
         "table-rental-h100": "close",
         "openai-cerebras-deal": "cited",
         "agentic-cpu-per-gw": "cited",
-        "openai-trainium-138b": "conflict",
+        "openai-trainium-138b": "reproduced",
         "gw-campus": "false",
         "eda-duopoly-share": "close",
     }.items():

@@ -108,7 +108,7 @@ def test_a_further_switch_is_its_pipeline_and_its_cable():
 
 
 def test_claims():
-    assert claims.hop().verdict == "cited"
+    assert claims.hop().computed.si > 100e-9
     assert claims.host_to_host().verdict == "depends"
     assert 0.5e-6 < claims.ethernet().computed.si < 1e-6
 

@@ -1,5 +1,6 @@
 """Drawings of single pages hold what the finished ones do, each by name."""
 
+import html
 import re
 from functools import cache, partial
 
@@ -19,9 +20,11 @@ def made(name):
     return MADE[name]()
 
 
-@pytest.mark.rows("name", MINE)
-def test_a_drawing_is_clean_on_both_canvases(name):
+@pytest.mark.rows("name", MINE, drawn=50)
+def test_a_drawing_is_clean_and_what_its_captions_name_has_a_line(name):
+    """Its notebook refuses one that is not clean, wherever it is shown."""
     drawing = made(name)
+    assert list(unlinked(drawing)) == []
     for _, sheets in drawing.frames:
         for sheet in sheets:
             wide = picture.WIDTH[sheet.narrow]
@@ -64,11 +67,6 @@ def closes(arrows):
     return False
 
 
-@pytest.mark.rows("name", MINE)
-def test_what_a_caption_names_has_a_line(name):
-    assert list(unlinked(made(name))) == []
-
-
 def test_a_link_that_is_not_drawn_is_found():
     boxes = [d.Box(name, grow=0) for name in "abcd"]
     row = d.right_of(*boxes, gap=30)
@@ -83,21 +81,29 @@ def test_a_link_that_is_not_drawn_is_found():
     assert not list(unlinked(d.draw(ring, name="planted", title="Around the ring.")))
 
 
-@pytest.mark.rows("name", MINE, drawn=20)
+@pytest.mark.rows("name", MINE, drawn=10)
 def test_a_drawing_is_the_same_whenever_it_is_drawn(name):
     assert MADE[name]().digest == made(name).digest
 
 
+@pytest.mark.slow
 def test_no_two_have_one_name():
+    """All are made for it. Of two with numbers, the book refuses the second's."""
     names = [made(name).name for name in MADE]
     assert len(names) == len(set(names))
 
 
-def test_the_contact_sheet_has_them_all_and_none_is_large(tmp_path, monkeypatch):
-    again = [(name, partial(made, name)) for name in MADE]
-    monkeypatch.setattr(drawn, "drawings", lambda: again)
+@pytest.mark.rows("name", list(MADE), drawn=20)
+def test_a_drawings_card_holds_it_and_is_not_large(name):
+    """Its notebook draws it as well: here it is written as the contact sheet has it."""
+    card = drawn.card(name, made(name))
+    assert made(name).title in html.unescape(card)
+    assert len(card) < 90_000 or name not in MINE
+
+
+def test_the_contact_sheet_has_them_all(tmp_path, monkeypatch):
+    few = [(name, partial(made, name)) for name in list(MADE)[::40]]
+    monkeypatch.setattr(drawn, "drawings", lambda: few)
     assert drawn.main(tmp_path / "drawings.html") == 0
-    text = (tmp_path / "drawings.html").read_text("utf-8")
-    sections = text.split("<section>")[1:]
-    for name, section in zip(MADE, sections, strict=True):
-        assert len(section) < 90_000 or name not in MINE, name
+    sections = (tmp_path / "drawings.html").read_text("utf-8").split("<section>")[1:]
+    assert [s.split("</h2>")[0] for s in sections] == [f"<h2>{n}" for n, _ in few]

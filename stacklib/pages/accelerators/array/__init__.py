@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from stacklib import hardware
 from stacklib.accelerators.array.cycles import cycles, folds, sram_reads, utilisation
 from stacklib.accelerators.array.network import Gemm, network
-from stacklib.accelerators.array.tpu_v1 import APPLICATIONS, tpu_v1
 from stacklib.quantity import (
     Quantity,
     chosen,
@@ -19,7 +18,7 @@ from stacklib.quantity import (
     recorded,
 )
 
-from ...figures_of import measured, rows
+from ...figures_of import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,44 +157,6 @@ def generations() -> list[dict[str, Any]]:
                 "arrays": many.named(f"arrays, {chip.short}"),
                 "clock": clock.named(f"clock, {chip.short}"),
                 "clock printed": "no" if number else "yes",
-            }
-        )
-    return found
-
-
-# -- TPU v1 ----------------------------------------------------------------------------
-
-PUBLISHED = {
-    "mlp0": ("J-0309", "J-0310"),
-    "mlp1": ("J-0313", "J-0314"),
-    "lstm0": ("", "J-0318"),
-    "lstm1": ("J-0321", "J-0322"),
-    "cnn0": ("J-0325", "J-0326"),
-    "cnn1": ("", "J-0330"),
-}
-
-
-def foretold(name: str, what: str, unit: str) -> Quantity:
-    """What the tiles and the memory of TPU v1 make of an application."""
-    label = f"{name.upper()}, {what}"
-    return counted(tpu_v1, name, take=what, unit=unit, label=label, family="J")
-
-
-def applications() -> list[dict[str, Any]]:
-    """The paper's six: how often a weight is used, rate and share of cycles."""
-    found = []
-    for name, (rate, active) in PUBLISHED.items():
-        told = measured(active).to("%")
-        found.append(
-            {
-                "application": name.upper(),
-                "uses of a weight": chosen(
-                    APPLICATIONS[name].intensity, label=f"{name}, uses of a weight"
-                ),
-                "rate": foretold(name, "rate", "OP/s").to("TOP/s"),
-                "published rate": measured(rate) if rate else None,
-                "active": foretold(name, "active", "").to("%"),
-                "published active": told,
             }
         )
     return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stacklib import models
-from stacklib.accelerators.products import byte_matmul
+from stacklib import hardware, models
+from stacklib.accelerators.products import byte_matmul, voxels
 from stacklib.accelerators.products.demosaic import (
     KERNELS,
     SAMPLE_BITS,
@@ -11,7 +11,7 @@ from stacklib.accelerators.products.demosaic import (
     squares,
 )
 from stacklib.pages.accelerators.bytes import claims
-from stacklib.quantity import Quantity, ceil, chosen, counted, recorded
+from stacklib.quantity import Quantity, ceil, chosen, counted, one_of, quoted, recorded
 from stacklib.quantizers import Format, LogFormat
 from stacklib.quantizers.scheme import fact
 
@@ -178,3 +178,40 @@ def demosaiced() -> int:
     ):
         raise ValueError("the planes differ from those of wide arithmetic")
     return byte_matmul.byte_split_matmul(samples, kernels).multiplies // len(samples)
+
+
+# -- places that ask -------------------------------------------------------------------
+
+BOX = {"length": 80, "width": 80, "height": 8}  # around the car, metres, supposed
+
+
+def box(way: str) -> Quantity:
+    """A side of the space that is asked about."""
+    return chosen(BOX[way], "m", label=f"{way} of the space around a car")
+
+
+def queries(size: str = "side") -> Quantity:
+    """Voxels of that space, at a side that Tesla's application names."""
+    side = quoted(f"tesla_voxel.{size}").to("m")
+    return counted(voxels.voxels, *map(box, BOX), side, label=f"voxels, {size}")
+
+
+def features() -> Quantity:
+    """Features of all cameras."""
+    return (quoted("tesla_day.rows") * quoted("tesla_day.columns")).named("features")
+
+
+def asked(size: str = "side") -> Quantity:
+    """Products of bytes if every voxel asks every feature."""
+    deep = quoted("tesla_day.channels")
+    given = queries(size), features(), deep, deep
+    return counted(voxels.voxel_products, *given, label=f"products of bytes, {size}")
+
+
+def asking(chip: str = "ai4", size: str = "side") -> Quantity:
+    """Time of those at the peak of AI4, or at AI5's as a multiple of it."""
+    peak = hardware.get("tesla-ai4").peak("int8").across(1)
+    if chip == "ai5":
+        peak = peak * quoted("ai5.compute")
+    done = (2 * asked(size) * one_of("OP")).retag("dense").retag("per_chip")
+    return (done / peak).named(f"time of all queries, {chip.upper()}, {size}")

@@ -197,6 +197,7 @@ def softmax() -> Finding:
 def engine() -> Finding:
     """A patent application."""
     return Finding.cited(
-        "Source: US 2026/0017019 A1, Tesla: logarithms pass the multipliers of bytes, "
-        "and the exponential is taken in wider arithmetic."
+        "Source: US 2026/0017019 A1, Tesla, and b-lab.team, 18 January 2026, on it: "
+        "logarithms pass the multipliers of bytes, and the exponential is restored "
+        "from them in the precision of 32 bits."
     )

@@ -27,6 +27,15 @@ def sets() -> Finding:
     )
 
 
+@claim("hexagon-isa-counts")
+def instructions() -> Finding:
+    """Three counts of one document, and no other that has them."""
+    return Finding.open(
+        "No document of its maker that we could read has these counts. To settle it: "
+        "one that prints all three."
+    )
+
+
 @claim("hexagon-365x", right_if="one of its threads is the vector unit")
 def gap() -> Finding:
     """The matrix unit over all vector threads, and over one, as it was measured."""

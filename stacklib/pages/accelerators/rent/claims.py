@@ -58,8 +58,9 @@ def wafer_peak() -> Finding:
     return Finding(
         device.peak("fp16"),
         then=device.peak("fp16", sparse=True),
-        why="A core does eight multiplications and additions a cycle. The headline is "
-        "eight times that, for weights of which seven in eight are zero.",
+        why="A core does eight multiplications and additions a cycle (Next Platform, "
+        "March 2024). The headline is eight times that, for weights of which seven in "
+        "eight are zero: its maker's sheet, as yobitel.com has it, calls it sparse.",
     )
 
 
@@ -143,7 +144,8 @@ def rainier() -> Finding:
 def million() -> Finding:
     """A statement of the user."""
     return Finding.cited(
-        "Source: Semafor, 29 October 2025: Claude runs on one million Trainium2."
+        "Source: Anthropic on its agreement with Amazon, 20 April 2026: over one "
+        "million Trainium2 train and serve Claude. Semafor had a million in October."
     )
 
 

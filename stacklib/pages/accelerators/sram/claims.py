@@ -3,7 +3,7 @@
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.pages.accelerators import sram as page
-from stacklib.quantity import Quantity
+from stacklib.quantity import Quantity, quoted
 
 RACK, OTHER = "groq3_lp30", page.GPU
 
@@ -73,8 +73,18 @@ def rack_over() -> Finding:
     )
 
 
-@claim("groq-ttft")
 @claim("groq-decode-rate")
+def third() -> Finding:
+    """The document's own division; nobody has published a run of the third."""
+    return Finding(
+        quoted("groq3.tokens") / quoted("groq3.seconds"),
+        why=f"{page.published(page.FIRST).text()} are the first generation's, of Llama "
+        f"2 70B ({page.document(page.FIRST)}). The roof of the third for one reader of "
+        f"such a model is {page.rate(page.NEW).text()}.",
+    )
+
+
+@claim("groq-ttft")
 def served() -> Finding:
     """A published run of the first generation."""
     return Finding.cited(

@@ -84,12 +84,11 @@ def cost() -> Finding:
 
 @claim("anna-1989")
 def anna() -> Finding:
-    """A paper's date."""
-    return Finding.cited(
-        "Source: Boser et al., An analog neural network processor with programmable "
-        "topology, IEEE Journal of Solid-State Circuits 26(12), 1991: weights of six "
-        "bits, digits read. The chip was first published then; the network that it ran "
-        "is from 1989."
+    """When the chip was published."""
+    return Finding(
+        quoted("anna.year"),
+        why="Boser et al. published it in December 1991: weights of six bits, digits "
+        "read. The network that it ran is from 1989.",
     )
 
 

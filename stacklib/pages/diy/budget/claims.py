@@ -44,13 +44,16 @@ def fine_tunes() -> Finding:
 
 @claim("h100-cheaper-per-gb")
 def cheaper() -> Finding:
-    """The lowest quote of one beside the highest of the other."""
-    least, most = (
-        page.a_gigabyte("h100_sxm", "used").low,
-        page.a_gigabyte("a100_sxm_80gb", "used").high,
-    )
-    return Finding.false(
+    """The lowest quote of one beside the highest of the other, bought and rented."""
+
+    new, old = "h100_sxm", "a100_sxm_80gb"
+    least, most = page.a_gigabyte(new, "used").low, page.a_gigabyte(old, "used").high
+    rent, dearest = page.price(new, "cloud").low, page.price(old, "cloud").high
+    return Finding.depends(
+        "they are rented, and not from the same house",
+        f"Both hold as much. An H100 is let for {rent:.3 USD/h} at the least and an "
+        f"A100 for {dearest:.3 USD/h} at the most, by the prices of 2025 and 2026. "
         f"Used, an H100 costs {least.text()} at the least and an A100 {most.text()} at "
-        "the most, by the prices of 2026; both hold as much.",
-        computed=(least / most).named("a GB of H100 over A100"),
+        "the most.",
+        computed=(rent / dearest).named("a GB of H100 over A100, rented"),
     )

@@ -30,12 +30,14 @@ def total() -> Finding:
 
 @claim("build-power-1500")
 def power() -> Finding:
-    """What all of it draws at the wall, where a machine draws."""
+    """What its makers print for cards and processor, which are what it counts."""
+    cards = page.fact("rtx_5090", "power").across(2)
     why = (
-        f"At the wall. Cards and processor alone take {page.core().text()}; with fans, "
-        f"drives, board and memory the supply gives {page.need('supply').text()}."
+        "Cards and processor, as their makers rate them. With fans, drives, board and "
+        f"memory the supply gives {page.need('supply').text()}, and the wall "
+        f"{page.need('circuit').text()}."
     )
-    return Finding(page.need("circuit"), why=why)
+    return Finding(cards + page.fact("7960x", "power"), why=why)
 
 
 @claim("build-psu-1600")
@@ -50,10 +52,14 @@ def supply() -> Finding:
     )
 
 
-@claim("nvlink-bridge-unifies", right_if="the program splits its model over both")
+@claim("nvlink-bridge-unifies")
 def bridged() -> Finding:
-    """What one allocation gets, and what both cards hold."""
-    one = page.fact("rtx_3090", "memory")
-    both = one.across(2).named("memory of both")
-    why = "A bridge lets a card read the other's memory. No allocation spans both."
-    return Finding(one, then=both, why=why)
+    """What one allocation gets; both cards hold as much again."""
+    return Finding(
+        page.fact("rtx_3090", "memory"),
+        why="A bridge lets a card read the other's memory. No allocation spans both: "
+        "the program has to split its model, and it can do so without a bridge.",
+        convention="per pair",
+        stated="NVIDIA's announcement of the RTX A6000 in October 2020, two of 48 GB "
+        "on a bridge for 96 GB in all,",
+    )

@@ -181,6 +181,7 @@ KINDS = {
     "decode/tensors": "a token, by tensors",
     "decode/copies": "a token, copies",
     "prompt/layers": "a prompt, by layers",
+    "decode/processor": "a token, no card",
 }
 
 

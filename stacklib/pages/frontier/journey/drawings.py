@@ -104,8 +104,9 @@ def _machine(key: str) -> d.Node:
     return d.below(*rows, gap=8)
 
 
-def _row(name: str, three: list[Any]) -> d.Node:
-    words = d.Words(d.line(name), align="start")
+def _row(name: str, three: list[Any], section: str = "") -> d.Node:
+    to = f"../{section}.ipynb" if section else ""
+    words = d.Words(d.line(name, to=to), align="start")
     wide = d.right_of(words, *three, gap=12, even=True)
     own = d.right_of(*three, gap=8, even=True)
     return d.Either(wide, d.below(words, own, gap=2) if name else own)
@@ -128,7 +129,7 @@ def _line(event: Event, at: list[float], key: str) -> d.Node:
         three.append(Fall(f"dollars of {name}", at[2], *shares, told, role))
     for i, one in enumerate(three):
         at[i] += one.high
-    return _row(name, three + [d.Nothing()] * (3 - len(three)))
+    return _row(name, three + [d.Nothing()] * (3 - len(three)), event.section)
 
 
 def _shares(of: Span, whole: Quantity) -> tuple[float, float]:

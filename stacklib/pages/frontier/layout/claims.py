@@ -5,7 +5,7 @@ from stacklib.cost.spans import span
 from stacklib.evidence import Finding, claim
 from stacklib.frontier import respins
 from stacklib.pages.figures_of import claimed
-from stacklib.quantity import quoted
+from stacklib.quantity import chosen, one_of, quoted
 
 
 @claim("respin-cost")
@@ -31,23 +31,38 @@ def delay() -> Finding:
     )
 
 
+@claim("eda-design-time")
+def designed() -> Finding:
+    """Neither where it begins nor where it ends is said."""
+    return Finding.open(
+        "It is not said whether design is part of it; the same text has three to four "
+        "months for the fab alone. To settle it: of one chip, the dates of its "
+        "architecture, its tape-out and its first sale."
+    )
+
+
 @claim("eda-fab-time")
 def fab() -> Finding:
-    """Days of a layer, and how many layers there are."""
-    return Finding.cited(
-        "Source: SemiEngineering, Battling Fab Cycle Times, as quoted on "
-        "hotcopper.co.nz: a fab takes 1 to 1.5 days for a layer, and a 5 nm process "
-        "could have a hundred of them."
+    """Days that a wafer took at 7 nm, and what was expected at 5."""
+    month = one_of("year") / chosen(12, label="months of a year")
+    low, high = (quoted(f"fab_cycle.days_{end}") / month for end in ("low", "high"))
+    return Finding(
+        low.named("months at 7 nm"),
+        to=high.named("months at 5 nm"),
+        why="SemiEngineering's days, at one for each mask layer; on average a fab took "
+        "up to half a day more.",
     )
 
 
 @claim("eda-metal-layers")
 def stacked() -> Finding:
-    """A process whose layers its maker's slides list."""
-    return Finding.true(
-        "A lower bound, and one: seventeen in Intel 7 and eighteen in Intel 4. Source: "
-        "WikiChip Fuse, A look at Intel 4 process technology, June 2022, page 3 (read "
-        "2026-11-29, secondary)."
+    """Two processes whose layers their makers list, and one that has few."""
+    return Finding.depends(
+        "a process of the leading edge is meant",
+        "Intel 7 has seventeen and Intel 4 eighteen; SkyWater's process of 130 nm, in "
+        "which chips are made as well, has five. Source: WikiChip Fuse, A look at "
+        "Intel 4 process technology, June 2022, page 3 (read 2026-11-29, secondary); "
+        "the documentation of SkyWater's open PDK.",
     )
 
 

@@ -38,11 +38,12 @@ def hundred() -> Finding:
 
 @claim("codesign-leapfrog-8-to-100")
 def leap() -> Finding:
-    """Together over multiplied, where every point of a space was asked."""
-    return Finding(
-        page.found("ratio"),
-        why="Of a layer of experts over tile, format, experts and network. A larger "
-        "leap needs layers that are each of little use alone.",
+    """One space, where every point was asked, refutes no other."""
+    return Finding.open(
+        "No system is named. For a layer of experts over tile, format, experts and "
+        f"network, together is {page.found('ratio').text(digits=3)} times the product; "
+        "a larger leap needs layers that are each of little use alone. To settle it: "
+        "one system's gains, each alone and all together, from one start."
     )
 
 

@@ -67,11 +67,10 @@ def gross() -> Finding:
 
 @claim("skhynix-more-profit")
 def more() -> Finding:
-    """Margin times sales of both, in the quarter of the margins and in the next."""
-    return Finding.depends(
-        "the first quarter of 2026 is meant",
+    """Margin times sales of both, in the quarter of the margins."""
+    return Finding.false(
         "In the quarter whose margins the document prints, the higher margin was on "
-        "fewer sales and the smaller profit. A quarter later memory's was "
+        "fewer sales and the smaller profit. Only a quarter later was memory's "
         f"{page.profits_later().text(digits=3)} times the foundry's. Neither "
         "reports what of it comes from AI.",
         computed=deals.profits(),

@@ -129,8 +129,7 @@ def limit() -> Finding:
         why=f"A stack covers room for {room.text(digits=2)} bumps and has "
         f"{(pins / chip.memory_stacks).text(digits=4)} data pins; the bumps "
         "bind only the strip along the edge. From HBM3 to HBM3E the rate of a "
-        "pin rose and the pitch did not. The pitch itself is quoted at "
-        f"{pitch.text()}, from memory.",
+        f"pin rose and the pitch, quoted at {pitch.text()}, did not.",
     )
 
 
@@ -146,9 +145,10 @@ def rubin_bonds() -> Finding:
 
 @claim("interposer-thin-100um")
 def thin() -> Finding:
-    """As TSMC's papers have it."""
+    """As a maker and a handbook print it."""
     return Finding.cited(
-        "Source: TSMC's papers on CoWoS at ECTC: vias through about 100 µm of silicon."
+        "Source: Samsung, I-Cube4, May 2021: a silicon interposer of around 100 µm. "
+        "Chip Foundry Services, Silicon interposer: 65 to 100 µm after thinning."
     )
 
 
@@ -220,10 +220,11 @@ def package_value() -> Finding:
 
 @claim("cowos-capacity-growth")
 def capacity() -> Finding:
-    """The end of 2026, from the least to the most that is reported."""
+    """A forecast, and how far forecasts of the same months lie apart."""
     late, early = (cost.fact("capacity", f"cowos_{year}") for year in (2026, 2024))
-    return Finding(
-        late.low,
-        to=late.high,
-        why=f"2024 had {early.low.text()} wafers a month.",
+    return Finding.cited(
+        "Source: TrendForce News, 2025-12-08, after Commercial Times: as many as "
+        "120,000 to 130,000 wafers a month at the end of 2026. Banks and the press "
+        f"say {late.low.text()} to {late.high.text()}; for 2024 TrendForce has "
+        f"{early.low.text()}."
     )

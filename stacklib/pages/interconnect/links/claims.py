@@ -3,7 +3,7 @@
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.hardware.links import Link
-from stacklib.quantity import Quantity, one_of
+from stacklib.quantity import Quantity, one_of, quoted
 
 SHEET = "NVIDIA, GB200 NVL72 data sheet"
 BOTH = "bidirectional"
@@ -56,7 +56,7 @@ def ndr() -> Finding:
         why="NDR is four lanes of 100 Gbit/s. Four of 200 are XDR; a cage of an NDR "
         "switch holds two ports.",
         convention="per pair",
-        stated="NVIDIA's Quantum-2 QM9700 data sheet: two ports in a cage",
+        stated="NVIDIA's order list of MCP7Y00 cables, twin port NDR 800Gb/s,",
     )
 
 
@@ -189,13 +189,12 @@ def steps() -> Finding:
 
 @claim("rack-boundary-drop-18x-002")
 def cliff() -> Finding:
-    """Like for like: a port of 800 Gbit/s."""
+    """Like for like, with the port that B200 systems have."""
     return Finding(
-        drop("nvlink5", "ib_xdr"),
-        convention="both directions",
-        stated="NVIDIA's NVLink page, with 1,800 GB/s a GPU,",
-        why="One direction on both sides. The claim sets both directions of NVLink "
-        "over one of a port of 800 Gbit/s.",
+        drop("nvlink5", "ib_ndr"),
+        why="One direction on both sides, over the port of 400 Gbit/s of B200 systems: "
+        "in both directions it has the 100 GB/s of the claim. Over one of 800, as B300 "
+        f"systems have, it is {drop('nvlink5', 'ib_xdr').text()}.",
     )
 
 
@@ -203,10 +202,11 @@ def cliff() -> Finding:
 def sides() -> Finding:
     """The same two figures, without their quotient."""
     return Finding.depends(
-        "both directions may be set beside one",
-        computed=drop("nvlink5", "ib_xdr"),
-        why="1.8 TB/s are both directions, 100 GB/s one of a port of 800 Gbit/s. "
-        "Counted alike they are as far apart as computed, and not twice that.",
+        "the port is one of 400 Gbit/s",
+        computed=drop("nvlink5", "ib_ndr"),
+        why="1.8 TB/s are both directions, and so are 100 GB/s of the port of 400 "
+        "Gbit/s in B200 systems. One of 800, as in B300 systems, has 100 GB/s in one: "
+        f"counted alike {drop('nvlink5', 'ib_xdr').text()} remains.",
     )
 
 
@@ -248,11 +248,12 @@ def pairing() -> Finding:
 
 @claim("nvlink-copper-reach")
 def copper() -> Finding:
-    """No loss of NVIDIA's cable is published."""
-    rate = hardware.link("nvlink5").lane_rate
-    return Finding.open(
-        f"A lane at {rate.text()} in PAM4 has its Nyquist frequency at a quarter of "
-        "that rate. NVL72 proves a rack's height and nothing beyond. To settle it: "
-        "insertion loss per metre of the rack's twinax at that frequency, and the loss "
-        "that NVLink 5's SerDes tolerate; neither is published."
+    """What two authors put; no loss of NVIDIA's cable is published."""
+    return Finding(
+        quoted("copper.passive"),
+        to=quoted("copper.limit"),
+        verdict="conflict",
+        why="One author has the claim's reach for a lane of this rate, another half of "
+        "it for a passive cable. NVL72 proves a rack's height; the loss of its cable "
+        "is not published.",
     )

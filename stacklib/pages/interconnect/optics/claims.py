@@ -52,12 +52,12 @@ def module_watts() -> Finding:
 
 @claim("cpo-watts-cpo")
 def port_watts() -> Finding:
-    """One maker's figure has no range."""
-    return Finding.open(
-        f"{PORTS['package'].source} has {watts('package')} for a port of "
-        f"{rate().text()}, twice the claim's, so {(watts('package') / 2).text()} for "
-        "one like it: one figure of one maker. To settle it: data sheets of several "
-        "makers' ports of 800 Gbit/s."
+    """Two generations of one maker; another's lies between."""
+    return Finding(
+        quoted("optics.davisson"),
+        to=quoted("optics.bailly"),
+        why=f"Broadcom's. {PORTS['package'].source} has {watts('package')}, the upper "
+        f"end of the claim, for a port of {rate().text()}, which is twice the claim's.",
     )
 
 
@@ -148,9 +148,8 @@ def daily() -> Finding:
 def swapped() -> Finding:
     """What can be pulled from a switch with optics in its package."""
     return Finding.depends(
-        "an engine has failed, and not a laser",
-        f"Source: {WEDOANY}; {CPO}. The lasers, which fail most, can be pulled: the "
-        "Q3450-LD has 18 laser modules at its front, and Broadcom's Davisson has "
-        "replaceable ones too. Its engines are detachable from the package, but not "
-        "while the switch runs.",
+        "engines are soldered to the package",
+        f"Source: {CPO}; {WEDOANY}. Those of the Q3450-LD sit in assemblies that can "
+        "be detached, though not while the switch runs. Lasers, which fail most, can "
+        "be pulled: 18 modules at its front, and Broadcom's Davisson has such, too.",
     )

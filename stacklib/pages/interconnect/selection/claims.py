@@ -20,7 +20,7 @@ def adds(dtype: str) -> Quantity:
     return found.named(f"additions of {dtype} operands").to("TFLOP/s")
 
 
-@claim("sharp-v4-tflops", right_if="operands of one byte are summed")
+@claim("sharp-v4-tflops", right_if="operands of two bytes are summed")
 def sharp_v4() -> Finding:
     """Line rate over the bytes of an operand, an addition each."""
     return Finding(

@@ -221,7 +221,7 @@ def ahead(name: str) -> Quantity:
 
 
 def implied() -> Quantity:
-    """cuDNN over FlashAttention-4, if two best cases could be divided."""
+    """cuDNN over FlashAttention-4, at least, where the latter is farthest behind."""
     over = (1 + ahead("avo-fa4")) / (1 + ahead("avo-cudnn"))
     return (over - 1).named("cuDNN over FlashAttention-4, divided")
 

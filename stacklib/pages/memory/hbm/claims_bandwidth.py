@@ -46,15 +46,16 @@ def b200() -> Finding:
 
 @claim("b200-hbm-range")
 def b200_low_end() -> Finding:
-    """All pins of eight stacks, once more."""
-    chip = hardware.get("b200-sxm")
+    """What is sold as the fastest B200."""
+    chip, sold = hardware.get("b200-sxm"), hardware.get("gb200").memory_bandwidth
     nine = needed_rate(
         Quantity(9, "TB/s"), int(chip.memory_stacks.si), stack_generation("hbm3e")
     )
     return Finding(
-        _package("b200-sxm", "hbm3e", chip.memory_pin_rate),
-        why=f"Nine need {nine:Gbit/s} a pin, and the driver reports "
-        f"{chip.memory_pin_rate:Gbit/s}.",
+        sold,
+        why=f"NVIDIA sells {chip.memory_bandwidth.text('TB/s')} on an HGX board and "
+        f"{sold.text('TB/s')} in a GB200. Nine need {nine:Gbit/s} a pin, and the "
+        f"driver reports {chip.memory_pin_rate:Gbit/s}.",
     )
 
 
@@ -167,12 +168,13 @@ def tier() -> Finding:
     )
 
 
-@claim("a100-b200-hbm", right_if="the A100 is the one with 40 GB")
+@claim("a100-b200-hbm")
 def growth() -> Finding:
-    """The B200 over the A100 of the same memory size class."""
+    """The B200 over the A100, each as it was launched."""
     b200 = hardware.get("gb200").memory_bandwidth
+    later = b200 / hardware.get("a100-sxm-80gb").memory_bandwidth
     return Finding(
-        b200 / hardware.get("a100-sxm-80gb").memory_bandwidth,
-        why="From the A100 with 80 GB to the B200 of a GB200.",
-        then=b200 / hardware.get("a100-sxm-40gb").memory_bandwidth,
+        b200 / hardware.get("a100-sxm-40gb").memory_bandwidth,
+        why="From the A100 of 2020, with 40 GB, to the B200 of a GB200. From the A100 "
+        f"with 80 GB it is {later:.3}.",
     )

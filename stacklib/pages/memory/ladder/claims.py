@@ -5,7 +5,7 @@ from functools import cache
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.memory.ladder.rungs import Rung, ladder
-from stacklib.quantity import Quantity, bytes_per_element, maximum, minimum, one_of
+from stacklib.quantity import Quantity, bytes_per_element, one_of, quoted
 
 H100, B200, A100, H200 = "h100_sxm", "b200_sxm", "a100_sxm_80gb", "h200_sxm"
 
@@ -179,14 +179,13 @@ def registers() -> Finding:
 
 @claim("smem-100-230")
 def shared_range() -> Finding:
-    """The smallest and the largest of the chips the range is about."""
-    chips = ("rtx_4090", A100, H100, B200)
-    sizes = [field(chip, "shared_per_unit") for chip in chips]
+    """The array that L1 and shared memory are cut from, of two chips in the range."""
+    part = [field(chip, "shared_per_unit") for chip in ("rtx_4090", B200)]
     return Finding(
-        minimum(*sizes).named("smallest shared memory of a unit"),
-        to=maximum(*sizes).named("largest shared memory of a unit"),
-        why="Of what can be shared memory, from an RTX 4090 to a B200. The array it is "
-        "cut from is somewhat larger, and the rest of it is L1.",
+        quoted("l1_array.ada"),
+        to=quoted("l1_array.blackwell"),
+        why="From an RTX 4090 to a B200, the whole array. What of it can be shared "
+        f"memory is {part[0]} to {part[1]}, which is the claimed range.",
     )
 
 
@@ -201,17 +200,15 @@ def l2_growth() -> Finding:
     )
 
 
-@claim("l2-40-60", right_if="the chip is an A100, H100 or H200")
+@claim("l2-40-60")
 def l2_range() -> Finding:
     """From an A100's to a B200's, whose memory the same line gives."""
     return Finding(
         field(A100, "l2_capacity"),
         to=field(B200, "l2_capacity"),
         why=f"A100 {field(A100, 'l2_capacity')}, H100 {field(H100, 'l2_capacity')}, "
-        f"H200 {field(H200, 'l2_capacity')}. The same line gives HBM up to 192 GB, "
-        "which is a B200's.",
-        then=field(A100, "l2_capacity"),
-        then_to=field(H200, "l2_capacity"),
+        f"H200 {field(H200, 'l2_capacity')}: these are the range. But the same line "
+        "gives HBM up to 192 GB, which is a B200's.",
     )
 
 

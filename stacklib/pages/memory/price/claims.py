@@ -8,7 +8,7 @@ from stacklib.cost.spans import Span
 from stacklib.cost.stacks import stack_yield
 from stacklib.evidence import Finding, claim
 from stacklib.hardware import stack_generation
-from stacklib.quantity import Quantity, chosen, maximum, minimum
+from stacklib.quantity import Quantity, chosen, maximum, minimum, quoted
 
 from ..hbm.claims import height, printed_gb
 
@@ -76,30 +76,32 @@ def ddr5_price() -> Finding:
 
 @claim("hbm-ddr-price-ratio")
 def price_ratio() -> Finding:
-    """HBM3E in the middle of its quotes, over the last and the first of a module's."""
-    hbm = span(cost.memory_price("hbm3e")).middle
+    """Middle over middle of the document's own two ranges."""
+    hbm, ddr5 = (
+        quoted(f"memory_essay.{kind}_low") + quoted(f"memory_essay.{kind}_high")
+        for kind in ("hbm_price", "ddr5_price")
+    )
+    market = span(cost.memory_price("hbm3e")).middle
     modules = cost.memory_price("rdimm").quotes
     first, last = modules[0], modules[-1]
     return Finding(
-        (hbm / last.value).named(f"HBM3E over a server module of {last.date}"),
-        to=(hbm / first.value).named(f"HBM3E over a server module of {first.date}"),
-        why="The middle of HBM3E's quotes over a server module of "
-        f"{last.date} and over one of {first.date}. The ratio was a market, "
-        "and the market left; the claim divides two ranges of its own document.",
+        (hbm / ddr5).named("HBM over DDR5, middles"),
+        why="The middle of HBM3E's quotes is "
+        f"{market / first.value:.2} times a server module of {first.date} and "
+        f"{market / last.value:.2} times one of {last.date}: the ratio was a market, "
+        "and the market left.",
     )
 
 
 @claim("tier-cxl-cost")
 def cxl_price() -> Finding:
-    """The DDR5 on a CXL card, without the card, before the shortage."""
+    """No quote of a card was found, only what its DRAM costs."""
     modules = cost.memory_price("rdimm")
-    low, high = _before_shortage("rdimm")
-    return Finding(
-        low.named("the DDR5 on it, cheapest quote before 2026"),
-        to=high.named("the DDR5 on it, dearest quote before 2026"),
-        why="A CXL card carries the dies of a DDR5 module and a "
+    return Finding.open(
+        "A CXL card carries the dies of a DDR5 module and a "
         f"controller, so it costs at least what they do: {_quoted(modules)}. Below "
-        "DDR5 it can only be with modules somebody had already.",
+        "DDR5 it can only be with modules somebody had already. To settle it: a dated "
+        "quote of a card beside one of the modules on it."
     )
 
 
@@ -131,14 +133,12 @@ def _memory() -> Quantity:
 
 @claim("b200-cost-total")
 def b200_total() -> Finding:
-    """Dies from wafers, memory from quotes; packaging and losses from the press."""
+    """By the published bill, and with dies and memory priced by us."""
     ours, bill = b200(), cost.bill("b200_sxm")
-    return Finding(
-        ours.total.middle.named("a B200, the middle of what we build up"),
-        why=f"Built up from wafers and quotes it is {ours.total.text(digits=2)}; the "
-        f"middle is {ours.total.middle.text(digits=2)}. Epoch AI's bill says "
-        f"{bill.total.text()}. Losses in assembly and what is left over we take "
-        "from that bill.",
+    return Finding.cited(
+        f"Source: Epoch AI's bill of a B200, {bill.total}. Built up from wafers and "
+        f"quotes it is {ours.total.text(digits=2)}, with losses in assembly and what "
+        "is left over from that bill."
     )
 
 
@@ -155,14 +155,14 @@ def b200_share() -> Finding:
 
 @claim("b200-hbm-cost-per-gb")
 def b200_memory() -> Finding:
-    """Eight stacks at what the press says of a gigabyte of HBM3E."""
-    quotes = cost.memory_price("hbm3e")
+    """By the published bill, and at what the press says of a gigabyte of HBM3E."""
+    quotes, bill = cost.memory_price("hbm3e"), cost.bill("b200_sxm")
     priced: Span = span(quotes) * _memory()
-    return Finding(
-        priced.middle.named("eight stacks, the middle of the quotes"),
-        why=f"{_memory():GB} in eight stacks at {_quoted(quotes)} "
+    return Finding.cited(
+        f"Source: Epoch AI's bill of a B200, {bill.parts['memory']} of memory. "
+        f"{_memory():GB} in eight stacks at {_quoted(quotes)} "
         f"cost {priced.text(digits=2)}. Made from the wafer up they cost their "
-        f"maker {(cost.hbm(8) * _memory()).text(digits=2)}.",
+        f"maker {(cost.hbm(8) * _memory()).text(digits=2)}."
     )
 
 
@@ -198,26 +198,25 @@ def yield_gap() -> Finding:
     dies = span(cost.fact("works", "dram")).named("DRAM dies that work")
     bond = chosen(LAYER, label="layers that survive")
     twelve_layers = stack_yield(12, die=1.0, bond=bond)
-    return Finding(
-        (1 - short / dies.middle).named("8-high stacks behind dies"),
-        to=(1 - tall / dies.middle).named("12-high stacks behind dies"),
-        why="From stacks 8 high to 12 high, each in the middle of what is let out. The "
-        "claimed figure is TrendForce's (2024-03-18). Makers and "
-        f"press have let out {stacks.text('%')} for stacks, {dies.text('%')} for "
-        f"dies. {100 * LAYER:.0f} % a layer over twelve layers would leave "
-        f"{twelve_layers.text('%')}.",
+    eight_behind, twelve_behind = (1 - n / dies.middle for n in (short, tall))
+    return Finding.cited(
+        "Source: TrendForce, 2024-03-18: HBM's yield, TSV and packaging included, is "
+        "20 to 30 % lower than DDR5's. Makers and press have let out "
+        f"{stacks.text('%')} for stacks, {dies.text('%')} for dies; the middles are "
+        f"{eight_behind:.2 %} apart for stacks 8 high, {twelve_behind:.2 %} for 12 "
+        f"high. {100 * LAYER:.0f} % a layer over twelve layers would leave "
+        f"{twelve_layers.text('%')}."
     )
 
 
 @claim("hbm-wafer-3to1")
 def wafer_trade() -> Finding:
-    """The middle of four published factors, multiplied."""
+    """What a maker says, beside four published factors, multiplied."""
     trade = cost.factors()
     parts = ", ".join(
         f"{name} {part.text(digits=3)}" for name, part in trade.parts.items()
     )
-    return Finding(
-        trade.total.middle.named("wafers of HBM for one of DDR5"),
-        why=f"Makers say three (Micron, 2025-12-17). From published figures it is "
-        f"{trade.total.text()}: {parts}. It takes the worst of each to reach three.",
+    return Finding.cited(
+        "Source: Micron, 2025-12-17: three to one. From published figures it is "
+        f"{trade.total.text()}: {parts}. It takes the worst of each to reach three."
     )

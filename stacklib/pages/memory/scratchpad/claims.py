@@ -3,53 +3,50 @@
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.memory.scratchpad.sbuf import sbuf_case
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, quoted
 
 BEFORE, AFTER = 0.96, 0.99  # shares of the SBUF between which the claim has its cliff
 
 
 @claim("sbuf-spill-cliff")
 def spill_cliff() -> Finding:
-    """Bytes of X copied in at both shares, LRU, as our product on one core has it."""
+    """The post's two points, beside our product on one core, LRU."""
     case = sbuf_case("trainium2")
 
     def loaded(use: float, policy: str) -> Quantity:
-        copied = counted(
-            case.loaded, use, policy, unit="B", label="bytes of X copied in"
-        )
-        return (copied * 1).named(f"copied in at {use:.0%} of the SBUF")
+        return counted(case.loaded, use, policy, unit="B", label="bytes copied in")
 
     low, high = loaded(BEFORE, "lru"), loaded(AFTER, "lru")
     least, most = (case.sbuf.si * (1 - use) / 2**20 for use in (AFTER, BEFORE))
+    before, after = quoted("sbuf_spill.before"), quoted("sbuf_spill.after")
     return Finding(
-        (high / low).named("cliff"),
-        why="The claim is two points from one compiler, of a program that is not "
-        f"shown. Ours is a reconstruction: {case.sbuf} with a ring of {case.ring} "
-        f"for weights; {case.rounds} panels of {case.panel} columns, the widest "
-        f"whose sums fit {case.psum.to('MiB')} and as many for any side of the "
+        (after / before).named("cliff"),
+        why="Two points from one compiler, of a program that is not shown. A "
+        f"reconstruction comes to {high / low:.3}: {case.sbuf} with a ring of "
+        f"{case.ring} for weights; {case.rounds} panels of {case.panel} columns, the "
+        f"widest whose sums fit {case.psum.to('MiB')} and as many for any side of the "
         "weights that is a power of two; each needs all of X; LRU. Then "
         f"{low.text('MB')} become {high.text('MB')}: before the cliff X is loaded "
         f"once, after it once a panel. The ring is ours: any of {least:.2f} to "
         f"{most:.2f} MiB has the cliff between the two points. Belady's choice would "
-        f"copy {loaded(AFTER, 'belady').text('MB')}. Writing back and reading again in "
-        "half as many rounds gives the same two numbers.",
+        f"copy {loaded(AFTER, 'belady').text('MB')}.",
     )
 
 
 @claim("sbuf-hbm-drop")
 def hbm_drop() -> Finding:
-    """No bandwidth of an SBUF is published that would say whose 10 TB/s it is."""
+    """The chip's HBM, which is not what one core falls to."""
     chip = hardware.get("trainium2")
-    cores = chip.compute_units
-    each = (chip.memory_bandwidth.across(1) / cores).named("HBM of one core")
+    whole, cores = chip.memory_bandwidth, chip.compute_units
+    each = (whole.across(1) / cores).named("HBM of one core")
+    times = quoted("neuron_guide.sbuf")
     sbuf = chosen(10, "TB/s", "SBUF bandwidth as stated")
-    return Finding.open(
-        f"Its own two figures are {(sbuf / chip.memory_bandwidth.across(1)):.2} "
-        f"apart. But the {chip.memory_bandwidth} belong to {cores.si:.0f} cores, "
-        f"{each} each. If the stated SBUF rate is one core's, spilling costs that "
-        f"core {(sbuf / each):.2} times; if it is the chip's, the claim is right. "
-        "AWS prints no SBUF bandwidth. To settle it: a copy between SBUF tiles timed "
-        "on one core."
+    return Finding(
+        whole,
+        why=f"AWS's figure for the HBM of {cores.si:.0f} cores, {each} each. Its guide "
+        f"gives a core's SBUF about {times.si:.0f} times what it has of HBM, so the "
+        f"{sbuf} are near one core's, {(each * times):.2 TB/s}, and its drop is not "
+        f"the {(sbuf / whole.across(1)):.2} times that the two figures suggest.",
     )
 
 

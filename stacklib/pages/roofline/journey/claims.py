@@ -57,7 +57,7 @@ def exchanges_a_layer() -> Finding:
 
 def cut_inside(name: str) -> int:
     """Matrices of the first layer that lead back to the vector between the layers."""
-    work = models.work.operations(models.get(name), "decode", context=1)
+    work = models.operations(models.get(name), "decode", context=1)
     return sum(op.layer == 0 and op.name in LEADING_BACK for op in work)
 
 

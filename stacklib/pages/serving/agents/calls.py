@@ -100,15 +100,10 @@ def ratio() -> Quantity:
     return counted(overstated, hops(), label="sum of p99s over p99 of the sum")
 
 
-def at_once(hops: float) -> float:
-    """The same of hops that are slow together: one draw for all of a chain's."""
-    return of_law("exponential", int(hops), True).ratio
-
-
 @cache
-def of_law(law: str, hops: int = HOPS, together: bool = False) -> Tail:
+def of_law(law: str, hops: int = HOPS) -> Tail:
     """Chains drawn from a law."""
-    return tail(drawn([Hop(1.0)] * hops, DRAWN, law=law, together=together))
+    return tail(drawn([Hop(1.0)] * hops, DRAWN, law=law))
 
 
 @counting("ratio of {hops} drawn {law} hops")

@@ -148,14 +148,16 @@ def electricity() -> Finding:
 
 @claim("h100-40k")
 def card() -> Finding:
-    """A server of eight, over eight."""
+    """The lowest and the highest quote."""
     found = [quote.value for quote in cost.prices("h100", "purchase")]
     low, high = (pick(found, key=lambda price: price.si) for pick in (min, max))
     share = quoted("cluster_sheet.server") / chosen(GPUS, label="GPUs of a server")
     return Finding(
-        share.named("a server over its GPUs"),
-        why="With its share of a server, in 2024. Cards are quoted from "
-        f"{low.text()} to {high.text()} in 2026.",
+        low,
+        to=high,
+        verdict="conflict",
+        why="Quotes of a card in 2026. With its share of a server one came to "
+        f"{share.text()} in 2024.",
     )
 
 
@@ -171,9 +173,10 @@ def used() -> Finding:
 @claim("gpt4-175b")
 def smaller() -> Finding:
     """175 billion over two, of which the first is another model's."""
-    return Finding.cited(
-        "Source: T. Brown et al., Language Models are Few-Shot Learners, 2020, table "
-        "2.1: 175 billion parameters, of GPT-3. Nobody published those of GPT-4."
+    return Finding(
+        quoted("progress.before") / quoted("progress.after"),
+        why="Its own two figures. The first is GPT-3's (T. Brown et al., Language "
+        "Models are Few-Shot Learners, 2020, table 2.1); nobody published GPT-4's.",
     )
 
 

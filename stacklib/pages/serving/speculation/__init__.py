@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
@@ -12,6 +13,7 @@ from stacklib.serving import account, estimate
 from stacklib.serving.speculation.cost import checking, costs, turning_batch
 from stacklib.serving.speculation.formula import speedup, tokens_per_pass
 from stacklib.serving.speculation.record import FILE, LENGTH, NAMES
+from stacklib.serving.token.lines import Account
 from stacklib.serving.token.work import HOST
 
 DRAFT = "llama-3.2-1b"  # has the vocabulary of the large one
@@ -154,13 +156,16 @@ def exchanged(batch: int, checks: bool = True) -> Quantity:
     return time.named(f"exchanges of {'a pass' if checks else 'a step'}, {batch}")
 
 
+@cache
+def _pass_and_proposal(on: str) -> tuple[Account, Account]:
+    return checking(MODEL, on, DRAFTED, **ASKED), account(DRAFT, on, **ASKED)
+
+
 def per_token(name: str, on: str) -> Quantity:
     """A line of the token's account with a draft: pass and proposals, shared out."""
-    wide = checking(MODEL, on, DRAFTED, **ASKED)
-    small = account(DRAFT, on, **ASKED)
     checks, writes = (
         next(line.time for line in found.lines if line.name == name)
-        for found in (wide, small)
+        for found in _pass_and_proposal(on)
     )
     found: Quantity = (checks + drafted() * writes) / tokens()
     return found.named(name)
