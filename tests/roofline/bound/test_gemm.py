@@ -137,6 +137,20 @@ def test_arrays_sweep_as_floats_do():
         assert swept == pytest.approx(each)
 
 
+@pytest.mark.rows("m", [1, 16, 17, 32, 33, 64, 65, 128, 129, 256, 257])
+@pytest.mark.rows(("n", "k"), [(64, 511), (65, 512), (3000, 9000)])
+def test_a_tile_is_left_out_where_one_as_wide_of_fewer_rows_covers_all(m, n, k):
+    found = gemm.tilings(gemm.product(m=m, n=n, k=k), 132)
+    for rows, columns in gemm.TILES:
+        lower = any(c == columns and m <= r < rows for r, c in gemm.TILES)
+        mine = [t for t in found if (t.rows, t.columns) == (rows, columns)]
+        assert bool(mine) is not lower
+        grid = math.ceil(m / rows) * math.ceil(n / columns)
+        assert [t.blocks for t in mine] == [grid * t.split for t in mine]
+        for t in mine:
+            assert t.split == 1 or (k // t.split >= 256 and t.blocks <= 2 * 132)
+
+
 def test_the_time_is_the_least_over_all_tilings():
     work = gemm.product(m=200, n=3000, k=5000)
     chip = gemm.chip_of("h100_sxm", "bf16")
