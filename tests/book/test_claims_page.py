@@ -108,7 +108,7 @@ FILTERS = [
     {"chapter": "7"},
     {"source": "004", "verdict": "cited"},
     {"chapter": "1", "verdict": "close"},
-    {"chapter": "3", "source": "002", "verdict": "close", "search": "wafer"},
+    {"chapter": "3", "source": "002", "verdict": "cited", "search": "wafer"},
 ]
 
 

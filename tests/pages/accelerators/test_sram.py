@@ -92,7 +92,7 @@ JUDGED = [
     ("groq-vs-h100", "wrong"),
     ("wse3-vs-h100", "close"),
     ("groq-attention-hw", "false"),
-    ("groq-decode-rate", "open"),
+    ("groq-decode-rate", "agrees with its source"),
 ]
 
 

@@ -163,10 +163,12 @@ def card() -> Finding:
 
 @claim("gpu-utilisation-65")
 def used() -> Finding:
-    """An input of the bill, whose price goes as one over it."""
-    return Finding.open(
-        "A best case is named and no service. To settle it: a series of the hours in "
-        "which the machines of a service worked. The price goes as one over it."
+    """A day of one service: the nodes that served on average over those at the peak."""
+    share = quoted("deepseek.nodes_mean") / quoted("deepseek.nodes_peak")
+    return Finding(
+        share.named("nodes of a service in use, of those of its peak"),
+        why="A best case that one day of DeepSeek's service was better than; at night "
+        "its other nodes did research. The price goes as one over it.",
     )
 
 
