@@ -6,6 +6,8 @@ import math
 from numbers import Integral
 from typing import Any
 
+_LONG = 200  # letters of a bad value
+
 
 def at_least(low: float, **values: Any) -> None:
     """Refuse numbers below a bound, NaN, infinity and truth values.
@@ -30,7 +32,7 @@ def whole(least: int = 1, **values: Any) -> None:
     for name, value in values.items():
         if not is_whole(value) or value < least:
             raise ValueError(
-                f"{name} = {value!r}: a whole number from {least} is needed"
+                f"{name} = {_said(value)}: a whole number from {least} is needed"
             )
 
 
@@ -53,7 +55,8 @@ def whole_floats(least: int = 1, **values: Any) -> Any:
         floats = float(floats)
     uneven = floats % 1 != 0
     if uneven.any() if hasattr(uneven, "any") else uneven:
-        raise ValueError(f"{name} = {value!r}: whole numbers from {least} are needed")
+        bad = f"{name} = {_said(value)}"
+        raise ValueError(f"{bad}: whole numbers from {least} are needed")
     return floats
 
 
@@ -65,7 +68,13 @@ def _check(values: dict[str, Any], allowed: Any, words: str) -> None:
             else:
                 fine = allowed(one)
             if not fine:
-                raise ValueError(f"{name} = {value!r}: a number {words} is needed")
+                raise ValueError(f"{name} = {_said(value)}: a number {words} is needed")
+
+
+def _said(value: Any) -> str:
+    """A bad value in a message, and no more of it than a reader looks at."""
+    text = repr(value)
+    return text if len(text) <= _LONG else f"{text[:_LONG]}..."
 
 
 def _numbers(value: Any) -> list[Any]:

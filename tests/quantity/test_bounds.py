@@ -111,3 +111,8 @@ def test_whole_numbers_come_back_as_floats():
     assert at_least(0, a=0) is None and whole(0, a=0) is None
     with pytest.raises(ValueError, match="from 2 is needed"):
         whole(2, a=1)
+
+
+def test_a_long_bad_value_is_cut_short():
+    with pytest.raises(ValueError, match=r"^x = \[0, 0, .*\.\.\.: a number above zero"):
+        above_zero(x=[0] * 10_000)

@@ -39,8 +39,9 @@ def of_nodes() -> Finding:
     read, write = page.lmsys_nodes()
     return Finding.cited(
         "Source: LMSYS, DeepSeek on 96 H100 GPUs, 5 May 2025: "
-        f"{write.text()} nodes write and {read.text()} read, of one run with prompts "
-        "of one length. It is no rule for others."
+        f"{write.text()} of {quoted('lmsys_ep.nodes').text()} nodes write, which "
+        f"leaves {read.text()} to read. Each side was measured alone, the readers on "
+        "four, with prompts of one length. It is no rule for others."
     )
 
 
