@@ -50,7 +50,7 @@ def errors(*cell):
         (("decode", "tensors"), 40, 0.17, 0.34),
         # a mixture of experts on 192 cores at less than half of what is told
         (("decode", "processor"), 8, 0.15, 0.50),
-        (("prompt", "layers"), 68, 0.22, 0.60),
+        (("prompt", "layers"), 70, 0.20, 0.60),
     ],
 )
 def test_by_split(cell, rows, middle, ninth):

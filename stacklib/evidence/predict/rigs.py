@@ -23,6 +23,8 @@ from stacklib import hardware
 from stacklib.diy.cards import Cards
 from stacklib.diy.splits import (
     PIECE,
+    QUEUE,
+    WIDER,
     _asked,
     buffers,
     decode_time,
@@ -47,6 +49,7 @@ from .inference_rows import Run, run_of, said
 from .registry import PREDICTORS, Forecast, Predict
 
 NEW = 2025  # from here on kernels of runners read the cache once for a group of heads
+WIDENED = "2026-01-24"  # and from here on llama.cpp asks for longer queues
 SHARE, MOST = 0.9, 256.0  # vLLM's ``gpu_memory_utilization`` and ``max_num_seqs``
 CORES = quoted("cpu.drawn").si  # of a memory's rate
 ARM = re.compile(r"\bPi \w+|\bPi\b|HiFive|Thelio Astra|Radxa|Minisforum MS-R1")
@@ -180,7 +183,10 @@ def _kind(row: Measurement, run: Run, cards: Cards, given: Asked) -> Any:
             raise Refusal("config does not give the prompt's tokens")
         piece = int(said(row, "ubatch") or PIECE)
         runner = not run.serves
-        return lambda: tokens / prompt_time(cards, steps, given, tokens, piece, runner)
+        asked = steps, given, tokens, piece, runner
+        wider = row.software.startswith("llama.cpp") and row.date >= WIDENED
+        queue = QUEUE * (WIDER if wider else 1)
+        return lambda: tokens / prompt_time(cards, *asked, queue)
     if row.metric.startswith("decode"):
         context = _context(row)
         year = re.search(r"\b20\d\d\b", row.software)
