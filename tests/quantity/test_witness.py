@@ -17,6 +17,8 @@ from stacklib.quantity import (
     chosen,
     counted,
     counting,
+    minimum,
+    one_of,
     quoted,
     recorded,
     records,
@@ -32,6 +34,19 @@ ROW = ("gemv-fp32-8192x8192", "times_s/median")
 RESULT = "benchmarks/results/host_gemv_gemm.json"
 DATED = Source("A paper", "table 1", "2026-11-28", "secondary")
 TIME = stamp(chosen(3, "s") * 2, "A")
+
+
+H100 = hardware.get("h100")
+
+
+def seen():
+    """A time of a record."""
+    return recorded(RESULT, *ROW, unit="s")
+
+
+def said(number):
+    """A number of the text."""
+    return say("t", a=(number, "A."))
 
 
 def rate():
@@ -87,12 +102,32 @@ PLANTS = {
         lambda: drawn(
             plots.rows([recorded(RESULT, *ROW) / recorded(RESULT, *ROW) * TIME])
         ),
-        "holds a prediction",
+        "is predicted, not measured",
     ),
     "dots of a factor": (
         lambda: drawn(plots.rows([recorded(RESULT, *ROW) * 0.99])),
         "a typed number",
     ),
+    "a share in whole numbers": (lambda: said(seen() * 99 / 100), "times 0.99"),
+    "less a hundredth of itself": (lambda: said(seen() - seen() / 100), "times 0.99"),
+    "a share of a spec": (lambda: said(H100.memory_bandwidth * 3 / 4), "times 0.75"),
+    "a share of what is claimed": (
+        lambda: said(quoted("llama3.training_share") * 9 / 8),
+        "times 1.125",
+    ),
+    **{
+        f"dots {words}": (
+            lambda adjusted=adjusted: drawn(plots.rows([adjusted()])),
+            "is predicted, not measured",
+        )
+        for words, adjusted in {
+            "scaled by a choice": lambda: seen() * chosen(0.99),
+            "scaled by two": lambda: seen() * chosen(99) / chosen(100),
+            "shifted": lambda: seen() - chosen(2, "us"),
+            "shifted by a unit": lambda: seen() - one_of("us") * 2,
+            "replaced": lambda: minimum(seen(), chosen(1, "us")),
+        }.items()
+    },
     **{
         f"of kind {kind}": (
             lambda kind=kind: say("t", a=(Quantity(421.7, "ns", kind=kind), "A.")),
@@ -108,6 +143,17 @@ def test_a_planted_literal_is_refused(plant):
     call, says = PLANTS[plant]
     with pytest.raises((ValueError, SpecError), match=says):
         call()
+
+
+def test_what_a_reader_is_told_of_a_measurement():
+    """Whole shares, means and other rows leave it one; a model beside it does not."""
+    least = recorded(RESULT, ROW[0], "times_s/least", unit="s")
+    for kept in (seen() * 3, seen() / 7, seen() / least, (seen() + least) / 2):
+        assert told(said(kept).numbers["t.a"].quantity) == "measured"
+    for other in (seen() / TIME, seen() / least * TIME, seen() * chosen(0.99)):
+        assert told(other) == "predicted"
+    assert told(seen() * chosen(4, label="of them")) == "measured"
+    assert told(chosen(64, "B") / seen()) == "measured"
 
 
 def test_a_call_is_shown_as_a_reader_types_it():
