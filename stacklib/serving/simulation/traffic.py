@@ -215,9 +215,9 @@ def _own(row: Row) -> Row:
     numbers = (row.arrival, row.prompt, row.new, row.shared)
     if all(type(each) is int for each in numbers) or not all(map(is_whole, numbers)):
         return row
-    *others, shared = map(int, numbers)
+    arrival, prompt, new, shared = map(int, numbers)
     prefix = (row.text, shared) if isinstance(row.prefix, tuple) else shared
-    return Row(row.id, *others, prefix)
+    return Row(row.id, arrival, prompt, new, prefix)
 
 
 def _refused(place: int, row: Row, last: int) -> None:
