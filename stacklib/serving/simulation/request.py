@@ -58,8 +58,9 @@ class Request:
     """
 
     __slots__ = tuple(
-        """admitted again arrival ends finished first found held id kept last machine made
-        new place preempted prompt rank read ready rest shared text unread""".split()
+        """admitted again arrival ends finished first found held id kept last machine
+        made new place preempted prompt rank read ready rest shared text
+        unread""".split()
     )
 
     def __init__(self, place: int, arrival: int, row: Row) -> None:
