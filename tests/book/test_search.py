@@ -53,7 +53,7 @@ FIRST = {
     "price of an H100": "book/hardware/prices",
     "how much VRAM do I need": "08/fits",
     "TCO": "08/price",
-    "LoRA": "07/training",
+    "LoRA": "07/annex-learning",
     "optical interconnect": "06/optics",
     "checkpoint interval": "06/failures",
     "data center power": "10/supply",
