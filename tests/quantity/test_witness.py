@@ -14,6 +14,7 @@ from stacklib.quantity import (
     Quantity,
     Source,
     UnknownName,
+    assumed,
     chosen,
     counted,
     counting,
@@ -108,6 +109,20 @@ PLANTS = {
         lambda: drawn(plots.rows([recorded(RESULT, *ROW) * 0.99])),
         "a typed number",
     ),
+    **{
+        f"assumed of {words}": (
+            lambda words=words: assumed(0.37, "", "a share", why=words),
+            "is no judgement of ours",
+        )
+        for words in (
+            "what Smith et al. measured",
+            "Jia 2018, section 2.1, read it out of the code",
+            "The vendor's white paper has it",
+            "As NVIDIA's tuning guide says.",
+            "JESD79-5 has two of them",
+            "A study of forty sites found it",
+        )
+    },
     "a share in whole numbers": (lambda: said(seen() * 99 / 100), "times 0.99"),
     "less a hundredth of itself": (lambda: said(seen() - seen() / 100), "times 0.99"),
     "a share of a spec": (lambda: said(H100.memory_bandwidth * 3 / 4), "times 0.75"),
@@ -222,6 +237,18 @@ def test_a_recorded_value_names_file_row_date_and_device():
         recorded("benchmarks/results/none.json", "a", "b")
     with pytest.raises(ValueError, match="is no result file"):
         recorded("README.md", "a", "b")
+
+
+def test_a_judgement_may_say_that_no_document_has_it():
+    """And one that leans on a document carries it as its source."""
+    for why in (
+        "a burst brings as many",
+        "No vendor prints them.",
+        "Linux reports it.",
+    ):
+        assert assumed(4, label="ways", why=why).note == why
+    told = assumed(4, label="ways", why="The paper draws so many.", source=DATED)
+    assert told.source is DATED
 
 
 def test_the_file_of_quotes_is_whole():

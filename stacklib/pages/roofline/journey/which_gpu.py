@@ -105,7 +105,7 @@ def explore(*, model: str, device: str, dtype: str, batch: int, context: int) ->
     )
 
 
-def _plain(dtype: str, device: hardware.Accelerator) -> dict[str, str]:
+def _plain(dtype: str, device: hardware.Accelerator) -> dict[str, Any]:
     """The format for the guard, where it is one that the chip multiplies in."""
     return {"dtype": dtype} if dtype in device.formats else {}
 
