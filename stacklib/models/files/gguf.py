@@ -253,7 +253,10 @@ def _by_layer(p: Piece, layers: int) -> list[Piece]:
     """The piece, or a share of it for each layer."""
     if p.name != _INPUT:
         return [p]
-    share: dict[str, Any] = {"numbers": p.numbers // layers, "nbytes": p.nbytes / layers}
+    share: dict[str, Any] = {
+        "numbers": p.numbers // layers,
+        "nbytes": p.nbytes / layers,
+    }
     return [replace(p, layer=n, **share) for n in range(layers)]
 
 
