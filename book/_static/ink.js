@@ -55,7 +55,8 @@ window.st = window.st || {};
       const by = known ? other / factor : 1;
       const places = (digits.split(".")[1] || "").length;
       const off = Math.abs(read(digits) * by - exact);
-      return off <= 0.02 * exact && (off <= 0.5005 * 10 ** -places * by || (by === 1 && read(digits) === printed));
+      const room = Math.max(5e-4 * exact, 0.5005 * 10 ** -places * by);
+      return off <= 0.02 * exact && (off <= room || (by === 1 && read(digits) === printed));
     }
 
     return (text, head = "", table = "") => {
@@ -144,7 +145,10 @@ window.st = window.st || {};
     button.addEventListener("click", show);
     figure.classList.add("st-blurred");
     (figure.querySelector(":scope > :is(.st-live-moving, svg, img, .st-live-static)") || figure.firstChild).before(button);
-    return () => { figure.classList.remove("st-blurred"); button.remove(); };
+    return () => {
+      button.remove();
+      figure.classList.toggle("st-blurred", Boolean(figure.querySelector(".st-unblur"))); // of another box
+    };
   }
 
   // ---- all places of an answer ----
