@@ -47,8 +47,8 @@ THAN = "(?=faster|slower|more|less|fewer|higher|lower|larger|smaller|bigger|bett
 THAN += "|worse|longer|shorter|cheaper|wider|as\\b|the\\b|that\\b|its\\b|of\\b)"
 COMPARED = "of|as|less|more|fewer|faster|slower|larger|smaller|cheaper|dearer|longer"
 COMPARED += "|shorter|higher|lower|better|worse|bigger|wider|narrower|deeper|quicker"
-COMPARED += "|heavier|lighter|denser|stronger|weaker|hotter|colder|above|below|apart|off"
-COMPARED += "|too|each|its"
+COMPARED += "|heavier|lighter|denser|stronger|weaker|hotter|colder|above|below|apart"
+COMPARED += "|off|too|each|its"
 PARTS = "halves|thirds?|quarters?|fourths?|fifths?|sixths?|sevenths?|eighths?|ninths?"
 PARTS += "|tenths?|twelfths?|hundredths?|thousandths?|millionths?|billionths?"
 # A number in words at the head of a sentence; a heading is a name.

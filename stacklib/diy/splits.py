@@ -51,7 +51,7 @@ QUEUE = quoted("rig.queue").si  # layers whose kernels a card's queue holds
 WIDER = 4  # times that, by llama.cpp since #19042
 CONTEXT = quoted("rig.context").si  # bytes that the driver keeps on each card
 EXCHANGE = quoted("rig.exchange").si  # seconds that an untold tree adds to each
-FLOAT = 4  # bytes
+FLOAT = 4  # bytes of an activation in ggml
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,13 @@ class Slotted(Step):
     """A step of chips that share every matrix, over the links of a machine."""
 
     fabric: Fabric | None = None
+    number: float = ACTIVATION  # bytes
 
     def _asked(self, line: str, batch: float) -> float:
         if line != EXCHANGES or self.fabric is None:
             return Step._asked(self, line, batch)
         model = self.frame.model
-        size = batch * model.hidden * ACTIVATION
+        size = batch * model.hidden * self.number
         once = collective_time("all_reduce", size, self.fabric)
         untold = 0.0 if self.fabric.link == "nvlink" else EXCHANGE
         return all_reduces(model) * (float(once.time) + untold)
@@ -348,7 +349,7 @@ def prompt_time(
 
 def _crossing(cards: Cards, given: Asked, rows: float) -> float:
     """Seconds in which rows of activations cross from each card to the next."""
-    size = rows * host.named(given.model).hidden * ACTIVATION
+    size = rows * host.named(given.model).hidden * FLOAT
     return size * sum(1 / min(pair) for pair in pairwise(cards.slots))
 
 

@@ -25,7 +25,8 @@ thirteen banks | 3,200 MT/s | 1,234 tok/s | 85 K | 10^12 of them | $10^{12}$ | 1
 eighty GPUs | 10⁹ in all | Nine tenths of the bytes | Twice the bandwidth buys nothing.
 A third of the time is lost. | Sixteen warps wait. | it is a third faster
 it is a third longer | a fifth shorter in all | a quarter higher | a tenth better
-within a tenth below it | a fifth too fast | a third apart | it grew by a third when so
+within a tenth below it | a fifth too fast | a third apart
+it grew by a third when asked
 a third its size | an eighth off the price
 $9\\,\\mathrm{TB/s}$ | $t = 3$ ms
 """
