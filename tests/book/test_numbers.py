@@ -249,6 +249,14 @@ def test_an_assumed_whole_number_is_not_rounded():
     assert value(Quantity(0.12345, "pJ/bit")) == "0.123 pJ/bit"
 
 
+def test_a_model_without_a_band_is_named_in_words(numbers):
+    """And whose rows have bands by their cell, is stamped with the cell."""
+    bars = {said.error_bar(number.quantity) for number in numbers.values()}
+    bare = [bar for bar in bars if bar.startswith(said.NOT_VALIDATED)]
+    told = {name for bar in bare for name in bar.partition(": ")[2].split(", ")}
+    assert told <= {*said.MODELS.values()} and len(told) > 5
+
+
 def drawn(path) -> set[str]:
     """Names of the numbers that the drawings of a notebook show."""
     cells = tree.read_notebook(path).cells
