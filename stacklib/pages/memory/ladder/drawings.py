@@ -139,7 +139,8 @@ def _chase(at: int, number: int) -> d.Node:
     told = [("done after ", d.Shown(end, "ns"))]
     clip = d.Clip("this load", begin, end, whole, told, role="layer-4", grow=0)
     says = d.Edge(
-        *(f"cell {'abcdefgh'[place]}" for place in (at, RING[at])),
+        f"cell {'abcdefgh'[at]}",
+        f"cell {'abcdefgh'[RING[at]]}",
         arrow="end",
         ports=("foot", "foot"),
         lane=9.0,
