@@ -161,7 +161,7 @@ window.st = window.st || {};
     const [tables, rest] = [true, false].map((is) => also.filter((one) => one.startsWith("tab-") === is));
     const charts = rest.map((one) => document.getElementById(one)).filter(Boolean);
     const words = rest.filter((one) => !known[one] && !document.getElementById(one))
-      .map((one) => ["", one.replace("#", tree.text)]);
+      .map((one) => ["", one.replace("~", tree.text)]);
     const same = (other, its) => its === name || also.includes(its) || alike(tree, other);
     const cells = Object.keys(known).filter((its) => same(known[its], its)).map((its) => [`${its} = `, known[its].text]);
     const find = tree.text ? finder(tree, [...words, ...cells], tables) : null;

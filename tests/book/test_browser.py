@@ -177,7 +177,7 @@ Answer hidden. Show itAnswer hidden. Show it.."""
 def test_ink_lies_on_all_that_says_the_answer_and_on_nothing_else(tmp_path, fresh):
     """By unit, head, other digits, name, thing counted, and what its box names."""
     boxes = BOX.format("a.half", "fig-x") + BOX.format(
-        "a.three", "a.named; # slots; fig-x; tab-x"
+        "a.three", "a.named; ~ slots; fig-x; tab-x"
     )
     rest = [name for name in TREES if name not in ("a.half", "a.three")]
     says = " ".join(
