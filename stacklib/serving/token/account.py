@@ -18,14 +18,7 @@ from stacklib.hardware import Accelerator
 from stacklib.kernels.launch.launches import cost
 from stacklib.models import Experts, LanguageModel
 from stacklib.models.weights.kept import way_of
-from stacklib.quantity import (
-    Quantity,
-    chosen,
-    counted,
-    resolve,
-    stamp,
-    where,
-)
+from stacklib.quantity import Quantity, chosen, counted, resolve, stamp, where
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import whole, whole_floats
 from stacklib.quantity.keys import Same, keys_of, values_of
