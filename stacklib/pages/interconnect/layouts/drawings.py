@@ -3,7 +3,7 @@
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.pages.interconnect import layouts as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import chosen
 
 __all__ = ["grid_of_chips"]
 
@@ -27,12 +27,6 @@ def members(layout: Layout) -> dict[str, frozenset[int]]:
     }
 
 
-def ways_of(chips: frozenset[int]) -> list[str]:
-    """``link`` where some share a server, ``port`` where not all do."""
-    servers = len({chip // BOX for chip in chips})
-    return ["link"] * (servers < len(chips)) + ["port"] * (servers > 1)
-
-
 def grid_of_chips() -> d.Drawing:
     """Eight servers of eight chips, three layouts."""
     page.ranking()
@@ -44,38 +38,25 @@ def grid_of_chips() -> d.Drawing:
 def _scene(name: str) -> d.Node:
     layout = page.LAYOUTS[name]
     groups = {k: v for k, v in members(layout).items() if len(v) > 1}
-    told = d.line("a row: a server; lit: exchange with the first chip", bold=True)
-    rates = {way: page.rate(way).to("GB/s") for way in WAYS}
-    ways = [_way(way, rate) for way, rate in rates.items()]
+    rates = [page.rate(way).to("GB/s") for way in WAYS]
+    link, port = (
+        d.Box(way, [way, (d.Shown(rate, "GB/s"), " a chip")], role="muted")
+        for way, rate in zip(WAYS.values(), rates, strict=True)
+    )
     over = [
-        d.Edge(
-            kind,
-            WAYS[way],
-            rate=rates[way],
-            full=2 * rates["link"],
-            arrow="both",
-            ports=(_port("foot", way, ways_of(chips)), _port("top", kind, users)),
-            straight=True,
-        )
-        for way in WAYS
-        for users in [[k for k, found in groups.items() if way in ways_of(found)]]
+        d.Edge(kind, way.name, rate=rate, full=2 * rates[0], arrow="both")
         for kind, chips in groups.items()
-        if kind in users
+        for servers in [len({chip // BOX for chip in chips})]
+        for way, rate, used in zip(
+            (link, port), rates, (servers < len(chips), servers > 1), strict=True
+        )
+        if used
     ]
-    boxes = [_box(kind, chips, name) for kind, chips in groups.items()]
-    parts = d.right_of(*boxes, even=True), d.right_of(*ways, even=True)
-    return d.below(d.Words(told), d.joined(d.below(*parts, gap=52), *over), gap=6)
-
-
-def _port(side: str, one: str, beside: list[str]) -> tuple[str, float]:
-    """Where a line leaves, of as many at that side, in their order."""
-    return side, (beside.index(one) + 0.5) / len(beside)
-
-
-def _way(way: str, rate: Quantity) -> d.Box:
-    """A way between chips, and what a chip sends over it in one direction."""
-    told = [d.line(WAYS[way], bold=True), (d.Shown(rate, "GB/s"), " a chip")]
-    return d.Box(WAYS[way], told, role="layer-6")
+    kinds = d.right_of(*(_box(*group, name) for group in groups.items()), even=True)
+    told = d.line("a row: a server; lit: exchange with the first chip", bold=True)
+    return d.below(
+        d.joined(d.below(link, kinds, port, gap=40), *over), d.Words(told), gap=6
+    )
 
 
 def _box(kind: str, chips: frozenset[int], name: str) -> d.Box:
