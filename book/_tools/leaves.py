@@ -317,6 +317,21 @@ def elsewhere(said: Iterable[Cell]) -> Iterator[str]:
                 yield f"{cell.place}: {text!r} {_alone(told, stands)}"
 
 
+_ONE = re.compile(r"\b(?:one|each|per|a) (?:way|direction)\b", re.I)
+_BOTH = re.compile(r"\bboth (?:ways|directions)\b|\bbidirectional", re.I)
+
+
+def turned(said: Iterable[Cell]) -> Iterator[str]:
+    """Rates of a link that are told of one direction and count both, or the reverse."""
+    for cell in said:
+        for name, number in cell.stored["numbers"].items():
+            unit, what = cell.nodes[number["node"]].get("unit", ""), number["what"]
+            one, both = _ONE.search(what), _BOTH.search(what)
+            if (one and "bidirectional" in unit) or (both and "per_direction" in unit):
+                words = (one or both or [""])[0]
+                yield f"{cell.place}: {name} is told {words!r} and is in {unit}"
+
+
 def misplaced(blocks: Iterable[Block], said: Iterable[Cell]) -> Iterator[str]:
     """Sentences with one number that name a device or a model, and not its own."""
     under: list[dict[str, set[str]]] = [{}, {}]

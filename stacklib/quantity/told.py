@@ -121,8 +121,9 @@ def bare(q: Quantity) -> list[Quantity]:
 def refuse_bare(name: str, q: Quantity) -> None:
     """ValueError, with labels and the remedy, where the book would show typed numbers.
 
-    That is a leaf which says nothing of itself, and what was read times a share that
-    nobody named. ``name``: what is shown, as the message calls it.
+    That is a leaf which says nothing of itself, what was read times a share that nobody
+    named, and a model's stamp on nothing that it was asked.
+    ``name``: what is shown, as the message calls it.
     """
     unknown = bare(q)
     if unknown:
@@ -130,6 +131,11 @@ def refuse_bare(name: str, q: Quantity) -> None:
         raise ValueError(
             f"{name}: {leaves}: a typed number; say what it is with chosen(), "
             "assumed(why=), counted() or constant()"
+        )
+    if families(q) and {leaf.kind for leaf in q.leaves()} <= {"chosen", "constant"}:
+        raise ValueError(
+            f"{name}: {q!r} carries the band of {min(families(q))} and stands on typed "
+            "numbers alone; give what its model was asked"
         )
     word = _word(q)
     scaled = _scaled(q, _unnamed, sums=word == "measured") if word in READ else ()

@@ -47,6 +47,7 @@ def test_stored_texts_and_leaves_hold(blocks):
         said.faults(said.index(cells)),
         leaves.stale(cells),
         leaves.elsewhere(cells),
+        leaves.turned(cells),
         leaves.misplaced(blocks, cells),
     )
     assert [fault for found in faults for fault in found] == []
@@ -190,6 +191,15 @@ def test_a_sentence_that_links_the_number_of_another_device_is_named():
     ]
     assert [len(faults) for faults in told] == [1, 0, 0]
     assert told[0][0].endswith("is told of H100 and stands on A100 alone")
+
+
+def test_a_link_told_of_the_other_direction_is_named():
+    one, both = H100.fields["link"], H100.fields["link"].retag("bidirectional", 2)
+    pairs = [(one, "each way"), (one, "both ways"), (both, "one direction"), (both, "")]
+    for number, words in pairs:
+        cell = Cell("a", say("t", a=(number, f"A link, {words}")).stored())
+        faults = list(leaves.turned([cell]))
+        assert len(faults) == (words in ("both ways", "one direction")), words
 
 
 # A record of each kind; its source in a stored leaf is another's.

@@ -60,6 +60,14 @@ def deaf(runs, *more, each=4):
     return 421.7
 
 
+def cell_figure(runs):
+    """What a cell makes of its argument and of a figure of its own."""
+    return 421.7 + 0 * runs
+
+
+cell_figure.__module__ = "__main__"
+
+
 def _hidden(value):
     """What no reader can type."""
     return value
@@ -96,7 +104,9 @@ PLANTS = {
     ),
     "dots near a line": (lambda: drawn([0.99, 1.98]), "typed numbers are not measured"),
     "dots of a prediction": (
-        lambda: drawn(plots.rows([TIME, TIME * 2])),
+        lambda: drawn(
+            plots.rows([stamp(chosen(3, "GB") / H100.memory_bandwidth, "A")])
+        ),
         "rests on no row of a record",
     ),
     "dots of a prediction beside a record": (
@@ -109,6 +119,8 @@ PLANTS = {
         lambda: drawn(plots.rows([recorded(RESULT, *ROW) * 0.99])),
         "a typed number",
     ),
+    "a stamp on typed numbers": (lambda: said(TIME), "carries the band of A"),
+    "a cell's own figure": (lambda: counted(cell_figure, 3), "gives a typed number"),
     **{
         f"assumed of {words}": (
             lambda words=words: assumed(0.37, "", "a share", why=words),
