@@ -10,10 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import stacklib
+from _tools import prose
+from _tools.prose import Block
 from _tools.said import Cell
 from stacklib import hardware, models
 from stacklib.cost import catalogue, data, making
@@ -42,6 +45,7 @@ from stacklib.quantity.units import parse
 from stacklib.tinylm import model as tinylm
 
 SAME = 1e-9
+HERE = "benchmarks/results/host_roofline.json"
 OWN = "tinylm-"  # how keys of the book's own models begin
 AGAIN = "run make numbers, then make execute"
 MEASURED = re.compile(r"[A-K]-(?:\d{4}|F\d+)")  # ids of published measurements
@@ -57,7 +61,7 @@ def current(key: str) -> float:
     """The present SI value of a record; NoRecord for a key that names nothing."""
     if MARK in key:
         if (point := _points().get(key)) is not None:
-            return point
+            return point.si
         file, row, field, *unit = key.split(MARK)
         return stored(file, row, field) * parse("".join(unit) or "1").factor
     if key.startswith(QUOTED):
@@ -85,16 +89,26 @@ def current(key: str) -> float:
 
 @cache
 def document(key: str) -> str:
-    """The document that a quote or a field of a device is from; of others nothing."""
+    """The document that a record is from; nothing of those that have none."""
     if key.startswith(QUOTED):
         return quotes()[key.removeprefix(QUOTED)].document
+    if MARK in key:
+        file, point = key.split(MARK)[0], _points().get(key)
+        own = "" if file == HERE else file  # whose title says which machine it was
+        return point.source.title if point is not None and point.source else own
+    if MEASURED.fullmatch(key):
+        return figures_of.row(key).source
     device, _, field = key.partition(".")
-    if device.replace("-", "_") not in hardware.names():
-        return ""
-    found = hardware.get(device)
-    peak = found.peaks.get(field.removeprefix("peak."))
-    made = peak.rate if peak else found.fields.get(field)
-    return made.source.title if made is not None and made.source else ""
+    if device.replace("-", "_") in hardware.names():
+        found = hardware.get(device)
+        peak = found.peaks.get(field.removeprefix("peak."))
+        made = peak.rate if peak else found.fields.get(field)
+        return made.source.title if made is not None and made.source else ""
+    if "/" in key:
+        found = (q.source for q in _tables() if q.key == key and q.source)
+        return next((source.title for source in found), "")
+    own = "." not in key or key.startswith(OWN)
+    return "" if own else _model(_split(key)[0]).source.title
 
 
 def ends(key: str) -> list[float]:
@@ -137,15 +151,14 @@ def _device(device: str, field: str) -> float:
 
 
 @cache
-def _points() -> dict[str, float]:
+def _points() -> dict[str, Quantity]:
     """Every point of a published curve by its key, which names no unit."""
-    points = (*published.rates(), *chases.points())
-    return {point.key: point.si for point in points}
+    return {point.key: point for point in (*published.rates(), *chases.points())}
 
 
 @cache
-def _records() -> dict[str, float]:
-    """Every value of the files beside the devices, by its key."""
+def _tables() -> list[Quantity]:
+    """Every value of the files beside the devices."""
     tables: list[Iterable[Quantity | None]] = [
         *(hardware.link(name).fields.values() for name in hardware.link_names()),
         *(hardware.memory(name).fields.values() for name in hardware.memory_names()),
@@ -170,6 +183,12 @@ def _records() -> dict[str, float]:
         (nccl.constant(*place) for place in nccl.places()),
         *([count.a_die, count.a_stack] for count in via_counts()),
     ]
+    return [q for table in tables for q in table if q is not None]
+
+
+@cache
+def _records() -> dict[str, float]:
+    """These by key, and what the rooms keep in tables of their own."""
     gains = {
         f"gains/{name}/{end}": getattr(gain, end)
         for name, gain in GAINS.items()
@@ -179,8 +198,7 @@ def _records() -> dict[str, float]:
     causes = Counter[str]()
     for cause in CAUSES:
         causes[f"causes/{cause.part}"] += cause.count
-    found = {q.key: q.si for table in tables for q in table if q is not None}
-    return {**found, **gains, **rules, **causes}
+    return {**{q.key: q.si for q in _tables()}, **gains, **rules, **causes}
 
 
 def _split(key: str) -> tuple[str, str]:
@@ -245,32 +263,97 @@ def stale(said: Iterable[Cell]) -> Iterator[str]:
                 yield f"{cell.place}: {fault}; {AGAIN}"
 
 
+Named = tuple[dict[str, str], re.Pattern[str]]  # by key, and what finds them
+
+
 @cache
-def _called() -> tuple[dict[str, str], re.Pattern[str]]:
-    """What a sentence calls each device by, H100, and what finds such a name."""
-    called = {k.replace("_", "-"): hardware.get(k).short for k in hardware.names()}
-    called = {key: short.split()[0] for key, short in called.items()}
-    names = {n for n in called.values() if len(n) > 2 and re.search(r"\d", n)}
-    either = "|".join(sorted(names, key=len, reverse=True))
-    return called, re.compile(rf"(?<![\w-])({either})(?!\w)")
+def _called() -> tuple[Named, Named]:
+    """What a sentence calls each device, H100, and each model, Llama-3-70B."""
+    chips = {k.replace("_", "-"): hardware.get(k).short for k in hardware.names()}
+    chips = {key: short.split()[0] for key, short in chips.items()}
+    short = {n for n in chips.values() if len(n) > 2 and re.search(r"\d", n)}
+    found = {name: models.get(name).name.replace(" ", "-") for name in models.names()}
+    return (chips, _any_of(short)), (found, _any_of({*found.values()}))
+
+
+def _any_of(names: set[str]) -> re.Pattern[str]:
+    longest = sorted(map(re.escape, names), key=len, reverse=True)
+    either = "|".join(name.replace(r"\-", "[ -]") for name in longest)
+    return re.compile(rf"(?<![\w-])({either})(?![\w.]*\w|-\w)")
+
+
+def _told(text: str, pattern: re.Pattern[str]) -> set[str]:
+    return {name.replace(" ", "-") for name in pattern.findall(text)}
+
+
+@cache
+def _of(key: str, which: int) -> str:
+    """What a sentence calls the device, or the model, that a key begins with."""
+    called, _ = _called()[which]
+    known = (name for name in called if key.startswith(f"{name}."))
+    return called.get(max(known, key=len, default=""), "")
+
+
+def _stands(cell: Cell, which: int) -> list[set[str]]:
+    """The devices, or the models, under each node of a cell; inputs come first."""
+    found: list[set[str]] = []
+    for node in cell.nodes:
+        own = {_of(node.get("key", ""), which)} - {""}
+        found.append(own.union(*(found[i] for i in node.get("inputs", ()))))
+    return found
 
 
 def elsewhere(said: Iterable[Cell]) -> Iterator[str]:
-    """Numbers whose sentence names a device, and that stand on others alone."""
-    called, named = _called()
-    for cell in said:
-        under: list[set[str]] = []  # devices under each node; inputs come first
-        for node in cell.nodes:
-            device = node.get("key", "").partition(".")[0]
-            found = {called[device]} if device in called else set()
-            under.append(found.union(*(under[i] for i in node.get("inputs", ()))))
-        for name, number in cell.stored["numbers"].items():
-            told, stands = set(named.findall(number["what"])), under[number["node"]]
+    """Numbers and leaves that name a device or a model, and stand on others alone."""
+    for cell, which in product(said, range(2)):
+        under, pattern = _stands(cell, which), _called()[which][1]
+        read = ((node, at) for at, node in enumerate(cell.nodes) if node.get("key"))
+        texts = [(node.get("label", ""), at) for node, at in read]
+        numbers = cell.stored["numbers"].items()
+        named = [(f"{n}: {x['what']}", x["node"]) for n, x in numbers]
+        for text, at in [*texts, *named]:
+            told, stands = _told(text, pattern), under[at]
             if told and stands and not told & stands:
-                yield (
-                    f"{cell.place}: {name} is told of {' and '.join(sorted(told))} "
-                    f"and stands on {' and '.join(sorted(stands))} alone"
-                )
+                yield f"{cell.place}: {text!r} {_alone(told, stands)}"
+
+
+_ONE = re.compile(r"\b(?:one|each|per|a) (?:way|direction)\b", re.I)
+_BOTH = re.compile(r"\bboth (?:ways|directions)\b|\bbidirectional", re.I)
+
+
+def turned(said: Iterable[Cell]) -> Iterator[str]:
+    """Rates of a link that are told of one direction and count both, or the reverse."""
+    for cell in said:
+        for name, number in cell.stored["numbers"].items():
+            unit, what = cell.nodes[number["node"]].get("unit", ""), number["what"]
+            one, both = _ONE.search(what), _BOTH.search(what)
+            if (one and "bidirectional" in unit) or (both and "per_direction" in unit):
+                words = (one or both or [""])[0]
+                yield f"{cell.place}: {name} is told {words!r} and is in {unit}"
+
+
+def misplaced(blocks: Iterable[Block], said: Iterable[Cell]) -> Iterator[str]:
+    """Sentences with one number that name a device or a model, and not its own."""
+    under: list[dict[str, set[str]]] = [{}, {}]
+    for cell, which in product(said, range(2)):
+        found = _stands(cell, which)
+        numbers = cell.stored["numbers"].items()
+        under[which].update((name, found[x["node"]]) for name, x in numbers)
+    for block in blocks:
+        for start, end in prose.sentences(block.text):
+            links = list(prose.LINK.finditer(block.text, start, end))
+            for which in range(2) if len(links) == 1 else ():
+                text = prose.LINK.sub(" ", block.text[start:end])
+                told = _told(text, _called()[which][1])
+                stands = under[which].get(links[0]["name"], set())
+                if told and stands and not told & stands:
+                    sentence = prose.sentence_at(block.text, start)
+                    yield f"{block}: {sentence!r} {_alone(told, stands)}"
+
+
+def _alone(told: set[str], stands: set[str]) -> str:
+    names = " and ".join(sorted(told))
+    return f"is told of {names} and stands on {' and '.join(sorted(stands))} alone"
 
 
 def _fault(node: dict[str, Any]) -> str:

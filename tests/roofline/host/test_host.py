@@ -28,7 +28,7 @@ from stacklib.roofline.host._kernels import (
 )
 from stacklib.roofline.host.measure import Effort, HostRoofline, Point, call_time
 
-TINY = Effort("quick", 8.0, 2**21, (32, 64), 2, 0.0005, 2)
+TINY = Effort("quick", 8.0, 2**21, 2**31, (32, 64), 2, 0.0005, 2)
 
 
 def _machine(largest_cache: int = 2**20, memory: int | None = 2**34):

@@ -3,11 +3,12 @@
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.pages.interconnect import layouts as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.quantity import Quantity, chosen
 
 __all__ = ["grid_of_chips"]
 
 BOX = 8  # chips of a server
+WAYS = {"link": "NVLink in a server", "port": "a port each"}
 SCENES = {
     page.NAIVE: "every matrix over all chips",
     page.TENSOR: "a copy in each server",
@@ -26,6 +27,12 @@ def members(layout: Layout) -> dict[str, frozenset[int]]:
     }
 
 
+def ways_of(chips: frozenset[int]) -> list[str]:
+    """``link`` where some share a server, ``port`` where not all do."""
+    servers = len({chip // BOX for chip in chips})
+    return ["link"] * (servers < len(chips)) + ["port"] * (servers > 1)
+
+
 def grid_of_chips() -> d.Drawing:
     """Eight servers of eight chips, three layouts."""
     page.ranking()
@@ -37,18 +44,38 @@ def grid_of_chips() -> d.Drawing:
 def _scene(name: str) -> d.Node:
     layout = page.LAYOUTS[name]
     groups = {k: v for k, v in members(layout).items() if len(v) > 1}
-    told = [d.line("a row: a server; lit: exchange with the first chip", bold=True)]
-    link, port = page.rate("link").to("GB/s"), page.rate("port").to("GB/s")
-    told.append(
-        d.line(
-            "a chip sends ", d.Shown(link, "GB/s"), " inside, ", d.Shown(port, "GB/s")
+    told = d.line("a row: a server; lit: exchange with the first chip", bold=True)
+    rates = {way: page.rate(way).to("GB/s") for way in WAYS}
+    ways = [_way(way, rate) for way, rate in rates.items()]
+    over = [
+        d.Edge(
+            kind,
+            WAYS[way],
+            rate=rates[way],
+            full=2 * rates["link"],
+            arrow="both",
+            ports=(_port("foot", way, ways_of(chips)), _port("top", kind, users)),
+            straight=True,
         )
-    )
-    told.append(d.line("to other servers, one direction"))
+        for way in WAYS
+        for users in [[k for k, found in groups.items() if way in ways_of(found)]]
+        for kind, chips in groups.items()
+        if kind in users
+    ]
     boxes = [_box(kind, chips, name) for kind, chips in groups.items()]
-    return d.below(
-        d.grid(boxes, (len(boxes), min(2, len(boxes)))), d.Words(told), gap=6
-    )
+    parts = d.right_of(*boxes, even=True), d.right_of(*ways, even=True)
+    return d.below(d.Words(told), d.joined(d.below(*parts, gap=52), *over), gap=6)
+
+
+def _port(side: str, one: str, beside: list[str]) -> tuple[str, float]:
+    """Where a line leaves, of as many at that side, in their order."""
+    return side, (beside.index(one) + 0.5) / len(beside)
+
+
+def _way(way: str, rate: Quantity) -> d.Box:
+    """A way between chips, and what a chip sends over it in one direction."""
+    told = [d.line(WAYS[way], bold=True), (d.Shown(rate, "GB/s"), " a chip")]
+    return d.Box(WAYS[way], told, role="layer-6")
 
 
 def _box(kind: str, chips: frozenset[int], name: str) -> d.Box:
@@ -56,7 +83,7 @@ def _box(kind: str, chips: frozenset[int], name: str) -> d.Box:
         f"{kind}, {SCENES[name]}",
         page.CHIPS,
         BOX,
-        side=(14.0, 14.0),
+        side=(10.0, 10.0),
         gap=1.5,
         role=ROLES[kind],
         lit=chips,
