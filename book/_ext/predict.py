@@ -7,7 +7,7 @@
     :::
 
 The answer is a said number. ``:also:`` names what else would tell it, ``; `` between:
-numbers, words of outputs and drawings (``# dies``: the answer, then "dies"), charts
+numbers, words of outputs and drawings (``~ dies``: the answer, then "dies"), charts
 (``fig-NAME``, ``live-NAME``), tables that have it in a cell (``tab-NAME``). Without
 JavaScript it is folded below the question; with it, the fold opens once a prediction is
 committed. The prediction stays in the reader's browser.

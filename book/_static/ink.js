@@ -55,7 +55,8 @@ window.st = window.st || {};
       const by = known ? other / factor : 1;
       const places = (digits.split(".")[1] || "").length;
       const off = Math.abs(read(digits) * by - exact);
-      return off <= 0.02 * exact && (off <= 0.5005 * 10 ** -places * by || (by === 1 && read(digits) === printed));
+      const room = Math.max(5e-4 * exact, 0.5005 * 10 ** -places * by);
+      return off <= 0.02 * exact && (off <= room || (by === 1 && read(digits) === printed));
     }
 
     return (text, head = "", table = "") => {
@@ -144,7 +145,10 @@ window.st = window.st || {};
     button.addEventListener("click", show);
     figure.classList.add("st-blurred");
     (figure.querySelector(":scope > :is(.st-live-moving, svg, img, .st-live-static)") || figure.firstChild).before(button);
-    return () => { figure.classList.remove("st-blurred"); button.remove(); };
+    return () => {
+      button.remove();
+      figure.classList.toggle("st-blurred", Boolean(figure.querySelector(".st-unblur"))); // of another box
+    };
   }
 
   // ---- all places of an answer ----
@@ -157,7 +161,7 @@ window.st = window.st || {};
     const [tables, rest] = [true, false].map((is) => also.filter((one) => one.startsWith("tab-") === is));
     const charts = rest.map((one) => document.getElementById(one)).filter(Boolean);
     const words = rest.filter((one) => !known[one] && !document.getElementById(one))
-      .map((one) => ["", one.replace("#", tree.text)]);
+      .map((one) => ["", one.replace("~", tree.text)]);
     const same = (other, its) => its === name || also.includes(its) || alike(tree, other);
     const cells = Object.keys(known).filter((its) => same(known[its], its)).map((its) => [`${its} = `, known[its].text]);
     const find = tree.text ? finder(tree, [...words, ...cells], tables) : null;

@@ -164,20 +164,20 @@ BOX = """<div class="st-prediction" data-predict="{0}" data-unit="" data-value="
 data-also="{1}"><form><input></form><p class="st-predict-note"></p><details
 class="st-answer"><b class="st-q" data-q="{0}"></b></details></div>"""
 INKED = """<table><thead><tr><th>chip<th>drawn (%)<th>late (ms)</thead>
-<tr><th>A<td>36<td>36<tr><th>B<td>35.97<td>35.97<tr><th>C<td>35<td>4</table>
+<tr><th>A<td>36<td>36<tr><th>B<td>35.99<td>35.99<tr><th>C<td>35<td>4</table>
 <div class="st-table" id="tab-x"><table><tr><td>3<td>33</table></div>
 <pre>a.half = 36 %, a.three = 3; 0.36, 36 of them, 3 banks, 3 slots</pre>
 <figure class="st-figure" id="fig-x">.</figure><figure class="st-figure">.</figure>"""
 SEEN = """again: # less: 35 % same: # named: # chips: 3 sum: 6
-chip drawn (%) late (ms) A # 36 B # 35.97 C 35 4 # 33
+chip drawn (%) late (ms) A # 36 B # 35.99 C 35 4 # 33
 a.half = #, a.three = #; #, 36 of them, 3 banks, #
-Answer hidden. Show it.."""
+Answer hidden. Show itAnswer hidden. Show it.."""
 
 
 def test_ink_lies_on_all_that_says_the_answer_and_on_nothing_else(tmp_path, fresh):
     """By unit, head, other digits, name, thing counted, and what its box names."""
-    boxes = BOX.format("a.half", "") + BOX.format(
-        "a.three", "a.named; # slots; fig-x; tab-x"
+    boxes = BOX.format("a.half", "fig-x") + BOX.format(
+        "a.three", "a.named; ~ slots; fig-x; tab-x"
     )
     rest = [name for name in TREES if name not in ("a.half", "a.three")]
     says = " ".join(
@@ -203,13 +203,10 @@ def test_ink_lies_on_all_that_says_the_answer_and_on_nothing_else(tmp_path, fres
         page.locator('[data-q="a.sum"]').click()
         told = page.locator(".st-input-value").all_text_contents()
         assert [value.strip("\u2007") for value in told] == ["", "3"]
-        page.locator('[data-q="a.named"]').click()
-        assert (
-            page.locator(".st-inked").count()
-            and not page.locator(".st-blurred").count()
-        )
+        page.locator('[data-q="a.named"]').click()  # the other box waits on
+        assert page.locator(".st-inked").count() and page.locator(".st-blurred").count()
         page.locator('[data-q="a.again"]').press("Enter")
-        assert not page.locator("article .st-inked").count()
+        assert not page.locator("article :is(.st-inked, .st-blurred)").count()
 
 
 AMOUNTS = ("20", "20 ms", "20ms", "0.02 s", "20,000 µs", "2e4 us")

@@ -55,7 +55,7 @@ def test_what_a_box_names_beside_its_answer_stands_on_its_page(numbers):
                 if re.match("(fig|live|tab)-", one):
                     assert f'id="{one}"' in shown, f"{path.stem}: no {one}"
                 elif one not in numbers:
-                    words = one.replace("#", numbers[answer].text)
+                    words = one.replace("~", numbers[answer].text)
                     assert words in shown, f"{path.stem}: nothing says {words!r}"
     assert boxes
 

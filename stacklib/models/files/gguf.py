@@ -253,11 +253,8 @@ def _by_layer(p: Piece, layers: int) -> list[Piece]:
     """The piece, or a share of it for each layer."""
     if p.name != _INPUT:
         return [p]
-    share: dict[str, Any] = {
-        "numbers": p.numbers // layers,
-        "nbytes": p.nbytes / layers,
-    }
-    return [replace(p, layer=n, **share) for n in range(layers)]
+    numbers, nbytes = p.numbers // layers, p.nbytes / layers
+    return [replace(p, layer=n, numbers=numbers, nbytes=nbytes) for n in range(layers)]
 
 
 def _tensor(model: LanguageModel, p: Piece) -> Tensor:

@@ -82,6 +82,11 @@ def weights() -> list[list[str]]:
     return [[name, name] for name in WEIGHTS]
 
 
+def rated(dtype: str, device: hardware.Accelerator) -> Any:
+    """The format, as the guard is told of it; None where the device has no rate."""
+    return dtype if dtype in device.formats else None
+
+
 def device(name: str, label: str, value: str) -> dict[str, Any]:
     """A menu of all ``devices()``, grouped by vendor; arguments as for ``select``."""
     vendors = [device.vendor for device in _published()]

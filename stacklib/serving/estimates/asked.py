@@ -123,7 +123,7 @@ def asked(
     else:
         whole(batch=batch)
         whole(0, context=context)
-        batch, context = int(batch), int(context)  # of NumPy's a product may run over
+        batch, context = int(batch), int(context)  # NumPy's overflow
     if new != 1 or new is True:
         whole(new=new)
         context = context + (int(new) - 1) // 2  # the middle of what is written

@@ -46,7 +46,7 @@ COVERING = (PRODUCTS, ATTENTION, NORMS, HEAD)
 NODE, REPLAY = cost("node").si, cost("replay").si
 LOSSES = "without the engine's own losses (family E)"
 WHOLE = 1.0  # an even share that fits
-LATER = Line(HOST, SECTIONS[HOST], note="not counted yet")
+LATER = Line(HOST, SECTIONS[HOST], note="an engine's own loss: serving.estimate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def account(
         context = (here and host.longest(model)) or CONTEXT
     keys = keys_of(model, on, dtype, kv_dtype)
     whole(tp=tp, ep=ep)  # True is 1 to the cache of frames
-    tp, ep = int(tp), int(ep)  # as all whole numbers: sums of NumPy's run over
+    tp, ep = int(tp), int(ep)  # whole numbers of NumPy overflow
     plain = is_plain(batch) or is_plain(context)
     if plain:
         batch = whole_floats(1, batch=batch)

@@ -43,8 +43,7 @@ def explore(*, device: str, dtype: str, chips: int, batch: int, context: int) ->
     chip = hardware.get(device)
     asked: dict[str, Any] = {"on": chip, "dtype": dtype, "tp": chips}
     about = About(device=device, chips=chips, model=MODEL, batch=batch)
-    if dtype in chip.formats:
-        about["dtype"] = dtype
+    about["dtype"] = choices.rated(dtype, chip)
     try:
         mine = roofline.decode_step(MODEL, batch=batch, context=context, **asked)
     except hardware.UnknownSpec as missing:

@@ -95,7 +95,7 @@ def explore(*, model: str, device: str, dtype: str, batch: int, context: int) ->
         readouts=_readouts(mine),
         message=None if fits else mine.step.fit.explanation,
         about={"device": device, "feasible": fits, "model": model, "batch": batch}
-        | _plain(dtype, mine.device)
+        | {"dtype": choices.rated(dtype, mine.device)}
         | ({"chips": mine.chips} if fits else {}),
         table={
             "caption": "The fewest chips that hold it; links and launches left out.",
@@ -103,11 +103,6 @@ def explore(*, model: str, device: str, dtype: str, batch: int, context: int) ->
             "rows": [_row(choice) for choice in found],
         },
     )
-
-
-def _plain(dtype: str, device: hardware.Accelerator) -> dict[str, Any]:
-    """The format for the guard, where it is one that the chip multiplies in."""
-    return {"dtype": dtype} if dtype in device.formats else {}
 
 
 def _title(model: str, dtype: str, mine: Choice) -> str:
@@ -133,7 +128,7 @@ def _bar(choice: Choice, row: int, dtype: str) -> Mark:
         device=choice.device.key,
         chips=choice.chips,
         role="part",
-        **_plain(dtype, choice.device),
+        dtype=choices.rated(dtype, choice.device),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib import models
+from stacklib import hardware, models
 from stacklib.pages.serving import estimate as page
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import here
@@ -91,8 +91,8 @@ def explore(
             "device": device,
             "chips": chips,
             "model": model,
-            "dtype": None if dtype == "awq" else dtype,
             "batch": batch,
             "feasible": bool(mine.fits),
+            "dtype": choices.rated(dtype, hardware.get(device)),
         },
     )
