@@ -69,6 +69,7 @@ def test_report_of_a_copy():
     assert report.levels.l1_sectors == n // 8 and report.levels.l1_hits == 0
     assert report.levels.read == 4 * n
     assert "sectors a request" in str(report) and "copy on H100" in str(report)
+    assert dict(report.rows())["estimated time (µs)"] == 1e6 * report.time
 
 
 def test_lines_add_up_to_the_whole():

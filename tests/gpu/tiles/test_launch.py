@@ -105,6 +105,7 @@ def test_a_report_reads_as_a_profilers():
     text = str(report)
     assert "add on H100, grid (5, 1, 1) of programs of 4 warps" in text
     assert "registers a thread (estimate)" in text and "estimated time (µs)" in text
+    assert dict(report.rows())["estimated time (µs)"] == 1e6 * report.time
     assert [row["sectors"] for row in report.lines()] == [1250, 625]
 
 
