@@ -1,12 +1,11 @@
 """Tokens a second of a machine's cards, by layers or by tensors.
 
 By layers each card holds some layers and the cards take turns: memory adds up, the
-speed of one sequence does not. So llama.cpp and ollama run by default. A prompt comes
-in pieces of 512 tokens, and cards read pieces side by side as far as one thread of the
-host can start their kernels ahead: a full queue holds it (llama.cpp, #19042). By
-tensors every card holds a part of each matrix and all work at once: memory and speed
-add up, and two all-reduces a layer cross the slots. So vLLM runs. Either way each card
-has its own copy of the compute buffers.
+speed of one sequence does not. So llama.cpp and ollama run. A prompt comes in pieces of
+512 tokens; cards read side by side as far as one thread of the host starts kernels
+ahead, which full queues stop (llama.cpp, #19042). By tensors every card holds a part of
+each matrix and all work at once: memory and speed add up, and two all-reduces a layer
+cross the slots. So vLLM runs. Either way each card has its own compute buffers.
 
 The seconds are ``serving``'s steps: here stand the links of the machine in place of
 those the device is sold with, and the limit of power.

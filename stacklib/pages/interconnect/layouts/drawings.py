@@ -1,5 +1,7 @@
 """Drawing of section 6.15: which chips a chip exchanges with, by layout."""
 
+from typing import Any
+
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.pages.interconnect import layouts as page
 from stacklib.plots import drawing as d
@@ -42,54 +44,34 @@ def grid_of_chips() -> d.Drawing:
 
 
 def _scene(name: str) -> d.Node:
-    layout = page.LAYOUTS[name]
-    groups = {k: v for k, v in members(layout).items() if len(v) > 1}
+    groups = {k: v for k, v in members(page.LAYOUTS[name]).items() if len(v) > 1}
     told = d.line("a row: a server; lit: exchange with the first chip", bold=True)
     rates = {way: page.rate(way).to("GB/s") for way in WAYS}
-    ways = [_way(way, rate) for way, rate in rates.items()]
-    over = [
-        d.Edge(
-            kind,
-            WAYS[way],
-            rate=rates[way],
-            full=2 * rates["link"],
-            arrow="both",
-            ports=(_port("foot", way, ways_of(chips)), _port("top", kind, users)),
-            straight=True,
-        )
-        for way in WAYS
-        for users in [[k for k, found in groups.items() if way in ways_of(found)]]
-        for kind, chips in groups.items()
-        if kind in users
-    ]
+    ways = [_way(WAYS[way], rate) for way, rate in rates.items()]
+    drawn: Any = {"full": 2 * rates["link"], "arrow": "both", "straight": True}
+    over = list[d.Edge]()
+    for way, rate in rates.items():
+        users = [kind for kind, chips in groups.items() if way in ways_of(chips)]
+        for place, kind in enumerate(users):
+            mine = ways_of(groups[kind])
+            foot = "foot", (mine.index(way) + 0.5) / len(mine)
+            ports = foot, ("top", (place + 0.5) / len(users))
+            over.append(d.Edge(kind, WAYS[way], rate=rate, ports=ports, **drawn))
     boxes = [_box(kind, chips, name) for kind, chips in groups.items()]
     parts = d.right_of(*boxes, even=True), d.right_of(*ways, even=True)
     return d.below(d.Words(told), d.joined(d.below(*parts, gap=52), *over), gap=6)
 
 
-def _port(side: str, one: str, beside: list[str]) -> tuple[str, float]:
-    """Where a line leaves, of as many at that side, in their order."""
-    return side, (beside.index(one) + 0.5) / len(beside)
-
-
-def _way(way: str, rate: Quantity) -> d.Box:
+def _way(name: str, rate: Quantity) -> d.Box:
     """A way between chips, and what a chip sends over it in one direction."""
-    told = [d.line(WAYS[way], bold=True), (d.Shown(rate, "GB/s"), " a chip")]
-    return d.Box(WAYS[way], told, role="layer-6")
+    told = [d.line(name, bold=True), (d.Shown(rate, "GB/s"), " a chip")]
+    return d.Box(name, told, role="layer-6")
 
 
 def _box(kind: str, chips: frozenset[int], name: str) -> d.Box:
-    cells = d.Cells(
-        f"{kind}, {SCENES[name]}",
-        page.CHIPS,
-        BOX,
-        side=(10.0, 10.0),
-        gap=1.5,
-        role=ROLES[kind],
-        lit=chips,
-        words=f"{kind} group, lit",
-    )
+    named, role = f"{kind}, {SCENES[name]}", ROLES[kind]
+    look: Any = {"side": (10.0, 10.0), "gap": 1.5, "words": f"{kind} group, lit"}
+    cells = d.Cells(named, page.CHIPS, BOX, role=role, lit=chips, **look)
     many = chosen(len(chips), label=f"{kind} group, {name}")
-    return d.Box(
-        kind, [d.line(kind, bold=True), d.line(many, " chips")], cells, role=ROLES[kind]
-    )
+    told = [d.line(kind, bold=True), d.line(many, " chips")]
+    return d.Box(kind, told, cells, role=role)
