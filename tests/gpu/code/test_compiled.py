@@ -115,6 +115,7 @@ def test_registers(kernel, target):
     """The assembler reports two more than the code names, everywhere."""
     made = gpu.compiled(kernel, target)
     assert made.registers == made.sass.registers + 2
+    assert sass.Sass((), {}).registers == 0
     fits = gpu.occupancy(
         threads=256, registers=made.registers, shared_bytes=made.shared_bytes
     )
