@@ -94,6 +94,12 @@ def test_what_was_read_before_is_found_in_the_caches():
     assert report.levels.l1_hit_rate == 0.5
     assert report.levels.read == 128 * 8
 
+    def once(t, src, out):
+        out[t.block.x * 32 + t.thread.x] = src[t.thread.x]
+
+    report = gpu.launch(once, 2, 32, H100, np.ones(32), gpu.empty(64)).report
+    assert report.levels.l1_hits == 0
+
 
 def test_time_follows_the_scarcest_part():
     src = np.zeros((1024, 1024), np.float32)
