@@ -425,6 +425,16 @@ def test_products_really_run(dtype):
         assert len(times) == 3 and all(1e-8 < t < 1 for t in times)
 
 
+def test_it_is_quick_unless_asked(monkeypatch):
+    def begun(effort, *_):
+        raise InterruptedError(effort)
+
+    monkeypatch.setattr(host, "_stream_jobs", begun)
+    with pytest.raises(InterruptedError) as said:
+        host.measure_host()
+    assert said.value.args == (host.QUICK,)
+
+
 @pytest.mark.slow
 def test_quick_mode_takes_seconds():
     watch, start = host.Watch(), time.perf_counter()
