@@ -18,6 +18,10 @@ __all__ = ["grid", "progress", "run"]
 NOTE = "in the case"
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def grid(**axes: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """Every combination of the axes, the last one varying fastest.
 

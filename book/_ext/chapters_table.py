@@ -4,7 +4,8 @@
 whom. ``{section-list}``: the sections of the chapter whose page has it.
 ``{layer-chapters} 5``: where a layer of the stack is explained. ``{command-list}``: the
 commands of ``stacklib``, from their parsers. ``{gpu-results}``: what a GPU measured.
-``{chapters}`written` `` says which those are, inside a sentence.
+``{chapters}`written` `` says which those are, inside a sentence, and ``{named-in}`nsys,
+Nsight Systems` `` in which chapters' prose one of these names stands.
 
 Wherever prose names a chapter by its number, a written one becomes a link to its first
 page, and one that is not is marked *planned*: no sentence has to say it.
@@ -177,6 +178,17 @@ class Chapters(SphinxRole):
         return [nodes.Text(f"{word} {contents.listed(numbers)}")], []
 
 
+class NamedIn(SphinxRole):
+    """``{named-in}`nsys, Nsight Systems` ``: the chapters that name it, each a link."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        root, found = Path(self.env.srcdir), []
+        for number in contents.naming(self.text.split(", "), root):
+            link = reference(number, contents.written(root), self.env.docname)
+            found += [nodes.Text(", "), *link]
+        return found[1:] or [nodes.Text("none")], []
+
+
 class MarkChapters(SphinxTransform):
     """Links the chapters that prose names by number, or marks them as planned."""
 
@@ -234,5 +246,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("command-list", CommandList, override=True)
     app.add_directive("gpu-results", GpuResults, override=True)
     app.add_role("chapters", Chapters(), override=True)
+    app.add_role("named-in", NamedIn(), override=True)
     app.add_transform(MarkChapters)
     return {"version": "1", "parallel_read_safe": True}

@@ -6,9 +6,11 @@
     How long does the word take?
     :::
 
-The answer is a said number. Without JavaScript it is folded below the
-question; with it, the fold opens once a prediction is committed. The prediction
-stays in the reader's browser.
+The answer is a said number. ``:also:`` names what else would tell it, ``; `` between:
+numbers, words of outputs and drawings (``~ dies``: the answer, then "dies"), charts
+(``fig-NAME``, ``live-NAME``), tables that have it in a cell (``tab-NAME``). Without
+JavaScript it is folded below the question; with it, the fold opens once a prediction is
+committed. The prediction stays in the reader's browser.
 """
 
 from typing import Any, ClassVar
@@ -35,6 +37,7 @@ class Predict(SphinxDirective):
     option_spec: ClassVar = {
         "unit": directives.unchanged_required,
         "answer": directives.unchanged_required,
+        "also": directives.unchanged_required,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -64,6 +67,7 @@ class Predict(SphinxDirective):
         return prediction(
             name=name,
             unit=plural(unit),
+            also=self.options.get("also", ""),
             value=float(quantity.value),
             shows=number.name,
             text=number.text,
@@ -75,10 +79,11 @@ def open_prediction(self: SphinxTranslator, node: prediction) -> None:
     name, unit, value = (
         self.attval(str(node[key])) for key in ("name", "unit", "value")
     )
+    also = f' data-also="{self.attval(node["also"])}"' if node["also"] else ""
     field = f"predict-{name}-value"
     self.body.append(
         f'<div class="st-prediction" data-predict="{name}" data-unit="{unit}" '
-        f'data-value="{value}">\n'
+        f'data-value="{value}"{also}>\n'
         '<form class="st-predict-form" hidden>'
         f'<label for="{field}">Your prediction</label>'
         f'<span class="st-field"><input id="{field}" type="text" inputmode="decimal" '

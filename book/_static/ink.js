@@ -9,7 +9,7 @@ window.st = window.st || {};
   const BLOCK = "█"; // in a drawing, whose texts have no background
   const HIDDEN = "answer hidden";
   const BUTTON = { role: "button", tabindex: "0", "aria-label": HIDDEN, "aria-expanded": null, "aria-haspopup": null };
-  const PLACES = "td, th, pre, svg, dd, figcaption, .st-live-title"; // of numbers that are no links
+  const PLACES = "td, th, caption, pre, svg, dd, figcaption, .st-live-title"; // of numbers that are no links
   const KEPT = ".st-q, .st-inked, .st-prediction, [class*=highlight-]:not(.output), script, style, textarea, button"; // nothing there is inked
 
   const article = document.querySelector(".bd-article");
@@ -25,21 +25,60 @@ window.st = window.st || {};
 
   const near = (a, b) => Math.abs(a - b) <= 5e-4 * Math.abs(a);
 
-  // A small whole number without a unit occurs for other reasons, too.
-  const common = (tree) => /^\d\d?$/.test(tree.text);
+  // Whether another number of the page says the same. Small counts occur for other
+  // reasons, too: theirs is the same if it counts the same things.
+  function alike(tree, other) {
+    if (!other) return false;
+    const same = other.unit === tree.unit && near(tree.value, other.value);
+    if (!/^\d\d?$/.test(tree.text)) return same || other.text === tree.text;
+    return same && (!Number.isInteger(tree.value) || Boolean(tree.label && other.label === tree.label));
+  }
 
-  // Whether another number of the page says the same.
-  const alike = (tree, other) => other && !common(tree)
-    && (other.text === tree.text || (other.unit === tree.unit && near(tree.value, other.value)));
+  const stands = (words, index) => Object.assign([words], { index });
+  const read = (digits) => Number(digits.replaceAll(",", ""));
 
-  // Where the answer stands in a text that is no number of the page: with its unit, or
-  // long enough, in as many digits as that place has.
-  function finder(tree) {
-    const [amount, ...words] = tree.text.split(" ");
-    const [value, unit] = [Number(amount.replaceAll(",", "")), words.join(" ")];
-    return (text) => [...text.matchAll(/(?<![\d.,\w])(\d[\d,]*(?:\.\d+)?)(?:\s?([a-zA-Zµ%][\w/%µ]*))?/g)]
-      .filter(([, digits, word = ""]) => Math.abs(Number(digits.replaceAll(",", "")) / value - 1) < 5e-3
-        && (digits.replace(/\D/g, "").length > 2 ? !word || !unit || word === unit : unit && word === unit));
+  // Where the answer stands in a text that is no number of the page: in as many digits
+  // as that place has, with its unit, under a head that has it, or long enough; where the
+  // words stand that are given, and alone in a cell of the tables that are.
+  function finder(tree, words, tables) {
+    const [amount, ...unit] = tree.text.split(" ");
+    const printed = read(amount), power = 10 ** Math.round(Math.log10(tree.value / printed));
+    const exact = Math.abs(tree.value / printed / power - 1) < 0.06 ? tree.value / power : printed;
+    const [factor, base] = st.unitOf(unit.join(" "));
+
+    function says(digits, word, head) {
+      const bare = !word && !head;
+      const [other, its] = bare && base === "%" && /^0\.\d\d/.test(digits) ? [100, "%"] : st.unitOf(word || head);
+      const known = its === base && (base !== "" || !bare);
+      const long = digits.replace(/^0\.?0*|\D/g, "").length > 2;
+      if (!known && !(long && (bare || (base === "" && word)))) return false;
+      const by = known ? other / factor : 1;
+      const places = (digits.split(".")[1] || "").length;
+      const off = Math.abs(read(digits) * by - exact);
+      const room = Math.max(5e-4 * exact, 0.5005 * 10 ** -places * by);
+      return off <= 0.02 * exact && (off <= room || (by === 1 && read(digits) === printed));
+    }
+
+    return (text, head = "", table = "") => {
+      if (tables.includes(table) && text.trim() === amount) return [stands(amount, text.indexOf(amount))];
+      const found = [...text.matchAll(/(?<![\d.,\w])(\d[\d,]*(?:\.\d+)?)(?:[^\S\n]?([a-zA-Zµ%][\w/%µ]*))?/g)]
+        .filter(([, digits, word = ""]) => says(digits, word, head));
+      for (const [before, one] of words) {
+        for (let at = text.indexOf(before + one); at >= 0; at = text.indexOf(before + one, at + 1)) {
+          const from = at + before.length;
+          if (!/[\w.,]$/.test(text.slice(0, at)) && !/^\w/.test(text.slice(from + one.length))) found.push(stands(one, from));
+        }
+      }
+      found.sort((a, b) => a.index - b.index);
+      return found.filter((one, i) => !i || one.index >= found[i - 1].index + found[i - 1][0].length);
+    };
+  }
+
+  // The unit in the head of a cell's column.
+  function headOf(element) {
+    const cell = element.closest("td, th");
+    const head = cell?.closest("table").tHead?.rows[0].cells[cell.cellIndex];
+    return head && head !== cell ? head.textContent.match(/\(([^()]+)\)$/)?.[1] ?? "" : "";
   }
 
   // ---- one place ----
@@ -83,8 +122,9 @@ window.st = window.st || {};
     const walk = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
     for (let node = walk.nextNode(); node; node = walk.nextNode()) {
       const at = node.parentElement;
-      if (at.closest(PLACES) && !at.closest(KEPT)
-        && find(node.data).length) found.push(node);
+      if (!at.closest(PLACES) || at.closest(KEPT)) continue;
+      const here = find(node.data, headOf(at), at.closest(".st-table")?.id);
+      if (here.length) found.push([node, here]);
     }
     return found;
   }
@@ -105,42 +145,60 @@ window.st = window.st || {};
     button.addEventListener("click", show);
     figure.classList.add("st-blurred");
     (figure.querySelector(":scope > :is(.st-live-moving, svg, img, .st-live-static)") || figure.firstChild).before(button);
-    return () => { figure.classList.remove("st-blurred"); button.remove(); };
+    return () => {
+      button.remove();
+      figure.classList.toggle("st-blurred", Boolean(figure.querySelector(".st-unblur"))); // of another box
+    };
   }
 
   // ---- all places of an answer ----
 
-  // Inks the number of that name; gives what lifts the bars. `show` is asked for it.
-  function ink(name, show) {
+  // Inks the number of that name and what else its box names: other numbers, words,
+  // charts, tables; gives what lifts the bars. `show` is asked for it.
+  function ink(name, show, also = []) {
     const known = st.quantities.known;
     const tree = known[name] || { text: "" };
-    const find = tree.text ? finder(tree) : null;
+    const [tables, rest] = [true, false].map((is) => also.filter((one) => one.startsWith("tab-") === is));
+    const charts = rest.map((one) => document.getElementById(one)).filter(Boolean);
+    const words = rest.filter((one) => !known[one] && !document.getElementById(one))
+      .map((one) => ["", one.replace("~", tree.text)]);
+    const same = (other, its) => its === name || also.includes(its) || alike(tree, other);
+    const cells = Object.keys(known).filter((its) => same(known[its], its)).map((its) => [`${its} = `, known[its].text]);
+    const find = tree.text ? finder(tree, [...words, ...cells], tables) : null;
 
     function lay() {
       const numbers = [...article.querySelectorAll(".st-q[data-q]")].filter((element) =>
         !element.closest(".st-prediction") && !element.classList.contains("st-inked")
-        && (element.dataset.q === name || alike(tree, known[element.dataset.q])));
+        && same(known[element.dataset.q], element.dataset.q));
       const mending = find ? [mute(find)] : [];
       const parts = [];
-      for (const node of find ? texts(find) : []) {
-        for (const found of find(node.data).reverse()) parts.push(wrap(node, found));
+      for (const [node, here] of find ? texts(find) : []) {
+        for (const found of here.reverse()) parts.push(wrap(node, found));
       }
       const chart = (element) => element.closest(".st-live") || element.closest(".st-figure:not(.st-drawing)");
-      const charts = new Set([...numbers, ...parts].map(chart).filter(Boolean));
+      const blurred = new Set([...charts, ...[...numbers, ...parts].map(chart).filter(Boolean)]);
       for (const element of [...numbers, ...parts]) {
         mending.push(cover(element));
         lifts.set(element, show);
       }
       parts.forEach((part) => mending.push(() => unwrap(part)));
-      charts.forEach((figure) => mending.push(blur(figure, show)));
+      blurred.forEach((figure) => mending.push(blur(figure, show)));
       return () => mending.forEach((mend) => mend());
     }
 
-    const layer = { lay, lift: lay() };
+    const layer = { lay, lift: lay(), show, same };
     inked.add(layer);
     return () => {
       if (inked.delete(layer)) layer.lift();
     };
+  }
+
+  // The value of an input, where another number was opened: it would tell as well.
+  function input(element, tree) {
+    const layer = [...inked].find(({ same }) => same(tree, tree.name));
+    if (!layer) return;
+    const uncover = cover(element);
+    lifts.set(element, () => { uncover(); layer.show(); });
   }
 
   // ---- lifted by key and by touch, before the number itself would open ----
@@ -162,5 +220,5 @@ window.st = window.st || {};
   window.addEventListener("beforeprint", () => inked.forEach((layer) => layer.lift()));
   window.addEventListener("afterprint", () => inked.forEach((layer) => { layer.lift = layer.lay(); }));
 
-  st.ink = ink;
+  Object.assign(st, { ink, input });
 })();

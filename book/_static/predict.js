@@ -45,6 +45,7 @@
     }
     return [1, word + tail];
   }
+  st.unitOf = unitOf;
 
   // What was typed, as a number of the unit asked for; null where it is no such number.
   function read(text, unit) {
@@ -77,7 +78,7 @@
   };
 
   function begin(box) {
-    const { predict: name, unit, value } = box.dataset;
+    const { predict: name, unit, value, also } = box.dataset;
     const form = box.querySelector("form");
     const input = form.querySelector("input");
     const note = box.querySelector(".st-predict-note");
@@ -88,7 +89,7 @@
       box.classList.add("st-waiting"); // folds the answer away, on screen only
       form.hidden = answer.open = false;
       note.hidden = true;
-      lift ??= st.ink(answer.querySelector(".st-q").dataset.q, () => pass(true));
+      lift ??= st.ink(answer.querySelector(".st-q").dataset.q, () => pass(true), also ? also.split("; ") : []);
     }
 
     function reveal(...words) {

@@ -77,9 +77,10 @@ window.st = window.st || {};
   }
 
   function inputLine(tree) {
+    const value = make("span", { class: "st-input-value" }, tree.text + atClock(tree));
+    st.input?.(value, tree); // a prediction may wait for it
     const line = make("span", { class: "st-input" },
-      make("span", { class: "st-input-name" }, tree.label || "given"), " = ",
-      make("span", { class: "st-input-value" }, tree.text + atClock(tree)), " ");
+      make("span", { class: "st-input-name" }, tree.label || "given"), " = ", value, " ");
     if (tree.kind !== "computed") line.append(make("span", { class: "st-kind" }, kind(tree)));
     return line;
   }

@@ -78,6 +78,20 @@ def documents(root: Path = tree.ROOT) -> set[str]:
     return {page.document for pages in written(root).values() for page in pages}
 
 
+def naming(words: list[str], root: Path = tree.ROOT) -> list[int]:
+    """Numbers of the written chapters whose prose has one of these words."""
+    any_of = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)")
+    return [number for number in written(root) if any_of.search(told(number, root))]
+
+
+@cache
+def told(number: int, root: Path = tree.ROOT) -> str:
+    """The prose of a chapter: the Markdown of its pages."""
+    files = (root / f"{page.document}.ipynb" for page in written(root)[number])
+    cells = (cell for file in files for cell in tree.read_notebook(file).cells)
+    return "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
 def planned(root: Path = tree.ROOT) -> list[int]:
     """Numbers of the chapters that are not written."""
     return [number for number in CHAPTERS if number not in written(root)]

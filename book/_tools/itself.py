@@ -27,6 +27,7 @@ FUTURE = re.compile(
 DOES = re.compile(r" (?!as\b|is\b|was\b|plus\b|does\b)[a-z]+s\b")  # chapter 8 builds
 DONE = re.compile(r"\b(?:is|are|was|were|been) (?:\w+ )?\w+(?:ed|en|wn) (?:in|by) $")
 COUNT = re.compile(r"\b(?P<word>\w+) chapters\b(?! \d)")
+PAST = re.compile(r"\b(?P<word>\w+) sections have\b")  # those before this one
 WORDS = "one two three four five six seven eight nine ten eleven twelve".split()
 # What is a paper's or a book's follows a comma: "arXiv 2412.19437, section 3.3.2".
 CITED = re.compile(r", chapter \d+\b[\d, ]*")
@@ -56,9 +57,11 @@ def of_prose(text: str, page: str) -> Iterator[str]:
         outside = LINKED.sub("", sentence)
         for found in SECTION.finditer(outside):
             yield f"section {found['number']} is named without a link to it"
+    for found in PAST.finditer(plain):
+        yield from of_past(found["word"], numbered().get(page, ""))
     for found in LINKED.finditer(plain):
         target = normpath(f"{Path(page).parent}/{found['to']}")
-        yield from of_link(found["words"], target)
+        yield from of_link(found["words"], target, page)
     yield from of_commands(text)
 
 
@@ -86,18 +89,34 @@ def of_chapters(sentence: str) -> Iterator[str]:
             if DOES.match(sentence, found.end("numbers")) or DONE.search(before):
                 yield f"{found[0]!r} is not written: say what belongs to it"
     for found in COUNT.finditer(sentence):
-        word = found["word"].lower()
-        count = WORDS.index(word) + 1 if word in WORDS else word
-        if str(count).isdigit() and int(count) != len(CHAPTERS):
+        count = counted(found["word"])
+        if count not in (None, len(CHAPTERS)):
             yield f"{found[0]!r}: there are {len(CHAPTERS)}"
 
 
-def of_link(words: str, target: str) -> Iterator[str]:
-    """A link that is named by a number leads to what has that number."""
-    named = NUMBER.fullmatch(words)
+def counted(word: str) -> int | None:
+    """The number that a word is, if it is one."""
+    if word.isdigit():
+        return int(word)
+    return WORDS.index(word.lower()) + 1 if word.lower() in WORDS else None
+
+
+def of_past(word: str, number: str) -> Iterator[str]:
+    """A section that counts those before it, `number` being its own."""
+    before = int(number.partition(".")[2] or 1) - 1
+    if number and counted(word) not in (None, before):
+        yield f"'{word} sections have': there are {before} before {number}"
+
+
+def of_link(words: str, target: str, page: str) -> Iterator[str]:
+    """A link that is named by a number, or as the next, leads to what is that."""
+    named, number = NUMBER.fullmatch(words), numbered().get(target, "")
+    if words == "the next section":
+        chapter, _, at = numbered().get(page, "").partition(".")
+        if number != (after := f"{chapter}.{int(at or 0) + 1}"):
+            yield f"[{words}] leads to {target}, which is {number}, not {after}"
     if not named or not target.startswith("chapters/"):
         return
-    number = numbered().get(target, "")
     if number != named["number"]:
         yield f"[{words}] leads to {target}, which is {number or 'no section'}"
 

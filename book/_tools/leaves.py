@@ -10,10 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import stacklib
+from _tools import prose
+from _tools.prose import Block
 from _tools.said import Cell
 from stacklib import hardware, models
 from stacklib.cost import catalogue, data, making
@@ -30,6 +33,7 @@ from stacklib.kernels.schedule.rules import RULES
 from stacklib.memory.dram.cell import cell_facts
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
+from stacklib.models.database import row
 from stacklib.pages import figures_of
 from stacklib.pages.memory.dram import published
 from stacklib.pages.memory.ladder import chases
@@ -37,11 +41,12 @@ from stacklib.quantity import Quantity, constant, quoted
 from stacklib.quantity.constants import CONSTANTS
 from stacklib.quantity.records import QUOTED, quotes, stored
 from stacklib.quantity.say import digest
-from stacklib.quantity.told import MARK
+from stacklib.quantity.told import MARK, told
 from stacklib.quantity.units import parse
 from stacklib.tinylm import model as tinylm
 
 SAME = 1e-9
+HERE = "benchmarks/results/host_roofline.json"
 OWN = "tinylm-"  # how keys of the book's own models begin
 AGAIN = "run make numbers, then make execute"
 MEASURED = re.compile(r"[A-K]-(?:\d{4}|F\d+)")  # ids of published measurements
@@ -57,7 +62,7 @@ def current(key: str) -> float:
     """The present SI value of a record; NoRecord for a key that names nothing."""
     if MARK in key:
         if (point := _points().get(key)) is not None:
-            return point
+            return point.si
         file, row, field, *unit = key.split(MARK)
         return stored(file, row, field) * parse("".join(unit) or "1").factor
     if key.startswith(QUOTED):
@@ -85,16 +90,26 @@ def current(key: str) -> float:
 
 @cache
 def document(key: str) -> str:
-    """The document that a quote or a field of a device is from; of others nothing."""
+    """The document that a record is from; nothing of those that have none."""
     if key.startswith(QUOTED):
         return quotes()[key.removeprefix(QUOTED)].document
+    if MARK in key:
+        file, point = key.split(MARK)[0], _points().get(key)
+        own = "" if file == HERE else file  # whose title says which machine it was
+        return point.source.title if point is not None and point.source else own
+    if MEASURED.fullmatch(key):
+        return figures_of.row(key).source
     device, _, field = key.partition(".")
-    if device.replace("-", "_") not in hardware.names():
-        return ""
-    found = hardware.get(device)
-    peak = found.peaks.get(field.removeprefix("peak."))
-    made = peak.rate if peak else found.fields.get(field)
-    return made.source.title if made is not None and made.source else ""
+    if device.replace("-", "_") in hardware.names():
+        found = hardware.get(device)
+        peak = found.peaks.get(field.removeprefix("peak."))
+        made = peak.rate if peak else found.fields.get(field)
+        return made.source.title if made is not None and made.source else ""
+    if "/" in key:
+        found = (q.source for q in _tables() if q.key == key and q.source)
+        return next((source.title for source in found), "")
+    own = "." not in key or key.startswith(OWN)
+    return "" if own else _model(_split(key)[0]).source.title
 
 
 def ends(key: str) -> list[float]:
@@ -137,15 +152,14 @@ def _device(device: str, field: str) -> float:
 
 
 @cache
-def _points() -> dict[str, float]:
+def _points() -> dict[str, Quantity]:
     """Every point of a published curve by its key, which names no unit."""
-    points = (*published.rates(), *chases.points())
-    return {point.key: point.si for point in points}
+    return {point.key: point for point in (*published.rates(), *chases.points())}
 
 
 @cache
-def _records() -> dict[str, float]:
-    """Every value of the files beside the devices, by its key."""
+def _tables() -> list[Quantity]:
+    """Every value of the files beside the devices."""
     tables: list[Iterable[Quantity | None]] = [
         *(hardware.link(name).fields.values() for name in hardware.link_names()),
         *(hardware.memory(name).fields.values() for name in hardware.memory_names()),
@@ -170,6 +184,12 @@ def _records() -> dict[str, float]:
         (nccl.constant(*place) for place in nccl.places()),
         *([count.a_die, count.a_stack] for count in via_counts()),
     ]
+    return [q for table in tables for q in table if q is not None]
+
+
+@cache
+def _records() -> dict[str, float]:
+    """These by key, and what the rooms keep in tables of their own."""
     gains = {
         f"gains/{name}/{end}": getattr(gain, end)
         for name, gain in GAINS.items()
@@ -179,8 +199,7 @@ def _records() -> dict[str, float]:
     causes = Counter[str]()
     for cause in CAUSES:
         causes[f"causes/{cause.part}"] += cause.count
-    found = {q.key: q.si for table in tables for q in table if q is not None}
-    return {**found, **gains, **rules, **causes}
+    return {**{q.key: q.si for q in _tables()}, **gains, **rules, **causes}
 
 
 def _split(key: str) -> tuple[str, str]:
@@ -245,32 +264,107 @@ def stale(said: Iterable[Cell]) -> Iterator[str]:
                 yield f"{cell.place}: {fault}; {AGAIN}"
 
 
+Named = tuple[dict[str, str], re.Pattern[str]]  # by key, and what finds them
+
+
 @cache
-def _called() -> tuple[dict[str, str], re.Pattern[str]]:
-    """What a sentence calls each device by, H100, and what finds such a name."""
-    called = {k.replace("_", "-"): hardware.get(k).short for k in hardware.names()}
-    called = {key: short.split()[0] for key, short in called.items()}
-    names = {n for n in called.values() if len(n) > 2 and re.search(r"\d", n)}
-    either = "|".join(sorted(names, key=len, reverse=True))
-    return called, re.compile(rf"(?<![\w-])({either})(?!\w)")
+def _called() -> tuple[Named, Named]:
+    """What a sentence calls each device, H100, and each model, Llama-3-70B."""
+    chips = {k.replace("_", "-"): hardware.get(k).short for k in hardware.names()}
+    chips = {key: short.split()[0] for key, short in chips.items()}
+    short = {n for n in chips.values() if len(n) > 2 and re.search(r"\d", n)}
+    found = {name: row(name)["name"].replace(" ", "-") for name in models.names()}
+    return (chips, _any_of(short)), (found, _any_of({*found.values()}))
 
 
-def elsewhere(said: Iterable[Cell]) -> Iterator[str]:
-    """Numbers whose sentence names a device, and that stand on others alone."""
-    called, named = _called()
+def _any_of(names: set[str]) -> re.Pattern[str]:
+    longest = sorted(map(re.escape, names), key=len, reverse=True)
+    either = "|".join(name.replace(r"\-", "[ -]") for name in longest)
+    return re.compile(rf"(?<![\w-])({either})(?![\w.]*\w|-\w)")
+
+
+@cache
+def _told(text: str, which: int) -> set[str]:
+    """The devices, or the models, that a text names."""
+    names = _called()[which][1].findall(text)
+    return {name.replace(" ", "-") for name in names}
+
+
+@cache
+def _of(key: str, which: int) -> str:
+    """What a sentence calls the device, or the model, that a key begins with."""
+    called, _ = _called()[which]
+    known = (name for name in called if key.startswith(f"{name}."))
+    return called.get(max(known, key=len, default=""), "")
+
+
+def _stands(cell: Cell, which: int) -> list[set[str]]:
+    """The devices, or the models, under each node of a cell; inputs come first."""
+    found: list[set[str]] = []
+    for node in cell.nodes:
+        own = {_of(node.get("key", ""), which)} - {""}
+        found.append(own.union(*(found[i] for i in node.get("inputs", ()))))
+    return found
+
+
+def elsewhere(said: Iterable[Cell], blocks: Iterable[Block] = ()) -> Iterator[str]:
+    """Numbers and leaves that name a device or a model, and stand on others alone.
+
+    And sentences of ``blocks`` with one number, which name another than its own.
+    """
+    under: list[dict[str, set[str]]] = [{}, {}]
+    for cell, which in product(said, range(2)):
+        found, numbers = _stands(cell, which), cell.stored["numbers"].items()
+        under[which].update((name, found[x["node"]]) for name, x in numbers)
+        read = ((node, at) for at, node in enumerate(cell.nodes) if node.get("key"))
+        texts = [(node.get("label", ""), at) for node, at in read]
+        named = [(f"{n}: {x['what']}", x["node"]) for n, x in numbers]
+        for text, at in [*texts, *named]:
+            if fault := _alone(text, found[at], which):
+                yield f"{cell.place}: {text!r} {fault}"
+    for block in blocks:
+        told = [w for w in range(2) if "](#q:" in block.text and _told(block.text, w)]
+        for start, end in prose.sentences(block.text) if told else ():
+            links = list(prose.LINK.finditer(block.text, start, end))
+            text = prose.LINK.sub(" ", block.text[start:end])
+            for which in told if len(links) == 1 else ():
+                stands = under[which].get(links[0]["name"], set())
+                if fault := _alone(text, stands, which):
+                    yield f"{block}: {prose.sentence_at(block.text, start)!r} {fault}"
+
+
+def _alone(text: str, stands: set[str], which: int) -> str:
+    names = _told(text, which) if stands else set()
+    if not names or names & stands:
+        return ""
+    told, under = (" and ".join(sorted(each)) for each in (names, stands))
+    return f"is told of {told} and stands on {under} alone"
+
+
+_ONE = re.compile(r"\b(?:one|each|per|a) (?:way|direction)\b", re.I)
+_BOTH = re.compile(r"\bboth (?:ways|directions)\b|\bbidirectional", re.I)
+_SEEN = re.compile(r"measured\b(?! (?:over|less|against))", re.I)
+
+
+def unmeasured(said: Iterable[Cell]) -> Iterator[str]:
+    """Numbers that a sentence begins to call measured, and that a model made."""
     for cell in said:
-        under: list[set[str]] = []  # devices under each node; inputs come first
-        for node in cell.nodes:
-            device = node.get("key", "").partition(".")[0]
-            found = {called[device]} if device in called else set()
-            under.append(found.union(*(under[i] for i in node.get("inputs", ()))))
         for name, number in cell.stored["numbers"].items():
-            told, stands = set(named.findall(number["what"])), under[number["node"]]
-            if told and stands and not told & stands:
-                yield (
-                    f"{cell.place}: {name} is told of {' and '.join(sorted(told))} "
-                    f"and stands on {' and '.join(sorted(stands))} alone"
-                )
+            if _SEEN.match(number["what"]):
+                word = told(cell.quantities[number["node"]])
+                if word not in ("measured", "claimed", "simulated"):
+                    yield f"{cell.place}: {name} is called measured and is {word}"
+
+
+def turned(said: Iterable[Cell]) -> Iterator[str]:
+    """Rates of a link that are told of one direction and count both, or the reverse."""
+    for cell in said:
+        for name, number in cell.stored["numbers"].items():
+            unit, what = cell.nodes[number["node"]].get("unit", ""), number["what"]
+            one, both = _ONE.search(what), _BOTH.search(what)
+            if (one and "bidirectional" in unit) or (both and "per_direction" in unit):
+                words = (one or both or [""])[0]
+                yield f"{cell.place}: {name} is told {words!r} and is in {unit}"
 
 
 def _fault(node: dict[str, Any]) -> str:
@@ -284,9 +378,9 @@ def _fault(node: dict[str, Any]) -> str:
         now = current(key)
     except (LookupError, ValueError) as error:
         return f"{label!r}: {error}"
-    told, holds = node.get("source", [""])[0], document(key)
-    if told and holds and told != holds:
-        return f"{label!r} is told of {told!r}, but {key} is from {holds!r}"
+    title, holds = node.get("source", [""])[0], document(key)
+    if title and holds and title != holds:
+        return f"{label!r} is told of {title!r}, but {key} is from {holds!r}"
     if abs(now - node["si"]) <= SAME * abs(now):
         return ""
     unit = node["unit"]

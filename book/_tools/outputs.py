@@ -4,7 +4,8 @@ Strict nbval, but for what a run made: its numbers are equal where they differ b
 than one part in ten thousand (`stacklib.quantity.runs`), because the width of a vector
 unit decides their last digits. A stored text then stands, even where rounding would
 turn the last digit that it prints. What no run made is compared to the last character.
-The patterns of `tests/book/nbval.cfg` are applied to both sides.
+The patterns of `tests/book/nbval.cfg` are applied to both sides: of a picture its lines
+are held by a digest, and what it says is compared.
 
 As a pytest plugin (`-p _tools.outputs`) this is how nbval compares.
 """
@@ -29,6 +30,8 @@ from stacklib.quantity.say import MIME as NUMBERS
 CONFIG = tree.ROOT / "tests" / "book" / "nbval.cfg"
 NOT_COMPARED = {"image/png", "image/jpeg", "application/vnd.jupyter.widget-view+json"}
 ERROR = "error"  # of a cell that raised: no mask hides anything of it
+SVG = re.compile(r"(?s)<svg\b.*?</svg>")
+WORDS = re.compile(r">([^<>]*[^<>\s][^<>]*)<")
 TOKEN = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 Patterns = list[tuple[str, str]]
@@ -46,6 +49,11 @@ def sanitized(value: Any, masks: Patterns) -> str:
     for pattern, replacement in masks:
         text = re.sub(pattern, replacement, text)
     return text
+
+
+def words(html: str) -> str:
+    """What the pictures in a text say, a line each."""
+    return "\n".join(told for svg in SVG.findall(html) for told in WORDS.findall(svg))
 
 
 def comparable(outputs: list[Any]) -> list[dict[str, Any]]:
@@ -92,7 +100,9 @@ def _output(old: dict[str, Any], new: dict[str, Any], masks: Patterns) -> Iterat
         said = NUMBERS in old and kind == "text/plain"
         if a == b and not said:
             continue
-        if kind != ERROR:
+        if kind == "text/html":
+            a, b = (f"{sanitized(x, masks)}\n{words(x)}" for x in (a, b))
+        elif kind != ERROR:
             a, b = sanitized(a, masks), sanitized(b, masks)
         if said:
             b = _read(b, _lines(new[NUMBERS]), _lines(old[NUMBERS]))

@@ -45,7 +45,10 @@ UNIT = rf"(?:{SYMBOL}|{NAMED}|tokens?)"
 RANGE = r"(?:\s?(?:-|–|—|to|or|and|±)\s?{0})?"
 THAN = "(?=faster|slower|more|less|fewer|higher|lower|larger|smaller|bigger|better"
 THAN += "|worse|longer|shorter|cheaper|wider|as\\b|the\\b|that\\b|its\\b|of\\b)"
-COMPARED = "of|as|less|more|fewer|faster|slower|larger|smaller|cheaper"
+COMPARED = "of|as|less|more|fewer|faster|slower|larger|smaller|cheaper|dearer|longer"
+COMPARED += "|shorter|higher|lower|better|worse|bigger|wider|narrower|deeper|quicker"
+COMPARED += "|heavier|lighter|denser|stronger|weaker|hotter|colder|above|below|apart"
+COMPARED += "|off|too|each|its"
 PARTS = "halves|thirds?|quarters?|fourths?|fifths?|sixths?|sevenths?|eighths?|ninths?"
 PARTS += "|tenths?|twelfths?|hundredths?|thousandths?|millionths?|billionths?"
 # A number in words at the head of a sentence; a heading is a name.
@@ -78,6 +81,7 @@ PATTERNS = {
         rf"\b(?:{SMALL}|an?|\d+)[ -](?:{PARTS})\b"
         rf"(?=\s(?:{COMPARED}|the|to|idles?|waits?|misses)\b|[.,;])",
         rf"\b(?:{SMALL.replace('one|', '', 1)})[ -](?:{PARTS})\b",
+        rf"\bby an? (?:{PARTS})\b",
         rf"\bone[ -](?:{PARTS})\b(?! (?:chapter|section|way|idea))",
         r"\b(?:half|twice|thrice)\b|[½⅓⅔¼¾⅛]",
         r"(?<!two )(?<!both )(?<!the )\bhalves\b|\bhalved\b",

@@ -27,12 +27,15 @@ NO_ROWS = "none; a run of our own machinery, which no published row was held aga
 COSTS = ("s", "J", "USD")  # a unit with one of them is a time, a rate, or a price
 # Models whose numbers no published row was held against yet, as a reader knows them.
 MODELS = {
+    "A/vector/compute/library": "products on ordinary lanes",
     "E_decode": "the decode step",
     "chase": "the pointer chase",
     "host": "this machine's roofline",
     "littles_law": "Little's law",
     "tile_feed": "the feeding of tiles",
+    "tpu_v1": "the first TPU's tiles and memory",
     "trend": "a line through the years",
+    "wall": "watts from the wall",
 }
 
 

@@ -64,6 +64,10 @@ FOLDERS = {
 }
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose errors name the nearest command or option."""
 

@@ -71,7 +71,9 @@ def add_parser(subparsers: Any) -> None:
         "--host-layers", type=whole, default=0, help="layers in the host's memory (0)"
     )
     parser.add_argument(
-        "--software", default="engine", help="who exchanges: engine or library"
+        "--software",
+        default="engine",
+        help="who exchanges: engine or library; or runner, as llama.cpp",
     )
     parser.add_argument("--mode", default="calibrated", help="calibrated or limit")
     add_json(parser)

@@ -29,17 +29,15 @@ HELD = {  # rule: reasons that nvidia-smi gives for a low clock
     "brake": ("HW Power Brake Slowdown", "HW Slowdown"),
 }
 SLOW = {name for names in HELD.values() for name in names}
-LINKS = (
-    "nvidia-smi --query-gpu=name,utilization.gpu,pcie.link.gen.current,pcie.link.gen."
-    "max,pcie.link.width.current,pcie.link.width.max --format=csv   # under load: the "
-    "current ones as the highest"
-)
 COMMANDS = {
-    "links": LINKS,
+    "links": "nvidia-smi --query-gpu=name,utilization.gpu,pcie.link.gen.current,"
+    "pcie.link.gen.max,pcie.link.width.current,pcie.link.width.max --format=csv   "
+    "# under load: the current ones as the highest",
     "clocks": "nvidia-smi -q -d POWER,CLOCK,PERFORMANCE   # under load",
     "ways": "nvidia-smi topo -m",
 }
 TOLD = table("faults", "key")
+DECODING = ("decode", "low", "high")  # rates of a run
 
 
 class Fault(NamedTuple):
@@ -183,13 +181,8 @@ def _slowed(run: Speed, rig: Rig) -> Speed:
                 shares[at] = min(shares[at], clock)
         alone = len(shares) / sum(1 / share for share in shares)
         left[kind] = min(shares) if run.split == "tensors" else alone
-    return replace(
-        run,
-        decode=run.decode * left["decode"],
-        low=run.low * left["decode"],
-        high=run.high * left["decode"],
-        prompt=run.prompt * left["prompt"],
-    )
+    rates = {one: getattr(run, one) * left["decode"] for one in DECODING}
+    return replace(run, prompt=run.prompt * left["prompt"], **rates)
 
 
 def _links(card: Card) -> Iterator[Fault]:

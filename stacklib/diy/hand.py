@@ -99,12 +99,12 @@ def held(
     if mode is not None:  # an engine keeps the share of its ceiling that it has
         share = device.memory_bandwidth / hardware.get(on).memory_bandwidth
         rate = (rate * share).named("a second, in the mode")
-    ends: list[Quantity | None] = [None, None]
+    ends: list[Quantity | None] = []
     if band := found.error:
-        for place, take in enumerate(("high", "low")):
+        for take in ("high", "low"):
             times = counted(error_band, band.cell, take=take, label=f"{take} end")
-            ends[place] = minimum(rate / times, ceiling).named(f"rate, {take} end")
-    low, high = ends
+            ends.append(minimum(rate / times, ceiling).named(f"rate, {take} end"))
+    low, high = ends or (None, None)
     left, drawn = (fit.have - fit.need).named("left over"), device.fields.get("tdp")
     watts, ceiling = drawn and drawn.across(1), ceiling.named("ceiling")
     return Held(fit.weights, fit.kv, left, read, ceiling, rate, low, high, watts)

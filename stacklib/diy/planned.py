@@ -9,7 +9,7 @@ from datetime import date as day
 from math import inf, log10
 from typing import Any, NamedTuple
 
-from .ailments import LINKS
+from .ailments import COMMANDS
 from .build import Build
 from .splits import Speed, named
 
@@ -114,7 +114,8 @@ def shown_as(value: Any) -> str:
 
 def commands(vendor: str, runs: Sequence[Speed], context: int) -> tuple[str, ...]:
     """What to run on the machine, and what it should print."""
-    found = [LINKS if vendor == "NVIDIA" else "sudo lspci -vv   # LnkSta as LnkCap"]
+    other = "sudo lspci -vv   # LnkSta as LnkCap"
+    found = [COMMANDS["links"] if vendor == "NVIDIA" else other]
     for run in runs:
         model, kept = named(run.model)
         mode = "layer" if run.split == "layers" else "tensor"

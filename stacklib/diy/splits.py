@@ -1,11 +1,11 @@
 """Tokens a second of a machine's cards, by layers or by tensors.
 
 By layers each card holds some layers and the cards take turns: memory adds up, the
-speed of one sequence does not. So llama.cpp and ollama run by default; a prompt comes
-in pieces of 512 tokens, and of the time in which cards could work on pieces side by
-side a share is won (``rig.overlap``). By tensors every card holds a part of each matrix
-and all work at once: memory and speed add up, and two all-reduces a layer cross the
-slots. So vLLM runs. Either way each card has its own copy of the compute buffers.
+speed of one sequence does not. So llama.cpp and ollama run. A prompt comes in pieces of
+512 tokens; cards read side by side as far as one thread of the host starts kernels
+ahead, which full queues stop (llama.cpp, #19042). By tensors every card holds a part of
+each matrix and all work at once: memory and speed add up, and two all-reduces a layer
+cross the slots. So vLLM runs. Either way each card has its own compute buffers.
 
 The seconds are ``serving``'s steps: here stand the links of the machine in place of
 those the device is sold with, and the limit of power.
@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from stacklib import hardware
+from stacklib.gpu.chip.streams import fed_in_turn
 from stacklib.hardware import Accelerator
 from stacklib.hardware.errors import error_band
 from stacklib.hardware.nvidia_smi import GIB
@@ -44,10 +45,12 @@ from .cards import Cards, of_build
 from .voltage import WORK, power
 
 PIECE = 512  # tokens of a prompt that a card passes on: llama.cpp's ``n_ubatch``
-OVERLAP = quoted("rig.overlap").si
+COPIES = 4  # pieces on their way at most: ``GGML_SCHED_MAX_COPIES``
+QUEUE = quoted("rig.queue").si  # layers whose kernels a card's queue holds
+WIDER = 4  # times that, by llama.cpp since #19042
 CONTEXT = quoted("rig.context").si  # bytes that the driver keeps on each card
 EXCHANGE = quoted("rig.exchange").si  # seconds that an untold tree adds to each
-FLOAT = 4  # bytes
+FLOAT = 4  # bytes of an activation in ggml
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,13 @@ class Slotted(Step):
     """A step of chips that share every matrix, over the links of a machine."""
 
     fabric: Fabric | None = None
+    number: float = ACTIVATION  # bytes
 
     def _asked(self, line: str, batch: float) -> float:
         if line != EXCHANGES or self.fabric is None:
             return Step._asked(self, line, batch)
         model = self.frame.model
-        size = batch * model.hidden * ACTIVATION
+        size = batch * model.hidden * self.number
         once = collective_time("all_reduce", size, self.fabric)
         untold = 0.0 if self.fabric.link == "nvlink" else EXCHANGE
         return all_reduces(model) * (float(once.time) + untold)
@@ -323,10 +327,12 @@ def prompt_time(
     tokens: float,
     piece: int = PIECE,
     runner: bool | None = None,
+    queue: float = WIDER * QUEUE,
 ) -> float:
     """Seconds of a prompt: in one engine's passes, or in pieces from card to card.
 
     - ``runner``: by a runner's kernels; as the split has it where None
+    - ``queue``: layers whose kernels a card's queue holds
     """
     together = steps[0].frame.chips > 1
     if together and not runner:
@@ -335,14 +341,14 @@ def prompt_time(
     if together:
         return times[0]
     pieces = max(1, math.ceil(tokens / piece))
-    ideal = (sum(times) + (pieces - 1) * max(times)) / pieces
-    crossing = _crossing(cards, given, tokens)
-    return OVERLAP * ideal + (1 - OVERLAP) * sum(times) + crossing
+    ahead = [queue / step.frame.model.layers for step in steps]
+    reading = fed_in_turn([t / pieces for t in times], pieces, ahead, COPIES)
+    return reading + _crossing(cards, given, tokens)
 
 
 def _crossing(cards: Cards, given: Asked, rows: float) -> float:
     """Seconds in which rows of activations cross from each card to the next."""
-    size = rows * host.named(given.model).hidden * ACTIVATION
+    size = rows * host.named(given.model).hidden * FLOAT
     return size * sum(1 / min(pair) for pair in pairwise(cards.slots))
 
 

@@ -98,6 +98,7 @@ def operations(
     prefill = phase == "prefill"
     whole(int(prefill), context=context)
     whole(batch=batch)
+    batch, context = int(batch), int(context)  # NumPy's overflow
     tokens = batch * context if prefill else batch
     how = way_of(model, dtype)
     cache = cache_number(how.cache if kv_dtype is None else kv_dtype).si
@@ -230,7 +231,7 @@ def work_per_token(
         As ``operations`` does.
     """
     found = operations(model, phase, context=context, batch=batch, dtype=dtype)
-    tokens = batch * (context if phase == "prefill" else 1)
+    tokens = int(batch) * int(context if phase == "prefill" else 1)
     layers = [*range(model.layers), _HEAD]
     flops, moved = dict.fromkeys(layers, 0.0), dict.fromkeys(layers, 0.0)
     for op in found:

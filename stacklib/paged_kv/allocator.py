@@ -45,16 +45,7 @@ class Sequence:
     many tokens were found when it was allocated.
     """
 
-    __slots__ = (
-        "blocks",
-        "cached",
-        "named",
-        "node",
-        "owner",
-        "publishes",
-        "quick",
-        "tokens",
-    )
+    __slots__ = tuple("blocks cached named node owner publishes quick tokens".split())
 
     def __init__(
         self, owner: Any, tokens: array[int], blocks: list[int], nodes: list[Node]
@@ -392,6 +383,7 @@ class BlockAllocator:
 
     def stats(self) -> views.Stats:
         """Blocks by state, tokens in them, and what was asked for and found."""
+        self._catch_up()
         return views.stats(self)
 
     def table(self, block: int) -> views.BlockView:
@@ -399,6 +391,7 @@ class BlockAllocator:
         whole(0, block=block)
         if block >= self.blocks:
             raise ValueError(f"block = {block}: there are {self.blocks}, from 0")
+        self._catch_up()
         return views.table(self, block)
 
     def check(self) -> None:
@@ -415,10 +408,14 @@ class BlockAllocator:
         if sequence in self.behind:
             self._name(sequence, self.behind.pop(sequence))
 
-    def _found(self, tokens: Iterable[int]) -> tuple[array[int], list[Node], list[int]]:
-        own = as_tokens(tokens)
+    def _catch_up(self) -> None:
+        """Name what was filled since somebody looked."""
         while self.behind:
             self._name(*self.behind.popitem())
+
+    def _found(self, tokens: Iterable[int]) -> tuple[array[int], list[Node], list[int]]:
+        own = as_tokens(tokens)
+        self._catch_up()
         nodes = self.contents.walk(own.tobytes(), (len(own) - 1) // self.block_size)
         return own, nodes, [node.block for node in nodes if node.block is not None]
 

@@ -24,17 +24,7 @@ BEFOREHAND = 131_072  # nodes, at most
 class Node:
     """One full block's content behind one prefix, and the block that holds it."""
 
-    __slots__ = (
-        "block",
-        "children",
-        "content",
-        "gone",
-        "hash",
-        "key",
-        "other",
-        "parent",
-        "twins",
-    )
+    __slots__ = tuple("block children content gone hash key other parent twins".split())
 
     def __init__(self) -> None:
         self.parent: Node | None = None

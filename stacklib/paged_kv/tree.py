@@ -42,17 +42,8 @@ POLICIES = {
 class Node:
     """An edge: its tokens, their blocks, and what goes on from its end."""
 
-    __slots__ = (
-        "blocks",
-        "children",
-        "end",
-        "gone",
-        "level",
-        "locks",
-        "parent",
-        "queued",
-        "text",
-        "used",
+    __slots__ = tuple(
+        "blocks children end gone level locks parent queued text used".split()
     )
 
     def __init__(self, parent: Node | None, text: bytes, blocks: list[int]) -> None:

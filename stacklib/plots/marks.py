@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
 from stacklib.quantity import Quantity
-from stacklib.quantity.told import families, refuse_bare
+from stacklib.quantity.told import refuse_bare, told
 
 from .layout import byte_text, byte_ticks
 from .spec import SCALES, SpecError, check, check_mark
@@ -40,15 +40,15 @@ def rows(measured: Iterable[Quantity], unit: str = "") -> Rows:
     ------
     SpecError
         For a number that was not measured, and for one with a unit that holds a
-        prediction.
+        prediction or a typed number which scales it.
     """
     found = Rows()
     for one in measured:
         refuse_bare("a measured mark", one)
         if not any(leaf.kind == "measured" and leaf.key for leaf in one.leaves()):
             raise SpecError(f"a measured mark: {one!r} rests on no row of a record")
-        if one.shown.dims and families(one):
-            raise SpecError(f"a measured mark: {one!r} holds a prediction")
+        if one.shown.dims and told(one) not in ("measured", "spec"):
+            raise SpecError(f"a measured mark: {one!r} is {told(one)}, not measured")
         found.append(one.to(unit).value if unit else one.value)
     return found
 

@@ -196,12 +196,19 @@ def _repeated(args: list[Any]) -> bool:
 
 
 def _refuse_constant(function: Callable[..., Any], path: str) -> None:
-    code = getattr(unwrap(function), "__code__", None)
-    if code and _is_constant(code):
+    run = unwrap(function)
+    code = getattr(run, "__code__", None)
+    typed = code and run.__module__ == PAGE and _parts_typed(code)
+    if code and (typed or _is_constant(code)):
         raise UnitError(
             f"counted({path}, ...) gives a typed number and runs nothing; say "
             "chosen() or assumed(why=), or quote a record"
         )
+
+
+def _parts_typed(code: CodeType) -> bool:
+    """Whether a cell's own function holds a number that is no whole one."""
+    return any(isinstance(x, float) and not x.is_integer() for x in code.co_consts)
 
 
 @lru_cache(maxsize=4096)

@@ -7,10 +7,20 @@ names its record (``records``, or ``Quantity(..., kind="spec", source=..., key=.
 
 from __future__ import annotations
 
+import re
+
 from .constants import CONSTANTS
 from .core import Quantity, _make, _wrap
 from .names import resolve
 from .source import Source
+
+# What names a document: its authors, its year with a place in it, its kind, its number.
+_DOCUMENT = re.compile(
+    r"\bet al\b|\barXiv\b|\b(?:19|20)\d\d, (?:section|table|figure|page)\b|\bJESD\d"
+    r"|(?<!of )\b(?:the|this|their|its|an?|\w+'s)(?: (?!of\b)[\w-]+){0,3}? "
+    r"(?:paper|data ?sheet|guide|manual|report|study|article|survey|post|standard)\b",
+    re.I,
+)
 
 
 def chosen(value: float, unit: str = "", label: str = "") -> Quantity:
@@ -51,8 +61,14 @@ def assumed(
     Raises
     ------
     ValueError
-        For an empty reason or label.
+        For an empty reason or label, and for one that names a document as its source:
+        what a document says is quoted.
     """
+    if source is None and (named := _DOCUMENT.search(f"{label}; {why}")):
+        raise ValueError(
+            f"assumed {label!r}: {named[0]!r} is no judgement of ours; quote it: "
+            "quoted(key), a line of quotes.csv, or give its source="
+        )
     if not why.strip() or not label.strip():
         raise ValueError(f"assumed {value!r}: say what it is and why")
     made = Quantity(value, unit, label=label, source=source, key=key)

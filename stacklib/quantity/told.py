@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from .core import Quantity
 from .meeting import Comparison
@@ -22,7 +24,9 @@ WORDS = {
 MARK = "#"  # in the key of a value of a result file, before its row and its field
 COUNT = "counted from its shapes"  # a count that no run made: it is exact
 # The word of a sum is that of its weakest part.
-ORDER = ("claimed", "measured", "predicted", "simulated", "spec", "exact")
+ORDER = ("claimed", "predicted", "measured", "simulated", "spec", "exact")
+PICKS = ("min", "max", "where")
+READ = ("claimed", "measured", "spec")
 
 
 def exact(call: str) -> bool:
@@ -37,15 +41,20 @@ def told(q: Quantity) -> str:
     A model's stamp makes a prediction. Sums and products of data-sheet values are
     predictions too as soon as they say how long, how much energy or how much money; a
     ratio or a total of them is still the data sheet's. A cost or a time that is made
-    of a claim and something else is our prediction from that claim. Arithmetic on
-    counts, givens and constants is exact, and as soon as an assumption is among them
-    assumed.
+    of a claim and something else is our prediction from that claim, and so is a
+    measurement that a typed number scales, shifts or replaces. Arithmetic on counts,
+    givens and constants is exact, and as soon as an assumption is among them assumed.
     """
+    word = _word(q)
+    return "predicted" if word == "measured" and _adjusted(q) else word
+
+
+def _word(q: Quantity) -> str:
     if q.family:
         return "predicted"
     if q.kind == "counted" and exact(q.note):
         return "exact"
-    if q.kind == "counted" and {*map(told, q.inputs)} == {"measured"}:
+    if q.kind == "counted" and {*map(_word, q.inputs)} == {"measured"}:
         return "measured"  # a run over rows of a record
     if not q.inputs or q.kind == "counted":
         return WORDS.get(q.kind, q.kind)
@@ -71,7 +80,7 @@ def exact_count(q: Quantity) -> bool:
 
 
 def _inside(part: Quantity) -> str:
-    word = told(part)
+    word = _word(part)
     if part.kind == "measured" and MARK not in part.key:  # of the database
         return "spec" if {".", "/"} & {*part.key} else word
     return {"chosen": "exact", "bare": "predicted"}.get(word, word)
@@ -90,27 +99,30 @@ def families(q: Quantity) -> set[str]:
     return {family for part in parts(q) for family in families(part)}
 
 
-def bare(q: Quantity) -> list[Quantity]:
-    """The leaves that do not say what they are, repeats left out."""
-    found: list[Quantity] = []
-    seen: set[int] = set()
+def under(q: Quantity) -> Iterable[Quantity]:
+    """A number and everything under it, each once, inputs before what they make."""
+    found: dict[int, Quantity] = {}
 
     def visit(part: Quantity) -> None:
-        if id(part) in seen:
-            return
-        seen.add(id(part))
-        if part.kind == "bare":
-            found.append(part)
-        for below in parts(part):
-            visit(below)
+        if id(part) not in found:
+            for below in parts(part):
+                visit(below)
+            found[id(part)] = part
 
     visit(q)
-    return found
+    return found.values()
+
+
+def bare(q: Quantity) -> list[Quantity]:
+    """The leaves that do not say what they are, repeats left out."""
+    return [part for part in under(q) if part.kind == "bare"]
 
 
 def refuse_bare(name: str, q: Quantity) -> None:
     """ValueError, with labels and the remedy, where the book would show typed numbers.
 
+    That is a leaf which says nothing of itself, what was read times a share that nobody
+    named, and a model's stamp on nothing that it was asked.
     ``name``: what is shown, as the message calls it.
     """
     unknown = bare(q)
@@ -120,6 +132,83 @@ def refuse_bare(name: str, q: Quantity) -> None:
             f"{name}: {leaves}: a typed number; say what it is with chosen(), "
             "assumed(why=), counted() or constant()"
         )
+    if families(q) and {leaf.kind for leaf in q.leaves()} <= {"chosen", "constant"}:
+        raise ValueError(
+            f"{name}: {q!r} carries the band of {min(families(q))} and stands on typed "
+            "numbers alone; give what its model was asked"
+        )
+    word = _word(q)
+    scaled = _scaled(q, _unnamed, sums=word == "measured") if word in READ else ()
+    for part, share in scaled:
+        raise ValueError(
+            f"{name}: {part!r}: what was read, times {share:.6g}, a typed number; say "
+            "what scales it with chosen() or assumed(why=)"
+        )
+
+
+def _unnamed(q: Quantity) -> bool:
+    plain = q.kind == "constant" and not (q.label or q.shown.dims)
+    return plain and q.si != math.pi
+
+
+def _given(q: Quantity) -> bool:
+    """A number that the page chose, or one that is made of such alone."""
+    kinds = {leaf.kind for leaf in q.leaves()}
+    return kinds <= {"chosen", "constant"} and bool(q.shown.dims or "chosen" in kinds)
+
+
+def _adjusted(q: Quantity) -> bool:
+    """Whether a given of the page scales, shifts or replaces a measurement in it."""
+    for part in under(q):
+        sums = [p for p in parts(part) if part.op in ("+", "-") and p.si]
+        picked = [p for p in parts(part) if part.op in PICKS and p.si == part.si]
+        given = any(map(_given, sums)) or (picked and all(map(_given, picked)))
+        if given and any(leaf.kind == "measured" for leaf in part.leaves()):
+            return True
+    return next(_scaled(q, _free), None) is not None
+
+
+def _free(q: Quantity) -> bool:
+    return _unnamed(q) or (q.kind == "chosen" and not q.shown.dims)
+
+
+def _scaled(
+    q: Quantity, free: Callable[[Quantity], bool], sums: bool = True
+) -> Iterator[tuple[Quantity, float]]:
+    """Products of what was read with typed numbers that come to no whole number, nor to
+    one part of a whole one: each with what they come to.
+
+    ``free``: which leaves are such numbers. ``sums``: whether what is taken twice in a
+    sum counts as one product, a share of it less.
+    """
+    known: dict[int, tuple[float, dict[Any, int]]] = {}  # these, and other factors
+    read: set[Any] = set()  # factors that hold what was read
+    for part in under(q):
+        name = part.key or id(part)
+        inputs = [known[id(below)] for below in parts(part)]
+        share, factors = 1.0, {name: 1}
+        if free(part):
+            share, factors = part.si, {}
+        elif part.op in ("*", "/"):
+            (share, first), (other, second) = inputs
+            power = 1 if part.op == "*" else -1
+            both = {
+                n: first.get(n, 0) + power * second.get(n, 0) for n in first | second
+            }
+            share *= other**power
+            factors = {n: times for n, times in both.items() if times}
+        elif sums and part.op in ("+", "-") and inputs[0][1] == inputs[1][1]:
+            share = inputs[0][0] + inputs[1][0] * (1 if part.op == "+" else -1)
+            factors = inputs[0][1]
+        elif WORDS.get(part.kind) in READ or any(read & {*f} for _, f in inputs):
+            read.add(name)
+        known[id(part)] = share, factors
+        if read & {*factors} and share and not (_whole(share) or _whole(1 / share)):
+            yield part, share
+
+
+def _whole(share: float) -> bool:
+    return math.isclose(share, round(share), rel_tol=1e-9)
 
 
 def wholes(q: Quantity) -> set[str]:
@@ -135,16 +224,9 @@ def refuse_mixed(name: str, q: Quantity) -> None:
 
     ``name``: what is shown, as the message calls it.
     """
-    seen: set[int] = set()
-    todo = [q]
-    while todo:
-        part = todo.pop()
-        if id(part) in seen:
-            continue
-        seen.add(id(part))
+    for part in under(q):
         if len(found := sorted(wholes(part))) > 1:
             raise ValueError(
                 f"{name}: a sum over lines of two accounts, {found[0]!r} and "
                 f"{found[1]!r}: put the line into one of them with Account.with_()"
             )
-        todo.extend(parts(part))

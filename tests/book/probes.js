@@ -244,7 +244,10 @@
     const told = [...document.querySelectorAll(".st-q[data-q]")].filter((e) => seen(e) && answers.includes(e.dataset.q));
     const asked = answers.map((q) => document.querySelector(`.st-answer .st-q[data-q="${q}"]`).textContent);
     const code = [...document.querySelectorAll("[class*=highlight-]:not(.output)")].map((e) => e.innerText).join("\n");
-    const lines = (document.querySelector("article")?.innerText ?? "").split("\n").filter((line) => !code.includes(line));
+    const unit = (td) => td.closest("table").tHead?.rows[0].cells[td.cellIndex]?.textContent.match(/\((.+)\)$/)?.[1];
+    const cells = [...document.querySelectorAll("article td")].map((td) => `${td.textContent.trim()} ${unit(td)}`);
+    const lines = [...(document.querySelector("article")?.innerText ?? "").split("\n"), ...cells]
+      .filter((line) => !code.includes(line));
     const written = asked.filter((text) => text.includes(" ")).flatMap((text) => lines.filter((line) =>
       [` ${line}`.indexOf(` ${text}`), ` ${line}`.indexOf(`(${text}`)].some((at) => at >= 0)));
     return [...below.filter((e) => !e.checkVisibility()).slice(0, 1).map((e) => `hides "${e.textContent.trim().slice(0, 60)}"`),

@@ -5,9 +5,13 @@ the dark on a phone, and tries what needs Python, a reload or no script on a few
 is the whole of it: each page in both themes on both devices.
 """
 
+import json
+import re
 from functools import cache
+from shutil import copy
 
 import pytest
+from _tools import tree
 
 from . import browser as b
 from .needs import BUILT
@@ -144,6 +148,67 @@ def test_predictions_are_kept_and_answered(served, fresh, few):
     assert not faults, "\n".join(faults)
 
 
+HALF = {"text": "36 %", "value": 0.359736, "unit": "", "label": "share"}
+THREE = {"text": "3", "value": 3, "unit": "", "label": "buffers"}
+TREES = {
+    "a.half": HALF,
+    "a.again": HALF | {"text": "36.0 %", "label": "the same of another"},
+    "a.less": HALF | {"text": "35 %", "value": 0.35},
+    "a.three": THREE,
+    "a.same": THREE,
+    "a.named": THREE | {"label": "slots"},
+    "a.chips": THREE | {"label": "chips"},
+    "a.sum": THREE | {"text": "6", "value": 6, "inputs": ["a.three", "a.chips"]},
+}
+BOX = """<div class="st-prediction" data-predict="{0}" data-unit="" data-value="1"
+data-also="{1}"><form><input></form><p class="st-predict-note"></p><details
+class="st-answer"><b class="st-q" data-q="{0}"></b></details></div>"""
+INKED = """<table><thead><tr><th>chip<th>drawn (%)<th>late (ms)</thead>
+<tr><th>A<td>36<td>36<tr><th>B<td>35.99<td>35.99<tr><th>C<td>35<td>4</table>
+<div class="st-table" id="tab-x"><table><tr><td>3<td>33</table></div>
+<pre>a.half = 36 %, a.three = 3; 0.36, 36 of them, 3 banks, 3 slots</pre>
+<figure class="st-figure" id="fig-x">.</figure><figure class="st-figure">.</figure>"""
+SEEN = """again: # less: 35 % same: # named: # chips: 3 sum: 6
+chip drawn (%) late (ms) A # 36 B # 35.99 C 35 4 # 33
+a.half = #, a.three = #; #, 36 of them, 3 banks, #
+Answer hidden. Show itAnswer hidden. Show it.."""
+
+
+def test_ink_lies_on_all_that_says_the_answer_and_on_nothing_else(tmp_path, fresh):
+    """By unit, head, other digits, name, thing counted, and what its box names."""
+    boxes = BOX.format("a.half", "fig-x") + BOX.format(
+        "a.three", "a.named; ~ slots; fig-x; tab-x"
+    )
+    rest = [name for name in TREES if name not in ("a.half", "a.three")]
+    says = " ".join(
+        f'{n[2:]}: <b class="st-q" data-q="{n}">{TREES[n]["text"]}</b>' for n in rest
+    )
+    scripts = ("quantities", "ink", "predict")
+    held = f'<script type="application/json" id="st-quantities">{json.dumps(TREES)}'
+    loads = "</script>".join(f'<script src="{name}.js">' for name in scripts)
+    text = f'<!doctype html>{boxes}<article class="bd-article">{says} {INKED}</article>'
+    (tmp_path / "page.html").write_text(f"{text}{held}</script>{loads}</script>")
+    for name in scripts:
+        copy(tree.ROOT / "book" / "_static" / f"{name}.js", tmp_path)
+    with b.serve(tmp_path) as base:
+        page, _ = fresh(base, asked=True)
+        page.goto(base + "page.html")
+        article = page.locator("article")
+        cells = (
+            "e => [...e.querySelectorAll('td, th')].forEach(cell => cell.append(' '))"
+        )
+        article.evaluate(cells)
+        shown = re.sub("\u2007+", "#", article.text_content())
+        assert " ".join(shown.split()) == " ".join(SEEN.split())
+        page.locator('[data-q="a.sum"]').click()
+        told = page.locator(".st-input-value").all_text_contents()
+        assert [value.strip("\u2007") for value in told] == ["", "3"]
+        page.locator('[data-q="a.named"]').click()  # the other box waits on
+        assert page.locator(".st-inked").count() and page.locator(".st-blurred").count()
+        page.locator('[data-q="a.again"]').press("Enter")
+        assert not page.locator("article :is(.st-inked, .st-blurred)").count()
+
+
 AMOUNTS = ("20", "20 ms", "20ms", "0.02 s", "20,000 µs", "2e4 us")
 
 
@@ -251,6 +316,9 @@ PLANTED = {
     "written": '<article><div class="st-prediction" data-predict="p"><input>'
     '<p class="st-answer" hidden><b class="st-q" data-q="a.b">1 ms</b></p></div>'
     "<p>It takes 1 ms.</p></article>",
+    "cell told": '<article><div class="st-prediction" data-predict="p"><input>'
+    '<p class="st-answer" hidden><b class="st-q" data-q="a.b">1 ms</b></p></div>'
+    "<table><thead><tr><th>time (ms)</thead><tr><td>1</table></article>",
     "hidden below": '<article><div class="st-prediction" data-predict="p"><input>'
     '<p class="st-answer" hidden><b class="st-q" data-q="a.b">1</b></p></div>'
     '<p style="display: none">It is one.</p></article>',
@@ -280,6 +348,7 @@ EXPECTED = {
     "pyrun": "a runnable block gives 'NameError'",
     "predict": "p shows its answer before a prediction, a.b",
     "written": 'p is told in "It takes 1 ms."',
+    "cell told": 'p is told in "1 ms"',
     "hidden below": 'p hides "It is one."',
     "left": "1 bars are left after committing",
     "folded": ".st-answer summary cannot be seen",
@@ -293,6 +362,7 @@ USES = {
     "pyrun": b.pyrun_faults,
     "predict": b.predict_faults,
     "written": b.predict_faults,
+    "cell told": b.predict_faults,
     "hidden below": b.predict_faults,
     "left": b.predict_faults,
     "folded": b.without_script_faults,

@@ -77,8 +77,8 @@ def displayed(notebook, html: str):
 
 
 def test_a_redrawn_figure_alone_changes_nothing(notebook):
-    old = displayed(notebook, '<figure data-digest="a"><svg>1</svg></figure>')
-    new = displayed(notebook, '<figure data-digest="a"><svg>2</svg></figure>')
+    old = displayed(notebook, '<figure data-digest="a"><svg d="M1"></svg></figure>')
+    new = displayed(notebook, '<figure data-digest="a"><svg d="M2"></svg></figure>')
     assert rerun.merged(old, new, MASKS, measured=False) is not new
     assert rerun.merged(old, new, [], measured=False) is new
 

@@ -8,6 +8,7 @@ import pytest
 from _ext import first_terms
 from _tools import contents
 
+from stacklib import grading
 from stacklib.pages.chapters import CHAPTERS
 from stacklib.roofline.count import readiness
 from stacklib.roofline.journey import layers as stack
@@ -136,11 +137,24 @@ def test_every_promised_term_is_in_the_glossary():
     assert [term for term in wanted if term not in known] == []
 
 
-def test_the_plan_has_twelve_weeks_and_every_chapter():
-    weeks = re.findall(r"^\| (\d+) \|", page("teach.md"), re.M)
-    assert [int(week) for week in weeks] == list(range(1, 13))
-    for chapter in list(CHAPTERS)[1:]:
-        assert f"Chapter {chapter}" in page("teach.md")
+def test_the_plan_has_twelve_weeks_every_chapter_and_exercises_that_are_there():
+    rows = re.findall(r"^\| (\d+) \|.*?\|(.*)\|(.*)\|.*\|$", page("teach.md"), re.M)
+    assert [int(week) for week, _, _ in rows] == list(range(1, 13))
+    there = {exercise.id for exercise in grading.discover(ROOT)}
+    chapters = [int(re.search(r"[Cc]hapter (\d+)|$", s)[1] or 1) for _, s, _ in rows]
+    assert {*chapters} == {*CHAPTERS}
+    for chapter, (week, _, asked) in zip(chapters, rows, strict=True):
+        named = re.findall(r"\b(?:P?\d+)\.\d+", asked)
+        assert named or "the rest of chapter" in asked, week
+        assert {*named} <= there, week
+        assert all(one.startswith(f"{chapter}.") for one in named), week
+
+
+def test_every_room_has_one_row_and_a_page():
+    rows = re.findall(r"^\| \[(\w+)\]\((\w+)\.md\)", page("api/index.md"), re.M)
+    pages = {path.stem for path in (BOOK / "api").glob("*.md")}
+    assert all(name == file for name, file in rows) and len(rows) == len({*rows})
+    assert {name for name, _ in rows} == pages - {"index", "parameters"}
 
 
 def test_tools_papers_and_people_are_named():

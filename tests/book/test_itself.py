@@ -59,6 +59,8 @@ PLANTED = [
     ("See section [4.6](launches.ipynb).", "[4.6] leads to " + PAGE + ", which is 4.1"),
     ("[Section 4.2](launches.ipynb) says.", "which is 4.1"),
     ("[Chapter 3](../02-gpu/index.ipynb) says.", "which is 2"),
+    ("Two sections have seen it.", "there are 0 before 4.1"),
+    ("It is [the next section](norms.ipynb).", "norms.ipynb, which is 4.3"),
     ("Run `stacklib fitt llama`.", "no command `stacklib fitt`"),
     ("Run `stacklib fit m --onto h100`.", "`stacklib fit` has no --onto"),
     ("Run `make tests`.", "no target `make tests`"),
@@ -66,7 +68,8 @@ PLANTED = [
 SOUND = (
     "Chapter 4 shows it, and you will see more. That belongs to chapter 8, and to "
     "chapters 5 and 10. Launches: section [4.1](launches.ipynb), or `stacklib new "
-    "device my-gpu --vendor A` and `make links`. It will."
+    "device my-gpu --vendor A` and `make links`. It will. See [the next section]"
+    "(fusion.ipynb)."
 )
 
 
@@ -113,7 +116,8 @@ def test_prose_links_what_is_written_and_marks_what_is_not(book):  # noqa: F811
     book.write(
         "index.md",
         "# Tiny\n\nChapters 4 and 8 have it; `chapter 8`, chapters 8 to 10. It has "
-        "{chapters}`written`.\n\n:::{chapter-list}\n:::\n:::{layer-chapters} 4\n:::\n"
+        "{chapters}`written`. By {named-in}`Kernels`, {named-in}`nsys`.\n\n"
+        ":::{chapter-list}\n:::\n:::{layer-chapters} 4\n:::\n"
         f":::{{command-list}}\n:::\n:::{{gpu-results}}\n:::\n\n{tree}",
     )
     assert book.build() == []
@@ -121,7 +125,8 @@ def test_prose_links_what_is_written_and_marks_what_is_not(book):  # noqa: F811
     assert (
         "Chapters 4 and 8 (planned) have it; chapter 8, chapters 8 to 10 (pl" in words
     )
-    assert "It has chapter 4." in words and "8 Inference and serving (planned)" in words
+    assert "It has chapter 4. By 4, none." in words
+    assert "8 Inference and serving (planned)" in words
     assert "Chapters: 4 Kernels; 7 Number formats and quantization (planned)." in words
     assert html.count('href="chapters/04-kernels/index.html"') >= 4
     assert "stacklib fit MODEL --on ..." in words and "No result of a GPU" in words

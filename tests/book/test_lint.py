@@ -24,6 +24,10 @@ H100 gives 80 GB | a third of the time | a tenth as much | **3** ms
 thirteen banks | 3,200 MT/s | 1,234 tok/s | 85 K | 10^12 of them | $10^{12}$ | 108 SMs
 eighty GPUs | 10⁹ in all | Nine tenths of the bytes | Twice the bandwidth buys nothing.
 A third of the time is lost. | Sixteen warps wait. | it is a third faster
+it is a third longer | a fifth shorter in all | a quarter higher | a tenth better
+within a tenth below it | a fifth too fast | a third apart
+it grew by a third when asked
+a third its size | an eighth off the price
 $9\\,\\mathrm{TB/s}$ | $t = 3$ ms
 """
 PLAIN = """

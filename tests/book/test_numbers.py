@@ -3,14 +3,24 @@
 import json
 import re
 
+import pytest
 from _tools import brackets, leaves, said, sentences, tree
 from _tools.prose import Block
 from _tools.said import Cell
 
-from stacklib import hardware
+from stacklib import hardware, models
 from stacklib.cli.assumptions import assumptions, value
 from stacklib.pages.figures_of import measured, published
-from stacklib.quantity import Quantity, chosen, counted, say, stamp
+from stacklib.quantity import (
+    Quantity,
+    assumed,
+    chosen,
+    counted,
+    quoted,
+    recorded,
+    say,
+    stamp,
+)
 from stacklib.quantity.told import exact_count
 
 VALUES = {"decode.t_mem": "21.1 ms", "decode.busy": "one part in 300"}
@@ -32,12 +42,14 @@ def test_the_prose_says_what_the_cells_stored_and_the_specs_give(blocks):
     assert found == [], "\n".join([*found, "run make execute"])
 
 
-def test_stored_texts_and_leaves_hold():
+def test_stored_texts_and_leaves_hold(blocks):
     cells = list(said.cells())
     faults = (
         said.faults(said.index(cells)),
         leaves.stale(cells),
-        leaves.elsewhere(cells),
+        leaves.elsewhere(cells, blocks),
+        leaves.turned(cells),
+        leaves.unmeasured(cells),
     )
     assert [fault for found in faults for fault in found] == []
 
@@ -149,14 +161,80 @@ def test_a_published_row_is_looked_up_and_a_quoted_figure_is_not():
     assert list(leaves.stale([Cell("a", json.loads(said_of(quoted)))])) == []
 
 
-def test_another_device_and_an_invented_source_are_named():
-    spec = hardware.get("a100_sxm_80gb").memory_bandwidth
-    cell = Cell("a", say("t", a=(spec, "What an H100's memory hands over")).stored())
-    (fault,) = leaves.elsewhere([cell])
-    assert fault == "a: t.a is told of H100 and stands on A100 alone"
-    told = json.dumps(cell.stored).replace(spec.source.title, "Somebody et al., 2026")
-    (fault,) = leaves.stale([Cell("a", json.loads(told))])
-    assert "is told of 'Somebody et al., 2026', but a100-sxm-80gb.memory_band" in fault
+A100, H100 = hardware.get("a100_sxm_80gb"), hardware.get("h100_sxm")
+LAYERS = models.get("llama-3-8b").layer_parameters()
+# What is said, of which number, and of what it is told beside what it stands on.
+ELSEWHERE = [
+    ("What an H100's memory hands over", A100.memory_bandwidth, "H100", "A100"),
+    ("A layer of Llama-3-70B", LAYERS, "Llama-3-70B", "Llama-3-8B"),
+    ("A layer of Llama 3 70B", LAYERS, "Llama-3-70B", "Llama-3-8B"),
+    ("Bandwidth", A100.tdp.named("design power of a B200"), "B200", "A100"),
+]
+
+
+@pytest.mark.rows(("what", "number", "told", "stands"), ELSEWHERE)
+def test_a_number_of_another_device_or_model_is_named(what, number, told, stands):
+    (fault,) = leaves.elsewhere([Cell("a", say("t", a=(number, what)).stored())])
+    assert fault.endswith(f"is told of {told} and stands on {stands} alone")
+
+
+def test_a_sentence_that_links_the_number_of_another_device_is_named():
+    both = (H100.memory_bandwidth / A100.memory_bandwidth).named("H100 over A100")
+    said_ = say("t", a=(A100.memory_bandwidth, "It"), both=(both, "Both")).stored()
+    lie, fair = "An H100 reads [2 TB/s](#q:t.a).", "[2](#q:t.both) of an H100 are more."
+    told = [
+        [*leaves.elsewhere([Cell("a", said_)], [Block("p.md", "", text, "page")])]
+        for text in (
+            lie,
+            fair,
+            "Of an A100 [2 TB/s](#q:t.a), of an H100 [2](#q:t.both).",
+        )
+    ]
+    assert [len(faults) for faults in told] == [1, 0, 0]
+    assert told[0][0].endswith("is told of H100 and stands on A100 alone")
+
+
+def test_what_a_model_made_is_not_called_measured():
+    row = recorded("benchmarks/results/jit_time.json", "fma-16", "times_s/median")
+    share = row * assumed(0.99, "", "a share", why="Software takes the rest.")
+    told = [(row, "Measured time"), (share, "Measured time"), (share, "Predicted time")]
+    faults = [
+        [*leaves.unmeasured([Cell("a", say("t", a=(number, what)).stored())])]
+        for number, what in told
+    ]
+    assert faults == [[], ["a: t.a is called measured and is predicted"], []]
+
+
+def test_a_link_told_of_the_other_direction_is_named():
+    one, both = H100.fields["link"], H100.fields["link"].retag("bidirectional", 2)
+    pairs = [(one, "each way"), (one, "both ways"), (both, "one direction"), (both, "")]
+    for number, words in pairs:
+        cell = Cell("a", say("t", a=(number, f"A link, {words}")).stored())
+        faults = list(leaves.turned([cell]))
+        assert len(faults) == (words in ("both ways", "one direction")), words
+
+
+# A record of each kind; its source in a stored leaf is another's.
+RECORDS = [
+    A100.memory_bandwidth,
+    hardware.link("nvlink4").per_direction,
+    hardware.memory("hbm3").fields["pins"],
+    quoted("llama3.training_share"),
+    models.get("llama-3-8b").parameters,
+    measured("B-0227"),
+    recorded("benchmarks/results/jit_time.json", "fma-16", "times_s/median", unit="s"),
+]
+
+
+@pytest.mark.rows("record", RECORDS)
+def test_an_invented_source_is_named(record):
+    leaf = next(leaf for leaf in record.leaves() if leaf.source)
+    cell = Cell("a", say("t", a=(leaf, "It")).stored())
+    assert list(leaves.stale([cell])) == []
+    (node,) = cell.nodes
+    node["source"][0] = "Somebody et al., 2026"
+    (fault,) = leaves.stale([cell])
+    assert "is told of 'Somebody et al., 2026', but" in fault
 
 
 def test_an_end_of_a_claimed_range_stays_and_another_value_moves():
@@ -191,6 +269,14 @@ def test_the_assumptions_of_the_book_only_become_fewer():
 def test_an_assumed_whole_number_is_not_rounded():
     assert value(Quantity(2024, "year")) == "2,024 years"
     assert value(Quantity(0.12345, "pJ/bit")) == "0.123 pJ/bit"
+
+
+def test_a_model_without_a_band_is_named_in_words(numbers):
+    """And whose rows have bands by their cell, is stamped with the cell."""
+    bars = {said.error_bar(number.quantity) for number in numbers.values()}
+    bare = [bar for bar in bars if bar.startswith(said.NOT_VALIDATED)]
+    told = {name for bar in bare for name in bar.partition(": ")[2].split(", ")}
+    assert told <= {*said.MODELS.values()} and len(told) > 5
 
 
 def drawn(path) -> set[str]:

@@ -7,6 +7,7 @@ passes where a run made the number, and is caught in a closed form.
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -177,6 +178,27 @@ def test_a_fault_in_a_drawing_is_caught_in_the_digit_that_counts(value):
     closer, far = (made(v) if run else chosen(v) for v in (1.23506, 1.245))
     assert outputs.same(picture(closer), true, MASKS) == run
     assert not outputs.same(picture(far), true, MASKS)
+
+
+def said_otherwise(html: str) -> str:
+    """A figure with another third digit in a number that it says."""
+    found = re.search(r"(?s)(<svg\b.*?>[^<>]*?(?<![\w.])\d\.?\d\.?)(\d)([^<>]*<)", html)
+    if not found:
+        return ""
+    other = f"{found[1]}{(int(found[2]) + 1) % 10}{found[3]}"
+    return html[: found.start()] + other + html[found.end() :]
+
+
+def test_a_fault_in_what_a_picture_says_is_caught():
+    found, missed = 0, []
+    for place, stored, at in shown("text/html"):
+        if other := said_otherwise(stored[at]["data"]["text/html"]):
+            data = {**stored[at]["data"], "text/html": other}
+            planted = [{**stored[at], "data": data}]
+            found += 1
+            if not outputs.differences(planted, [stored[at]], MASKS):
+                missed.append(place)
+    assert found > 200 and missed == []
 
 
 def test_a_stored_text_stands_where_rounding_turns_its_last_digit():

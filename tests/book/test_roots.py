@@ -19,6 +19,7 @@ def paces(many):
 
 
 RUN = counted(paces, 3)
+TIME = chosen(3, "GB") / BANDWIDTH
 ROWS = {  # what is said -> columns in which it counts, besides that of all numbers
     "a choice": (chosen(3), {"chosen"}),
     "a record": (BANDWIDTH, set()),
@@ -27,8 +28,8 @@ ROWS = {  # what is said -> columns in which it counts, besides that of all numb
     "a run that can be typed": (_make(RUN, note="stacklib.a.b(3)"), set()),
     "a private run": (_make(RUN, note="_pace(3)"), {"rootless", "private"}),
     "under a sum": (_make(RUN, note="stacklib.a._b(3)") * 2, {"private"}),
-    "a model's time": (stamp(chosen(3, "s") * 2, "A"), {"costs", "banded"}),
-    "a time without": (stamp(chosen(3, "s") * 2, "trend"), {"costs"}),
+    "a model's time": (stamp(TIME, "A"), {"costs", "banded"}),
+    "a time without": (stamp(TIME, "trend"), {"costs"}),
 }
 
 

@@ -51,6 +51,12 @@ FIRST = {
     "a100": "book/hardware/a100_sxm_80gb",
     "H100 PCIe": "book/hardware/h100_pcie",
     "price of an H100": "book/hardware/prices",
+    "how much VRAM do I need": "08/fits",
+    "TCO": "08/price",
+    "LoRA": "07/annex-learning",
+    "optical interconnect": "06/optics",
+    "checkpoint interval": "06/failures",
+    "data center power": "10/supply",
 }
 # Among the first five.
 EARLY = {

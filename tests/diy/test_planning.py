@@ -99,6 +99,7 @@ def test_no_machine_of_a_small_catalogue_is_better(seed):
     told = {"noise": 40 if seed == 1 else None}  # a card has 38 dBA then, two 41
     search = Search(budget, (SMALL,), parts, **told)
     best = best_of(parts, budget, search)
+    assert planning._limit(FEW["gpu"][0], 0.8) == 280  # of 350 W
     told |= {"parts": parts, "most": 1}
     try:
         found = plan(budget, SMALL, **told)[0]

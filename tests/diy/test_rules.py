@@ -7,7 +7,7 @@ from stacklib.diy.findings import told
 from stacklib.diy.rules import RULES
 from stacklib.diy.rules_power import drawn
 
-from .builds import BASES, CLEAN, DESK, PLANTED, RACK, TOWER, without
+from .builds import BASES, CLEAN, DESK, PLANTED, RACK, TOWER, other, without
 
 
 def test_a_build_that_holds_has_no_finding():
@@ -47,10 +47,11 @@ def test_the_guides_bill_is_refused_with_its_reasons():
 
 def test_a_cards_spike_is_held_against_what_the_supply_stands():
     """Intel's own example: 300 W of card on 750 W of ATX 3, and 1,100 W of an older."""
-    card, cpu, rest = 300, 300, told("rig.rest").value
-    spike = told("rig.card_excursion").value * card + cpu + rest
+    spike = told("rig.card_excursion").value * 300 + 300 + told("rig.rest").value
     assert spike < told("rig.atx3_excursion").value * 750
     assert spike / told("rig.atx2_excursion").value == pytest.approx(1100, rel=1e-3)
+    full = other("mpg_a1000g", "psu", watts=drawn(Build(**DESK)).value, standard=2)
+    assert [f.rule for f in verify(Build(**DESK | {"psu": full}))] == ["transient"]
 
 
 def test_power_counts_each_card_once_and_its_limit():

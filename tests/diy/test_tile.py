@@ -172,7 +172,7 @@ MORE = [
     ("reset", "posedge clk)", "posedge clk or posedge rst_n)"),
     ("reset", "reset = !rst_n;", "reset; late l(.reset(rst_n), .q(reset));"),
     ("clock", "reg [6:0] total;", SLOW + "always @(posedge slow) total[0] <= 1;"),
-    ("way", WAYS, "assign uio_out = {7'b0, reset};"),
+    ("way", f"{WAYS}\n  {OE}", "assign uio_out = {7'b0, reset}, uio_oe = 0;"),
     ("clock_hz", "10000000", "true"),
     ("tiles", 'tiles: "1x1"', "tiles: 1"),
     ("top_module", '"tt_um_reader_mac"', '"tt_um_reader-mac"'),

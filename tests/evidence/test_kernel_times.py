@@ -88,6 +88,13 @@ def test_a_slice_stands_for_the_chip(units, monkeypatch):
     assert done / took.seconds == pytest.approx(expected, rel=0.02)
 
 
+def test_the_file_is_written_and_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(kernel_runs, "FILE", tmp_path / "times.csv")
+    monkeypatch.setattr(kernel_runs, "text", lambda: "id\n")
+    assert kernel_runs.main() == 0 and kernel_runs.FILE.read_text("utf-8") == "id\n"
+    assert capsys.readouterr().out == "wrote times.csv\n"
+
+
 def test_a_slice_is_never_more_than_the_chip():
     device = hardware.get("h100-sxm")
     assert kernel_runs.slice_of(device, 500).compute_units == device.compute_units

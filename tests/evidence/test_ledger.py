@@ -263,6 +263,16 @@ def test_a_claimed_value_is_shown_in_words(tmp_path, text, value, unit, shown):
     assert claim.claimed == shown and "(value" not in claim.text
 
 
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [("1", "cycles", "1 cycle"), ("208", "1e9 transistors", "208 billion transistors")],
+)
+def test_a_value_of_ours_is_told_in_the_unit_of_the_claim(tmp_path, value, unit, shown):
+    row = {**GOOD, "value": value, "unit": unit}
+    (claim,) = ledger.read(write(tmp_path / "c.csv", [row]))
+    assert claim.in_words(claim.quantity()) == shown
+
+
 def test_the_shorthand_of_the_review_is_not_shown(tmp_path):
     rows = [
         GOOD,

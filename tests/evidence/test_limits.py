@@ -9,6 +9,7 @@ import pytest
 
 from stacklib import hardware
 from stacklib.evidence import calibrate, measurements, validate
+from stacklib.evidence.calibrate import tables
 from stacklib.evidence.calibrate.public import case_of
 from stacklib.evidence.validate import limits
 
@@ -23,6 +24,8 @@ def test_no_row_beyond_its_device_is_in_the_fit():
     caches = [b for b in impossible if b.row.family == "B"]
     # caches read faster than the memory gives them, as those that were dropped before
     assert len(caches) == 5 and {b.device for b in caches} == {"a100_sxm_80gb"}
+    for told in tables.impossible_rows(b.row for b in impossible):
+        assert any(told["what"] in b.row.settings for b in impossible)
     fitted = {case.id for case in calibrate.public_problem().cases}
     assert not fitted & {b.row.id for b in impossible}
     assert {"A-F043", "A-F090"} <= fitted  # a 5090 may run at 3.09 GHz, by its driver

@@ -56,6 +56,11 @@ def test_runs_join_prediction_and_median(checkout):
     assert run.measured.source.title == "benchmarks/results/r.json"
 
 
+def test_what_was_promised_is_of_the_day_of_the_run(checkout):
+    told = runs.promised("r", "a", "predicted_s", "s", "told")
+    assert told.si == 0.9 and told.source.seen == "2026-11-21"
+
+
 def test_predictions_by_device_need_the_device(checkout):
     assert [run.id for run in runs.load("r", device="h200")] == ["a", "b"]
 

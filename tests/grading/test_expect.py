@@ -45,6 +45,7 @@ def test_a_right_number_passes_in_any_kind(value):
         ("FLOP", 2, "twice the answer; a MAC is two FLOP"),
         ("FLOP/B", 0.5, "half the answer; a MAC is two FLOP"),
         ("GB/s", 2, "twice the answer; is one direction asked for"),
+        ("GB/s", 0.5, "half the answer; is one direction asked for"),
         ("GB", 2, "42.2 GB: twice the answer."),
         ("ms", 2, "42.2 ms: twice the answer."),
         ("B", 8, "8 times the answer; a byte is eight bits"),

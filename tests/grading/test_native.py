@@ -39,6 +39,14 @@ def test_a_program_that_fails_is_a_mistake_in_words(code, message, monkeypatch):
         native.run_c(C % code)
 
 
+def test_the_system_itself_ends_what_the_signal_does_not(monkeypatch):
+    asked = []
+    monkeypatch.setattr(guards, "lower", lambda *limits: asked.append(limits))
+    native.limited()
+    ((_, soft, hard),) = asked
+    assert soft == native.RUN_S < hard
+
+
 @needs_c
 def test_nothing_is_left_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(native.tempfile, "tempdir", str(tmp_path))

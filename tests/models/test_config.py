@@ -315,6 +315,14 @@ def test_fields_that_change_no_parameter_are_passed_over(kind):
     assert counted.kinds == from_hf_config(plain).kinds
 
 
+def test_a_layer_whose_parts_are_left_out_has_no_numbers():
+    bare = blocks("attention/no_op", True)
+    bare = [put(block, "ffn/no_op", True) for block in bare]
+    found = from_hf_config(put(NAS, "block_configs", bare))
+    assert found.parameters.si == (2 * found.vocab + 1) * found.hidden
+    assert from_hf_config({**LLAMA, "vocab_size": 10**9}).vocab == 10**9  # the most
+
+
 def test_a_mixture_without_sparse_layers_is_dense():
     config = of("deepseek_v3")
     dense = from_hf_config({**config, "first_k_dense_replace": 5})

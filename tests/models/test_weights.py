@@ -79,6 +79,8 @@ def test_more_bits_go_where_llama_cpp_gives_them():
         ("gpt-oss-20b", "mxfp4_moe", "q", "q8_0"),
         ("gpt-oss-20b", "mxfp4_moe", "router", "fp32"),
         ("llama-3-8b", "iq2_xxs", "output", "q5_k"),
+        ("llama-3-8b", "iq2_xxs", "v", "q4_k"),  # four heads share them
+        ("llama-2-7b", "iq2_xxs", "v", "q2_k"),
         ("llama-3-8b", "iq3_xs", "gate", "iq3_xxs"),
     ],
 )

@@ -243,6 +243,14 @@ def test_with_room_for_all_every_beginning_is_found():
     assert pool.stats().evicted == 0
 
 
+def test_a_look_changes_no_count():
+    pool = used([0], size=1)
+    pool.append(pool.allocate([]), 0)  # in place of the unused one
+    before = pool.stats()
+    pool.match([5])
+    assert pool.stats() == before and before.cached == 0
+
+
 def test_an_empty_prompt_is_no_refusal():
     pool = BlockAllocator(1, 2)
     sequence = pool.allocate([])

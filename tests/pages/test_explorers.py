@@ -8,10 +8,12 @@ from functools import partial
 import pytest
 
 from stacklib import hardware, plots, roofline
+from stacklib.models.weights.mixtures import way
 from stacklib.pages.hardware import compare
 from stacklib.pages.roofline.decode import live as decode
 from stacklib.pages.roofline.roofline import live as roof
 from stacklib.plots.live import choices
+from stacklib.quantity.stored import products
 from stacklib.quantity.times import in_times
 
 from ..live_figures import ask, values
@@ -29,14 +31,29 @@ def few(control):
     return [v for v in values(control) if v in FEW or "groups" not in control]
 
 
-@HERE
-def test_every_menu_choice_draws_and_passes_the_guard(module):
-    menus = {c["name"]: few(c) for c in module.controls() if c["type"] == "select"}
+def test_every_menu_choice_draws_and_passes_the_guard():
+    menus = {c["name"]: few(c) for c in roof.controls() if c["type"] == "select"}
     for combination in itertools.product(*menus.values()):
         chosen = dict(zip(menus, combination, strict=True))
-        found, _ = EXPLORERS[module](**chosen)
+        found, _ = EXPLORERS[roof](**chosen)
         supported = chosen["dtype"] in hardware.get(chosen["device"]).formats
         assert supported or ("publishes no" in found["message"] and not found["marks"])
+
+
+def test_weights_in_any_format_draw_wherever_a_chip_multiplies_in_16_bits():
+    devices, formats = (values(c) for c in decode.controls()[:2])
+    for key, dtype in zip(itertools.cycle(sorted(FEW & {*devices})), formats):
+        found, said = EXPLORERS[decode](device=key, dtype=dtype, batch=2)
+        chip = hardware.get(key)
+        step = roofline.decode_step("llama-3-70b", on=chip, dtype=dtype, batch=2, tp=2)
+        if not step.fit.fits:
+            assert found["message"] == step.fit.explanation, dtype
+            continue
+        runs = products(way(dtype).numbers, chip.formats).name
+        assert said["time"] == step.time.text("ms") and found["marks"], dtype
+        assert f"products in {runs}" in said["formats"]
+    unfit, _ = EXPLORERS[decode](device="rubin_cpx", dtype="q4_k_m")
+    assert "publishes no bf16 rate; it has fp4" in unfit["message"]
 
 
 @HERE

@@ -14,9 +14,12 @@ from stacklib.quantity import (
     Quantity,
     Source,
     UnknownName,
+    assumed,
     chosen,
     counted,
     counting,
+    minimum,
+    one_of,
     quoted,
     recorded,
     records,
@@ -34,6 +37,19 @@ DATED = Source("A paper", "table 1", "2026-11-28", "secondary")
 TIME = stamp(chosen(3, "s") * 2, "A")
 
 
+H100 = hardware.get("h100")
+
+
+def seen():
+    """A time of a record."""
+    return recorded(RESULT, *ROW, unit="s")
+
+
+def said(number):
+    """A number of the text."""
+    return say("t", a=(number, "A."))
+
+
 def rate():
     """A number that nothing ran for."""
     return 421.7
@@ -42,6 +58,14 @@ def rate():
 def deaf(runs, *more, each=4):
     """A number that no argument reaches."""
     return 421.7
+
+
+def cell_figure(runs):
+    """What a cell makes of its argument and of a figure of its own."""
+    return 421.7 + 0 * runs
+
+
+cell_figure.__module__ = "__main__"
 
 
 def _hidden(value):
@@ -80,19 +104,57 @@ PLANTS = {
     ),
     "dots near a line": (lambda: drawn([0.99, 1.98]), "typed numbers are not measured"),
     "dots of a prediction": (
-        lambda: drawn(plots.rows([TIME, TIME * 2])),
+        lambda: drawn(
+            plots.rows([stamp(chosen(3, "GB") / H100.memory_bandwidth, "A")])
+        ),
         "rests on no row of a record",
     ),
     "dots of a prediction beside a record": (
         lambda: drawn(
             plots.rows([recorded(RESULT, *ROW) / recorded(RESULT, *ROW) * TIME])
         ),
-        "holds a prediction",
+        "is predicted, not measured",
     ),
     "dots of a factor": (
         lambda: drawn(plots.rows([recorded(RESULT, *ROW) * 0.99])),
         "a typed number",
     ),
+    "a stamp on typed numbers": (lambda: said(TIME), "carries the band of A"),
+    "a cell's own figure": (lambda: counted(cell_figure, 3), "gives a typed number"),
+    **{
+        f"assumed of {words}": (
+            lambda words=words: assumed(0.37, "", "a share", why=words),
+            "is no judgement of ours",
+        )
+        for words in (
+            "what Smith et al. measured",
+            "Jia 2018, section 2.1, read it out of the code",
+            "The vendor's white paper has it",
+            "As NVIDIA's tuning guide says.",
+            "JESD79-5 has two of them",
+            "A study of forty sites found it",
+        )
+    },
+    "a share in whole numbers": (lambda: said(seen() * 99 / 100), "times 0.99"),
+    "less a hundredth of itself": (lambda: said(seen() - seen() / 100), "times 0.99"),
+    "a share of a spec": (lambda: said(H100.memory_bandwidth * 3 / 4), "times 0.75"),
+    "a share of what is claimed": (
+        lambda: said(quoted("llama3.training_share") * 9 / 8),
+        "times 1.125",
+    ),
+    **{
+        f"dots {words}": (
+            lambda adjusted=adjusted: drawn(plots.rows([adjusted()])),
+            "is predicted, not measured",
+        )
+        for words, adjusted in {
+            "scaled by a choice": lambda: seen() * chosen(0.99),
+            "scaled by two": lambda: seen() * chosen(99) / chosen(100),
+            "shifted": lambda: seen() - chosen(2, "us"),
+            "shifted by a unit": lambda: seen() - one_of("us") * 2,
+            "replaced": lambda: minimum(seen(), chosen(1, "us")),
+        }.items()
+    },
     **{
         f"of kind {kind}": (
             lambda kind=kind: say("t", a=(Quantity(421.7, "ns", kind=kind), "A.")),
@@ -108,6 +170,17 @@ def test_a_planted_literal_is_refused(plant):
     call, says = PLANTS[plant]
     with pytest.raises((ValueError, SpecError), match=says):
         call()
+
+
+def test_what_a_reader_is_told_of_a_measurement():
+    """Whole shares, means and other rows leave it one; a model beside it does not."""
+    least = recorded(RESULT, ROW[0], "times_s/least", unit="s")
+    for kept in (seen() * 3, seen() / 7, seen() / least, (seen() + least) / 2):
+        assert told(said(kept).numbers["t.a"].quantity) == "measured"
+    for other in (seen() / TIME, seen() / least * TIME, seen() * chosen(0.99)):
+        assert told(other) == "predicted"
+    assert told(seen() * chosen(4, label="of them")) == "measured"
+    assert told(chosen(64, "B") / seen()) == "measured"
 
 
 def test_a_call_is_shown_as_a_reader_types_it():
@@ -176,6 +249,18 @@ def test_a_recorded_value_names_file_row_date_and_device():
         recorded("benchmarks/results/none.json", "a", "b")
     with pytest.raises(ValueError, match="is no result file"):
         recorded("README.md", "a", "b")
+
+
+def test_a_judgement_may_say_that_no_document_has_it():
+    """And one that leans on a document carries it as its source."""
+    for why in (
+        "a burst brings as many",
+        "No vendor prints them.",
+        "Linux reports it.",
+    ):
+        assert assumed(4, label="ways", why=why).note == why
+    told = assumed(4, label="ways", why="The paper draws so many.", source=DATED)
+    assert told.source is DATED
 
 
 def test_the_file_of_quotes_is_whole():

@@ -94,6 +94,8 @@ def test_codes_are_those_of_ml_dtypes(name: str):
     known = ~np.isnan(x) if name == "fp16" else np.ones(x.shape, bool)
     assert np.array_equal(ours[known], theirs[known])
     assert np.isnan(form.decode(ours[~known])).all()  # NumPy keeps bits of the NaN
+    minus = x[np.isnan(x) & np.signbit(x)]
+    assert len({*form.encode(minus)}) == 1
 
 
 @pytest.mark.rows("name", THEIRS)

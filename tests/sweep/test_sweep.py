@@ -1,5 +1,7 @@
 """Grids and sweeps: order, progress, bad input."""
 
+import os
+
 import pytest
 
 from stacklib import sweep
@@ -19,6 +21,10 @@ def test_bad_input_raises():
         list(sweep.grid(x=[1], y=[]))
     with pytest.raises(ValueError, match="workers = 0"):
         sweep.run(square, [], workers=0)
+
+
+def test_it_runs_here_unless_told():
+    assert sweep.run(os.getpid, [{}]) == [os.getpid()]
 
 
 def test_progress_counts_on_a_terminal(capsys, monkeypatch):

@@ -17,10 +17,11 @@ from stacklib.models.weights.kept import way_of
 from stacklib.quantity import UnknownName
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates import losses, steady
+from stacklib.serving.estimates.asked import PASS
 from stacklib.serving.token.shape import HEAD, PRODUCTS
 
 from ..measurements import Measurement, Refusal
-from .inference_rows import HELD, MOST, RUNNER_CHUNK, SHORT, Run, run_of, said
+from .inference_rows import HELD, MOST, SHORT, Run, run_of, said
 from .registry import PREDICTORS, Forecast, Predict
 
 KINDS = ("one sequence", "served", "most", "prompt", "first token")
@@ -147,7 +148,7 @@ def _prompt(row: Measurement, run: Run) -> Predict:
     tokens = _tokens(row, "pp") or run.prompt or said(row, "ctx", "context", "seq")
     if tokens is None:
         raise Refusal("config does not give the prompt's tokens")
-    chunk = steady.CHUNK if run.serves else RUNNER_CHUNK
+    chunk = steady.CHUNK if run.serves else PASS
 
     def answer() -> Forecast:
         step, many = run.step, run.replicas

@@ -29,7 +29,6 @@ ENGINES = re.compile(
     r"trt|tensorrt|vllm|sglang|deepseek|lmdeploy|tgi|text-generation|mlc|dynamo|triton"
 )
 TENSORRT = re.compile(r"trt|tensorrt")
-RUNNER_CHUNK = 512  # llama.cpp's ``n_ubatch``
 DRAWN = 0.9  # of a nominal length, where it is drawn from .8 of it on
 SHORT = 256  # tokens cached where a row says nothing
 NODE = 8  # chips of a machine

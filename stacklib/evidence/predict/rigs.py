@@ -9,6 +9,9 @@ reads weights at the share of its memory's rate that its cores draw. Refused: la
 divided between a card and its host, boards of AMD and Intel on an Arm host, where
 drivers go through Vulkan, and whatever the database does not have.
 
+Prompts go in pieces: how many cards read at once, the queues decide (``fed_in_turn``).
+What crosses between cards is in 32 bits in ggml, in 16 elsewhere.
+
 Left out: kernels of 2024 for weights of 16 bits read some 6.8 bytes a cycle and SM and
 no more. Cards with GDDR need less of each SM and do not show it; an A100 and an H100 in
 a slot, whose memories are about as fast, part as their cycles do, and both are late.
@@ -17,12 +20,17 @@ a slot, whose memories are about as fast, part as their cycles do, and both are 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from stacklib import hardware
 from stacklib.diy.cards import Cards
 from stacklib.diy.splits import (
+    FLOAT,
     PIECE,
+    QUEUE,
+    WIDER,
+    Slotted,
     _asked,
     buffers,
     decode_time,
@@ -47,8 +55,10 @@ from .inference_rows import Run, run_of, said
 from .registry import PREDICTORS, Forecast, Predict
 
 NEW = 2025  # from here on kernels of runners read the cache once for a group of heads
+WIDENED = "2026-01-24"  # and from here on llama.cpp asks for longer queues
 SHARE, MOST = 0.9, 256.0  # vLLM's ``gpu_memory_utilization`` and ``max_num_seqs``
 CORES = quoted("cpu.drawn").si  # of a memory's rate
+DRAFT = "2026-02", "2026-04"  # llama.cpp's split by tensors, #19378, until merged
 ARM = re.compile(r"\bPi \w+|\bPi\b|HiFive|Thelio Astra|Radxa|Minisforum MS-R1")
 
 
@@ -140,6 +150,11 @@ def _rig(row: Measurement) -> Predict:
         return _processor(row, run)
     if ARM.search(row.system) and run.device.vendor.lower() != "nvidia":
         raise Refusal(f"{run.device.short} on an Arm host: its driver is not modelled")
+    ours = row.software.startswith("llama.cpp")
+    if split == "tensors" and ours and DRAFT[0] <= row.date < DRAFT[1]:
+        raise Refusal(
+            "llama.cpp by tensors: a draft, that one change made 1.8 x faster"
+        )
     copies = run.chips if split == "copies" else 1
     cards = _cards(row, run, run.chips // copies)
     given = _asked(
@@ -174,13 +189,21 @@ def _cards(row: Measurement, run: Run, many: int) -> Cards:
 def _kind(row: Measurement, run: Run, cards: Cards, given: Asked) -> Any:
     """Tokens a second: of a prompt, of one sequence, or of as many as fit."""
     steps, _, _ = steps_of(cards, given)
+    if not run.serves:  # ggml's sums cross as they are, in 32 bits
+        steps = [
+            replace(step, number=FLOAT, kept={}) if isinstance(step, Slotted) else step
+            for step in steps
+        ]
     if row.metric.startswith("prefill"):
         tokens = _tokens(row, "pp") or run.prompt
         if tokens is None:
             raise Refusal("config does not give the prompt's tokens")
         piece = int(said(row, "ubatch") or PIECE)
         runner = not run.serves
-        return lambda: tokens / prompt_time(cards, steps, given, tokens, piece, runner)
+        asked = steps, given, tokens, piece, runner
+        wider = row.software.startswith("llama.cpp") and row.date >= WIDENED
+        queue = QUEUE * (WIDER if wider else 1)
+        return lambda: tokens / prompt_time(cards, *asked, queue)
     if row.metric.startswith("decode"):
         context = _context(row)
         year = re.search(r"\b20\d\d\b", row.software)

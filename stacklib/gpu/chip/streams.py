@@ -18,6 +18,7 @@ n. Left out: kernels that share the chip, and copies that slow kernels down.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -143,6 +144,35 @@ def best_chunks(times: Sequence[Any], fixed: Any) -> Any:
     first, second, third = times
     rest = first + second + third - maximum(first, second, third)
     return (rest / fixed) ** 0.5
+
+
+def fed_in_turn(
+    turns: Sequence[float], pieces: int, ahead: Sequence[float], copies: int
+) -> float:
+    """Seconds until the last of some devices in a row has done the last piece.
+
+    One thread of the host starts the kernels, piece by piece and device by device. It
+    waits where a device's queue is full, and for the oldest piece where as many are on
+    their way as there are copies of what crosses. Queues that hold less than a piece
+    leave the devices to work one at a time.
+
+    ``turns``: seconds of a piece on each device; ``ahead``: pieces whose kernels each
+    device's queue holds; ``copies``: pieces on their way at most.
+    """
+    begun: list[list[float]] = [[] for _ in turns]  # of each piece, by device
+    host = end = 0.0
+    for piece in range(pieces):
+        if piece >= copies:
+            host = max(host, begun[-1][piece - copies] + turns[-1])
+        end = 0.0
+        for device, seconds, room in zip(begun, turns, ahead, strict=True):
+            end = max(host, end, device[-1] + seconds if device else 0.0)
+            device.append(end)
+            end += seconds
+            if (done := piece + 1 - room) > 0:  # pieces, and a part of one
+                last = math.ceil(done) - 1
+                host = max(host, device[last] + (done - last) * seconds)
+    return end
 
 
 def stream_faults(commands: Sequence[Command], ran: Sequence[Ran]) -> list[str]:

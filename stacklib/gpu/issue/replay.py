@@ -269,8 +269,8 @@ def _stuck(streams: Streams, at: Any, event_of: Any, came: Any) -> str:
         if place == int(streams.first[warp + 1]):
             continue
         event = int(event_of[warp])
-        event = int(streams.wait[place]) if event == NONE else event
-        if event != NONE and came[event] < streams.events[event]:
+        event = int(streams.wait[place]) if event < 0 else event
+        if event >= 0 and came[event] < streams.events[event]:
             said.append(
                 f"warp {warp} at line {int(streams.line[place])} waits for event "
                 f"{event}: {int(came[event])} of {int(streams.events[event])} arrived"

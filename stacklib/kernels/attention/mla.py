@@ -36,7 +36,7 @@ OLD_BITS = assumed(
     16,
     "bit",
     "bits a number of DeepSeek-67B's cache",
-    why="The paper names no format; with 16 bits its 93.3 % comes out.",
+    why="No format is named; with so many the share that is printed comes out.",
 )
 MEMORY_BOUND = quoted("flash_mla.memory_bound")
 COMPUTE_BOUND = quoted("flash_mla.compute_bound")

@@ -72,6 +72,12 @@ _SETS: dict[str, dict[str, str]] = {
         "expert_shared_feed_forward_length": "moe_shared_expert_intermediate_size",
         "moe_latent_size": "moe_latent_size",
     },
+    "near and far": {
+        "attention.key_length_swa": "head_dim",
+        "attention.key_length": "global_head_dim",
+        "attention.shared_kv_layers": "num_kv_shared_layers",
+        "embedding_length_per_layer_input": "hidden_size_per_layer_input",
+    },
     "latent": {
         "attention.q_lora_rank": "q_lora_rank",
         "attention.kv_lora_rank": "kv_lora_rank",
@@ -98,6 +104,7 @@ ARCHITECTURES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gemma": ("gemma", "kv,head", {}),
     "gemma2": ("gemma2", "kv,head,window", {}),
     "gemma3": ("gemma3_text", "kv,head,window", {}),
+    "gemma4": ("gemma4_text", "window,experts,small,near and far", {}),
     "phi3": ("phi3", "kv", _NO_WINDOW),
     "gpt-oss": ("gpt_oss", "kv,head,window,experts,as mlp", {}),
     "deepseek2": ("deepseek_v3", "experts,small,some shared,dense first,latent", {}),
@@ -138,19 +145,25 @@ _LAYER = dict(
         "ffn_gate_shexp: shared gate, ffn_up_shexp: shared up, "
         "ffn_down_shexp: shared down, ffn_gate_inp_shexp: shared weight, "
         "ssm_in: qkvz, ssm_ba: beta and decay, ssm_conv1d: convolution, ssm_out: o, "
-        "attn_gate: qkvz, ssm_beta: beta and decay, ssm_alpha: beta and decay"
+        "attn_gate: qkvz, ssm_beta: beta and decay, ssm_alpha: beta and decay, "
+        "ffn_gate_up_exps: expert up, inp_gate: gate layer input, "
+        "proj: add layer input, attn_k_norm: key norm"
     ).split(", ")
 )
+_INPUT = "project layer input"  # one tensor in a file, of which each layer has a share
 _WHOLE = {
     "token_embd": ("embedding", "embedding"),
     "per_layer_token_embd": ("tables", "tables"),
     "output": ("head", "output"),
     "position_embd": ("positions", "positions"),
+    "per_layer_model_proj": ("matrix", _INPUT),
+    "per_layer_proj_norm": ("tables", "tables"),  # with the table, as `tables` has it
 }
 _BLOCK = re.compile(r"blk\.(\d+)\.([a-z0-9_]+?)(?:\.(\d+))?\.(weight|bias|scale)")
 _LATER = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
 _FEW = 1 << 12  # layers of a list that has an entry for each
 # read with the model, but no parameters of it
+_BOTH = (True, False)  # with a window, and without
 _APART = ("rope_freqs", "rope_factors_long", "rope_factors_short")
 
 
@@ -184,11 +197,12 @@ def from_gguf(path: str | Path) -> LanguageModel:
     headers = _parts(read_header(path))
     first = headers[0]
     entries = [entry for header in headers for entry in header.tensors]
+    names = {entry.name for entry in entries}
     try:
         pieces = [p for p in map(_piece, entries) if p]
     except ConfigError as wrong:  # a type that is not known
         raise ConfigError(f"{first.path}: {wrong}") from None
-    config = _config(first, entries)
+    config, facts = _config(first, entries)
     name = first.facts.get("general.name")
     if not isinstance(name, str) or not 0 < len(name) <= 200 or not name.isprintable():
         name = first.path.stem
@@ -196,7 +210,10 @@ def from_gguf(path: str | Path) -> LanguageModel:
     try:
         model = from_hf_config(config, key=first.path.stem, name=name, source=source)
     except ConfigError as wrong:
-        raise ConfigError(f"{first.path}: {_by_key(str(wrong), config)}") from None
+        raise ConfigError(f"{first.path}: {_by_key(str(wrong), facts)}") from None
+    if model.unused and f"blk.{model.layers - 1}.attn_k.weight" not in names:
+        model = replace(model, unused=0)  # left out of the file
+    pieces = [part for p in pieces for part in _by_layer(p, model.layers)]
     extra = [p for p in pieces if p.layer >= model.layers]
     if extra:  # of a model that predicts several tokens, and read by none here
         arch = first.facts["general.architecture"]
@@ -232,10 +249,28 @@ def kept_as(
     return replace(model, kept=Kept(way, tuple(rows)))
 
 
+def _by_layer(p: Piece, layers: int) -> list[Piece]:
+    """The piece, or a share of it for each layer."""
+    if p.name != _INPUT:
+        return [p]
+    numbers, nbytes = p.numbers // layers, p.nbytes / layers
+    return [replace(p, layer=n, numbers=numbers, nbytes=nbytes) for n in range(layers)]
+
+
 def _tensor(model: LanguageModel, p: Piece) -> Tensor:
     name, experts = p.name, None
     if 0 <= p.layer < model.layers:
         block = model.kinds[model.pattern[p.layer]]
+        keys = getattr(block.attention, "keys", "")
+        if keys == "borrowed" and name in ("k", "v", "key norm"):  # no token passes
+            return Tensor("unused", "unused", p.layer, p.numbers, 1, read=False)
+        if block.scalars and p.part == "vectors":  # Gemma 4's router, and its experts'
+            name = {"router": "norms", "expert down": "router"}.get(name, name)
+        if keys == "values too" and name == "k":
+            name = "k and v"
+        if isinstance(block.mlp, Experts) and name in ("gate", "up", "down"):
+            name = f"shared {name}"
+        name = "norms" if name == "key norm" else name
         if name.startswith("expert ") and isinstance(block.mlp, Experts):
             experts = block.mlp
         if name == "q" and getattr(block.attention, "gate", False):
@@ -291,8 +326,10 @@ def _parts(first: Header) -> list[Header]:
     return [first, *(read_header(first.path.with_name(name)) for name in names)]
 
 
-def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
-    """The facts as a config that ``from_hf_config`` reads."""
+def _config(
+    header: Header, entries: Iterable[Entry]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The facts as a config that ``from_hf_config`` reads, and what its fields were."""
     facts, shapes = header.facts, {e.name: e.shape for e in entries}
     arch = facts.get("general.architecture")
     if not isinstance(arch, str):
@@ -311,6 +348,8 @@ def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
     for name in filter(None, sets.split(",")):
         wanted |= _SETS[name]
     for key, field in wanted.items():
+        if kind == "gemma4_text" and key == "feed_forward_length":
+            continue  # may differ by layer
         value = _fact(header, f"{arch}.{key}", kind == "nemotron_h")
         if value is not None:
             config[field] = value
@@ -329,6 +368,8 @@ def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
         config["num_hidden_layers"] -= later
     if kind == "deepseek_v3":
         config |= _latent(header, arch, config, shapes)
+    if kind == "gemma4_text":
+        config |= _near_and_far(header, arch, config, shapes)
     if heads := config.get("linear_num_value_heads"):
         wide = _fact(header, f"{arch}.ssm.inner_size") or 0
         config["linear_value_head_dim"] = wide // heads
@@ -339,7 +380,7 @@ def _config(header: Header, entries: Iterable[Entry]) -> dict[str, Any]:
         )
     if kind == "glm4_moe":
         config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in shapes
-    return config
+    return config, wanted
 
 
 def _latent(
@@ -367,26 +408,76 @@ def _latent(
 
 def _letters(header: Header, arch: str, config: Mapping[str, Any]) -> str:
     """What each layer of Nemotron-H is: a state where it has neither heads nor MLP."""
-    kinds = []
-    for key in ("feed_forward_length", "attention.head_count_kv"):
-        listed = header.facts.get(f"{arch}.{key}")
-        layers = config["num_hidden_layers"]
-        if not isinstance(listed, Listed) or not layers <= len(listed) <= _FEW:
-            need = f"an entry for each of {layers} layers is needed"
-            raise ConfigError(f"{header.path}: {arch}.{key} = {shown(listed)}: {need}")
-        kinds.append(listed[:layers])
+    kinds = [
+        _each(header, f"{arch}.{key}", config["num_hidden_layers"], once=False)
+        for key in ("feed_forward_length", "attention.head_count_kv")
+    ]
     mlp = "E" if "n_routed_experts" in config else "-"
     return "".join(
         mlp if ff else "*" if kv else "M" for ff, kv in zip(*kinds, strict=True)
     )
 
 
-def _by_key(message: str, config: Mapping[str, Any]) -> str:
+def _near_and_far(
+    header: Header,
+    arch: str,
+    config: Mapping[str, Any],
+    shapes: Mapping[str, tuple[int, ...]],
+) -> dict[str, Any]:
+    """Gemma 4's layers with a window and without, and those that borrow keys."""
+    layers = config["num_hidden_layers"]
+    near = _each(header, f"{arch}.attention.sliding_window_pattern", layers)
+    heads = _each(header, f"{arch}.attention.head_count_kv", layers)
+    inner = _each(header, f"{arch}.feed_forward_length", layers)
+    kinds = [
+        {n for n, w in zip(heads, near, strict=True) if bool(w) is k} for k in _BOTH
+    ]
+    own = layers - config.get("num_kv_shared_layers", 0)
+    wide = inner[-1] == 2 * inner[0]
+    for key, fine in (
+        ("attention.head_count_kv", all(len(k) == 1 for k in kinds)),
+        (
+            "feed_forward_length",
+            inner[own:] == [(1 + wide) * inner[0]] * (layers - own),
+        ),
+        ("feed_forward_length", inner[:own] == inner[:1] * own),
+    ):
+        if not fine:
+            listed = header.facts[f"{arch}.{key}"]
+            need = "one for each kind of layer is needed"
+            raise ConfigError(f"{header.path}: {arch}.{key} = {shown(listed)}: {need}")
+    full = near.index(0)
+    tables = shapes.get("per_layer_token_embd.weight", (config["vocab_size"],))
+    return {
+        "layer_types": [("full", "sliding")[bool(w)] + "_attention" for w in near],
+        "num_key_value_heads": kinds[0].pop(),
+        "num_global_key_value_heads": kinds[1].pop(),
+        "attention_k_eq_v": f"blk.{full}.attn_v.weight" not in shapes,
+        "intermediate_size": inner[0],
+        "use_double_wide_mlp": wide,
+        "enable_moe_block": bool(config.get("num_experts")),
+        "vocab_size_per_layer_input": tables[0],
+        "hidden_size_per_layer_input": config.get("hidden_size_per_layer_input", 0),
+    }
+
+
+def _each(header: Header, key: str, layers: int, once: bool = True) -> list[int]:
+    """A fact's whole number, or truth, of each layer; ``once``: or one for all."""
+    value = header.facts.get(key)
+    if once and isinstance(value, int):
+        return [value] * layers
+    if not isinstance(value, Listed) or not layers <= len(value) <= _FEW:
+        need = f"an entry for each of {layers} layers is needed"
+        raise ConfigError(f"{header.path}: {key} = {shown(value)}: {need}")
+    if not all(isinstance(entry, int) for entry in value):
+        raise ConfigError(f"{header.path}: {key} = {shown(value)}: whole numbers")
+    return value[:layers]
+
+
+def _by_key(message: str, facts: Mapping[str, str]) -> str:
     """A message with the file's keys where the config's fields stand."""
-    named = {**_ALWAYS, **{k: f for facts in _SETS.values() for k, f in facts.items()}}
-    for key, field in named.items():
-        if field in config:
-            message = message.replace(field, key)
+    for key, field in facts.items():
+        message = re.sub(rf"\b{field}\b", key, message)
     return message
 
 

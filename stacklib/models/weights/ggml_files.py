@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from stacklib.quantity.stored import STORED, Stored
+from stacklib.quantity.stored import HALF, STORED, Stored
 
 from ..parts import LatentAttention
 from ..recurrent import Recurrent
@@ -93,6 +93,9 @@ def types(model: LanguageModel, file: str) -> Iterator[tuple[Tensor, Stored]]:
         if sort in ("vectors", "positions"):
             yield tensor, STORED["fp32"]
             continue
+        if tensor.name == "project layer input":  # never quantized, Gemma 4's
+            yield tensor, STORED[HALF]
+            continue
         name = _type(model, file, tensor, sort, place)
         if wide and sort in ("head", "embedding"):
             name = "q8_0"
@@ -130,10 +133,8 @@ def _laid_out(model: LanguageModel) -> Iterator[Tensor]:
 
 def _sort(model: LanguageModel, t: Tensor) -> str:
     """What llama.cpp's rule takes a tensor for."""
-    if t.part == "embedding" and model.tied:
-        return "head"
-    if t.part == "tables":
-        return "embedding"
+    if t.part in ("embedding", "tables"):  # of a tied model both are its output's
+        return "head" if model.tied else "embedding"
     if t.part != "matrix":
         return t.part
     if not t.linear:

@@ -13,6 +13,12 @@ from stacklib import hardware
 from stacklib.quantity import DTYPES
 
 Options = Mapping[str, str] | Iterable[Sequence[str]]
+# How weights are kept, whatever a chip multiplies in: what people download, widest
+# first.
+WEIGHTS = (
+    "bf16 fp16 int8 fp8 fp8_128x128 mxfp8 q8_0 q6_k mxfp6 q5_k_m q4_k_m q4_0 iq4_xs "
+    "awq gptq nf4 int4 mxfp4 nvfp4 q3_k_m iq3_xs q2_k iq2_xxs"
+).split()
 
 
 def _published() -> list[hardware.Accelerator]:
@@ -59,16 +65,26 @@ def short(keys: Iterable[str]) -> list[list[str]]:
     return [[key, hardware.get(key).short] for key in keys]
 
 
-def formats(operations: Sequence[str] = ("FLOP",)) -> list[list[str]]:
-    """Sixteen bits and fewer for which some device publishes a rate, widest first.
+def formats() -> list[list[str]]:
+    """Floats of at most sixteen bits for which a device has a rate, widest first.
 
     The menu does not follow the device: a format the chosen device lacks gets a
     message instead of a figure.
     """
     known = {name for device in _published() for name in device.formats}
     narrow = [d for d in DTYPES.values() if d.name in known and d.bits <= 16]
-    found = [d for d in narrow if d.operation in operations]
+    found = [d for d in narrow if d.operation == "FLOP"]
     return [[d.name, d.name] for d in sorted(found, key=lambda d: -d.bits)]
+
+
+def weights() -> list[list[str]]:
+    """Formats of weights, mixtures among them; every device takes each."""
+    return [[name, name] for name in WEIGHTS]
+
+
+def rated(dtype: str, device: hardware.Accelerator) -> Any:
+    """The format, as the guard is told of it; None where the device has no rate."""
+    return dtype if dtype in device.formats else None
 
 
 def device(name: str, label: str, value: str) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def few_rows_time(work: Product, on: str | Accelerator) -> float:
         return math.inf
     expand = work.expand
     if not expand and (bits := DTYPES[work.dtype].bits) < 16:
-        expand = EXPAND[min(8, max(4, bits))]
+        expand = EXPAND[4 if bits <= 4 else 8]
     chip, factor = gemm.chip_of(device, _LANES), hardware.efficiency
     if not chip.tiled:
         return math.inf

@@ -64,16 +64,16 @@ class Effort:
     mode: str
     step: float
     largest: int
+    most: int
     gemm: tuple[int, ...]
     samples: int
     sample_s: float
     passes: int
 
 
-QUICK = Effort("quick", 2.0, 2**27, (64, 128, 256, 512, 1024), 3, 0.002, 1)
-FULL = Effort(
-    "full", 2**0.5, 2**30, (64, 128, 256, 512, 1024, 1536, 2048, 3072), 3, 0.008, 3
-)
+QUICK = Effort("quick", 2.0, 2**27, 2**30, (64, 128, 256, 512, 1024), 3, 0.002, 1)
+BLAS = (64, 128, 256, 512, 1024, 1536, 2048, 3072)
+FULL = Effort("full", 2**0.5, 2**30, 2**31, BLAS, 3, 0.008, 3)
 
 
 class Watch:
@@ -159,11 +159,12 @@ def working_sets(effort: Effort, machine: Machine) -> list[int]:
     """Bytes from first-level cache to memory, in equal ratios.
 
     The last is four times the largest cache or more, as far as a quarter of the
-    machine's memory allows: a stream that a cache could hold says nothing of DRAM.
+    machine's memory and the effort's most allow: a stream that a cache could hold says
+    nothing of DRAM.
     """
     cache = max((c.bytes for c in machine.caches), default=0)
     memory = machine.memory_bytes or 4 * effort.largest
-    largest = min(max(effort.largest, 4 * cache), 2**31, memory // 4)
+    largest = min(max(effort.largest, 4 * cache), effort.most, memory // 4)
     sizes, size = [], float(SMALLEST)
     while size < largest * 0.99:
         sizes.append(int(size) // 192 * 192)

@@ -70,7 +70,7 @@ def split(model: LanguageModel, tp: int) -> int:
         raise ValueError(
             f"tp = {tp} does not divide the {model.heads} heads of {model.key}"
         )
-    return tp
+    return int(tp)
 
 
 def fit_sum(weights: Any, kv: Any, chips: Any) -> Any:
@@ -169,6 +169,7 @@ def fit_memory(
     chips = chosen(split(model, tp), label="chips")
     whole(batch=batch)
     whole(0, context=context)
+    tp, batch, context = int(tp), int(batch), int(context)  # NumPy's overflow
     weights = model.weight_bytes(dtype)
     way = way_of(model, dtype)
     cache = cache_format(way.cache_on(device.formats) if kv_dtype is None else kv_dtype)

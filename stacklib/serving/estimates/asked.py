@@ -18,6 +18,8 @@ from ..token import host
 from ..token.account import CONTEXT, MODES, SOFTWARE
 
 SPLITS = ("tensors", "layers")
+RUNNER = "runner"  # of one sequence at a time, as llama.cpp
+PASS = 512  # tokens of a prompt that it reads at once: llama.cpp's ``n_ubatch``
 
 
 class Draft(NamedTuple):
@@ -60,7 +62,8 @@ class Asked(NamedTuple):
     @property
     def easy(self) -> bool:
         """Whether a kept step answers."""
-        return self.plain and self.simple and not self.here
+        plainly = self.plain and self.simple and self.software != RUNNER
+        return plainly and not self.here
 
     @property
     def alike(self) -> bool:
@@ -74,6 +77,11 @@ class Asked(NamedTuple):
         return any(shapes)
 
     @property
+    def exchanges(self) -> str:
+        """Whose exchanges they are."""
+        return "engine" if self.software == RUNNER else self.software
+
+    @property
     def keys(self) -> tuple[Any, ...]:
         """What a step is kept by."""
         names = keys_of(self.model, self.on, self.dtype, self.kv_dtype)
@@ -84,7 +92,7 @@ class Asked(NamedTuple):
         """Arguments of ``account`` for the step."""
         asked = {"dtype": self.dtype, "kv_dtype": self.kv_dtype, "tp": self.tp}
         asked |= {"ep": self.ep, "batch": self.batch, "context": self.context}
-        return asked | {"software": self.software, "mode": self.mode}
+        return asked | {"software": self.exchanges, "mode": self.mode}
 
 
 def asked(
@@ -105,8 +113,7 @@ def asked(
     kv_dtype = others.pop("kv_dtype")
     keys = keys_of(model, on, dtype, kv_dtype)
     listed = None if devices is None else keys_of(*devices)
-    wrote = None if draft is None else tuple(draft)
-    found = _fixed(*keys, tp, wrote, listed, **others)
+    found = _fixed(*keys, tp, draft_of(draft), listed, **others)
     if context is None:
         context = (found.here and host.longest(model)) or CONTEXT
     plain = is_plain(batch) or is_plain(context)
@@ -116,21 +123,26 @@ def asked(
     else:
         whole(batch=batch)
         whole(0, context=context)
+        batch, context = int(batch), int(context)  # NumPy's overflow
     if new != 1 or new is True:
         whole(new=new)
-        context = context + (new - 1) // 2  # the middle of what is written
-    tokens, hit = prompt, 0
-    if tokens is None:
+        context = context + (int(new) - 1) // 2  # the middle of what is written
+    tokens, hit = 0, 0
+    if prompt is None:
         tokens = 0 if getattr(context, "shape", ()) else max(1, int(context))
     else:
         whole(prompt=prompt)
+        tokens = int(prompt)
     if prefix_hit:
         share(prefix_hit=prefix_hit)
         # The last token is computed even where all of a prompt is found.
         hit = min(int(prefix_hit * tokens), max(0, tokens - 1))
-    return found._replace(
+    found = found._replace(
         batch=batch, context=context, prompt=tokens, hit=hit, plain=plain
     )
+    if found.software == RUNNER and (found.swept or batch != 1):
+        raise ValueError(f"batch = {batch}: a runner answers one sequence, so no sweep")
+    return found
 
 
 @lru_cache(maxsize=1024, typed=True)
@@ -140,7 +152,7 @@ def _fixed(
     dtype: Any,
     kv_dtype: Any,
     tp: int,
-    draft: tuple[Any, ...] | None,
+    draft: Draft | None,
     devices: tuple[Any, ...] | None,
     *,
     ep: int,
@@ -154,7 +166,7 @@ def _fixed(
     model, on, dtype, kv_dtype = values_of(model, on, dtype, kv_dtype)
     for name, value, known in (
         ("mode", mode, MODES),
-        ("software", software, SOFTWARE),
+        ("software", software, (*SOFTWARE, RUNNER)),
         ("split", split, SPLITS),
     ):
         if value not in known:
@@ -163,6 +175,10 @@ def _fixed(
     whole(0, host_layers=host_layers)
     if chunk is not None:
         whole(chunk=chunk)
+    elif software == RUNNER:
+        chunk = PASS
+    if software == RUNNER and (ep != 1 or draft is not None):
+        raise ValueError(f"ep = {ep}, draft = {draft}: of an engine, not of a runner")
     listed = () if devices is None else values_of(*devices)
     if devices is not None and len(listed) < 2:
         raise ValueError(f"devices = {list(listed)}: two at least, or none for ``on``")
@@ -176,17 +192,17 @@ def _fixed(
         on,
         dtype,
         kv_dtype,
-        tp,
-        ep,
+        int(tp),
+        int(ep),
         1,
         0,
         0,
         0,
-        chunk,
-        None if draft is None else _draft(draft),
+        chunk and int(chunk),
+        draft,
         split,
         listed,
-        host_layers,
+        int(host_layers),
         software,
         mode,
         device_of(on).key == THIS_MACHINE,
@@ -206,7 +222,10 @@ def _as_published(device: Any) -> None:
         )
 
 
-def _draft(given: tuple[Any, ...]) -> Draft:
+def draft_of(given: Any) -> Draft | None:
+    """A draft as asked for; ValueError for what is none."""
+    if given is None:
+        return None
     try:
         found = Draft(*given)
     except TypeError:

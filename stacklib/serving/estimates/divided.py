@@ -165,7 +165,7 @@ def _sum(lines: Iterable[Line]) -> Any:
     return sum(float(getattr(t, "si", t)) for t in times)
 
 
-def scaled(line: Line, by: float) -> Line:
+def scaled(line: Line, by: Any) -> Line:
     """A line that takes ``by`` times as long, bound by the same."""
     times = (line.t_bytes, line.t_arithmetic, line.t_fixed)
     moving, computing, fixed = (None if t is None else by * t for t in times)

@@ -87,7 +87,7 @@ class Estimate:
         """Time of a step: of one token of each sequence."""
         given = self.asked
         if given.easy:
-            step = step_of(given.keys, given.software, given.mode)
+            step = step_of(given.keys, given.exchanges, given.mode)
             room = fitting(case_of(step, given))  # raises, or is NaN in a sweep
             time = step.time(given.batch, given.context)
             return room * (time + losses.seconds(step, given.batch))
@@ -187,7 +187,8 @@ def estimate(
     Parameters
     ----------
     model, on, dtype, kv_dtype, tp, ep, batch, software, mode
-        As ``account`` takes them; ``"limit"`` has no losses, and no band.
+        As ``account`` takes them; ``"limit"`` has no losses, and no band. Software is a
+        ``"runner"``, too: one sequence by llama.cpp's kernels, prompts by 512 tokens.
     context : int, float or array
         Tokens cached already in each sequence.
     prompt : int, optional
@@ -245,7 +246,7 @@ def estimate(
     if given.here:
         total(given, ())  # raises for what does not run here
     elif given.alike:
-        step_of(given.keys, given.software, given.mode)  # raises for what is unknown
+        step_of(given.keys, given.exchanges, given.mode)  # raises for what is unknown
     else:
         divided.parts_of(given)
     return Estimate(given)

@@ -14,7 +14,7 @@ from .step import Step, step_of
 
 
 def case(given: Asked) -> Case:
-    return case_of(step_of(given.keys, given.software, given.mode), given)
+    return case_of(step_of(given.keys, given.exchanges, given.mode), given)
 
 
 def case_of(step: Step, given: Asked) -> Case:

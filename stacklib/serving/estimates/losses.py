@@ -23,10 +23,10 @@ from stacklib.models.weights.kept import way_of
 from stacklib.quantity import counted
 from stacklib.quantity.keys import keys_of
 from stacklib.roofline.bound import hierarchy
-from stacklib.roofline.bound.gemm import chip_of
+from stacklib.roofline.bound.gemm import chip_of, join
 
 from ..token.lines import Line
-from ..token.shape import HEAD, PRODUCTS
+from ..token.shape import ATTENTION, HEAD, PRODUCTS
 from ..token.work import HOST
 from .step import Step, step_of
 
@@ -89,6 +89,40 @@ def two_numbers(step: Step) -> float:
     slower = 1 / hierarchy.delivered(device, TURN, drawn) - 1 / drawn
     parts = (frame.shape.parts[name].bytes for name in (PRODUCTS, HEAD))
     return float(sum(parts) / frame.chips * slower)
+
+
+def widened(step: Step, rows: float) -> float:
+    """Seconds of a prompt's products by a runner's kernels."""
+    found, least = float(step.line(PRODUCTS, rows)), widening(step, rows)
+    return join(found, least, step.sharp) if least else found
+
+
+def slower(
+    line: str,
+    model: LanguageModel,
+    on: str,
+    dtype: Any,
+    kv_dtype: Any,
+    tp: int,
+    context: int,
+    rows: int,
+) -> float:
+    """Times that a line takes as long by a runner's kernels, of one sequence.
+
+    - ``line``: products with the weights, or attention
+    - ``context``: tokens cached before a step, which has one row; a prompt has more
+    - other arguments: as ``account`` describes them
+    """
+    keys = (*keys_of(model, on, dtype, kv_dtype), tp, 1)
+    step = step_of(keys, "engine", "calibrated")
+    cached, new = float(context), float(rows)
+    if line == ATTENTION and rows == 1:
+        return 1 + again(step, cached) / float(step.attention(1.0, cached))
+    if line == ATTENTION:
+        naive = step.prompt_attention(1.0, new, software="naive")
+        return float(naive / step.prompt_attention(1.0, new))
+    found = float(step.line(PRODUCTS, new))
+    return (widened(step, new) if rows > 1 else found + two_numbers(step)) / found
 
 
 def seconds(step: Step, rows: Any) -> Any:

@@ -8,18 +8,19 @@ from typing import Any
 
 from stacklib.hardware.factors import efficiency_moved
 from stacklib.models.weights.kept import way_of
+from stacklib.quantity import counted
 from stacklib.quantity.keys import keys_of
 
 from ..speculation.formula import tokens_per_pass
 from ..token import host
 from ..token.account import Case, account, fitting
 from ..token.lines import ARITHMETIC, BYTES, Account, Line
-from ..token.shape import ATTENTION
+from ..token.shape import ATTENTION, PRODUCTS
 from ..token.work import EXCHANGES
 from . import divided, losses
-from .asked import Asked
+from .asked import RUNNER, Asked
 from .feasible import case
-from .step import step_of
+from .step import Step, step_of
 
 DRAFT = "draft"
 SPECULATION = "08-serving/speculation"
@@ -47,10 +48,25 @@ def _with_losses(
     if given.mode == "limit":
         return lines
     keys = (*keys_of(model, on, given.dtype, given.kv_dtype), tp, given.ep)
-    step = step_of(keys, given.software, given.mode)
+    step = step_of(keys, given.exchanges, given.mode)
     mine = losses.lines(step, rows, family(given), not given.plain)
     names = {line.name for line in mine}
+    if given.software == RUNNER:
+        lines = tuple(_by_runner(given, step, line, rows) for line in lines)
     return (*(line for line in lines if line.name not in names), *mine)
+
+
+def _by_runner(given: Asked, step: Step, line: Line, rows: Any) -> Line:
+    """A line by the kernels of a runner."""
+    if line.name not in (PRODUCTS, ATTENTION):
+        return line
+    frame, sizes = step.frame, (step.frame.tp, int(given.context), int(rows))
+    on = (frame.model, frame.device.key, frame.dtype, frame.kv_dtype)
+    asked_ = (line.name, *on, *sizes)
+    if given.plain:
+        return divided.scaled(line, losses.slower(*asked_))
+    label = "a runner's kernels over an engine's"
+    return divided.scaled(line, counted(losses.slower, *asked_, unit="1", label=label))
 
 
 @lru_cache(maxsize=256)
@@ -84,7 +100,7 @@ def _swept(given: Asked) -> tuple[Line, ...]:
     found = account(given.model, given.on, **limit).lines
     if given.mode == "limit":
         return found
-    step = step_of(given.keys, given.software, given.mode)
+    step = step_of(given.keys, given.exchanges, given.mode)
     times, room = step.lines(given.batch, given.context), fitting(case(given))
     lines = tuple(
         _timed(line, room * times[line.name]) if line.name in times else line
@@ -162,7 +178,7 @@ def first(given: Asked, moved: Any) -> Any:
 @lru_cache(maxsize=256)
 def prompt_parts(given: Asked, moved: Any) -> tuple[Line, ...]:
     """The lines of a prompt of one sequence that passes at once."""
-    if not given.prompt or given.hit or given.chunk:
+    if not given.prompt or given.hit or (given.chunk or given.prompt) < given.prompt:
         raise ValueError("parts of a prompt: one that is read whole, in one pass")
     return _here(given).lines if given.here else _alike(_one(given), given.prompt)
 
@@ -186,7 +202,7 @@ def _attention(lines: tuple[Line, ...]) -> Any:
 
 def _first_seconds(given: Asked, each: int, passes: int) -> float:
     """The same in plain seconds, kept by the step."""
-    step = step_of(given.keys, given.software, given.mode)
+    step = step_of(given.keys, given.exchanges, given.mode)
     case = Case(step.frame, given.batch, 0.0, given.prompt, given.batch, False)
     fitting(case)
     groups, found = given.batch, step.prompt(given.batch, float(each))

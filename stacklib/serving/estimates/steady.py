@@ -23,7 +23,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from stacklib.models import Attention
-from stacklib.roofline.bound.gemm import join
 from stacklib.roofline.work.fit import copies_of
 
 from ..token import calibrated
@@ -198,8 +197,8 @@ def prompt_time(
     each = float(round(prompt / passes))
     groups = float(step.frame.ep)  # each reads one
     found = step.prompt(groups, each)
-    if runner and (least := losses.widening(step, each)):
-        found[PRODUCTS] = join(found[PRODUCTS], least, step.sharp)
+    if runner:
+        found[PRODUCTS] = losses.widened(step, each)
     by = "naive" if runner else calibrated.SOFTWARE
     whole = step.prompt_attention(groups, float(round(prompt)), software=by)
     parts = passes * (sum(found.values()) - step.prompt_attention(groups, each))

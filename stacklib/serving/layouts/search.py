@@ -198,8 +198,7 @@ def ranked(asked: Asked, rows: Sequence[Layout]) -> list[Layout]:
     first = asked.objective
     second = next(name for name in checked.OBJECTIVES if name != first)
     return sorted(
-        rows,
-        key=lambda x: (bool(x.refused), -getattr(x, first), -getattr(x, second)),
+        rows, key=lambda x: (bool(x.refused), -getattr(x, first), -getattr(x, second))
     )
 
 

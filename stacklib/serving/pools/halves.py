@@ -102,10 +102,7 @@ def main(words: Sequence[str]) -> None:
     """One rank: what is asked, rank, world, and where to meet."""
     (prompts, new), rank = json.loads(words[0]), int(words[1])
     with joined(rank, words[3]) as other:
-        sides = (
-            lambda: attending(other, prompts, new),
-            lambda: multiplying(other),
-        )
+        sides = (lambda: attending(other, prompts, new), lambda: multiplying(other))
         print(json.dumps(sides[rank]()))
 
 

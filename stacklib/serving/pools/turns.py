@@ -43,11 +43,7 @@ def stages(
 
 
 def run_turns(
-    attention: float,
-    mlp: float,
-    crossing: float,
-    layers: int,
-    micro_batches: int = 2,
+    attention: float, mlp: float, crossing: float, layers: int, micro_batches: int = 2
 ) -> Timeline:
     """One step of the whole model, event by event."""
     whole(layers=layers)

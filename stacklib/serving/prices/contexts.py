@@ -116,11 +116,7 @@ def _held(at: partial[Estimate], context: int) -> tuple[int, Quantity]:
 
 
 def decode_share(
-    model: str | LanguageModel,
-    on: str,
-    prompt: int,
-    new: int,
-    **given: Any,
+    model: str | LanguageModel, on: str, prompt: int, new: int, **given: Any
 ) -> Quantity:
     """Share of a request's time that goes into writing, alone or in a batch.
 

@@ -65,12 +65,7 @@ def _text(value: float) -> str:
 
 
 def check(
-    what: str,
-    low: float,
-    high: float,
-    reading: Reading,
-    note: str,
-    unit: str = "1",
+    what: str, low: float, high: float, reading: Reading, note: str, unit: str = "1"
 ) -> Check:
     """A check; where it differs the note says by which ratio."""
     printed = reading.value

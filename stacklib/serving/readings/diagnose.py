@@ -14,12 +14,13 @@ from stacklib.quantity import UnknownName
 from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.fit import Infeasible
 
+from ..estimates.asked import RUNNER
 from ..token.account import CONTEXT
 from ..token.host import named
 from .causes import Case, Cause, causes_of
 from .checks import Check, cache_of, checks_of
 from .gains import Setting, seconds
-from .lines import NAMES
+from .lines import LLAMA, NAMES
 from .load import FULL, Load, context_of, load_of
 from .readings import Reading, Readings
 
@@ -140,7 +141,10 @@ def diagnose(
     checks, said = checks_of(readings, model, dtype=dtype, kv_dtype=cache, tp=tp)
     predicted = None
     if case.lines is not None:
-        predicted = seconds(case.lines) / (1 - (case.prompt_share or 0.0))
+        lines = case.lines
+        if readings.engine == LLAMA and load.batch == 1:
+            lines = setting.estimate(RUNNER).parts
+        predicted = seconds(lines) / (1 - (case.prompt_share or 0.0))
     if readings.value("draft", "None") != "None":
         notes.append("a draft is used: its layers have blocks too, not counted here")
     notes += said

@@ -44,10 +44,10 @@ class Setting:
     batch: float
     context: float
 
-    def estimate(self) -> Estimate:
-        """One step, with an engine's losses."""
-        chips = (self.model, self.on, self.dtype, self.tp)
-        return estimate(*chips, self.batch, self.context, kv_dtype=self.kv_dtype)
+    def estimate(self, software: str = "engine") -> Estimate:
+        """One step, with an engine's losses, or a runner's."""
+        case = (self.model, self.on, self.dtype, self.tp, self.batch, self.context)
+        return estimate(*case, kv_dtype=self.kv_dtype, software=software)
 
     def prompt(self, tokens: int) -> tuple[Line, ...]:
         """Lines of one prompt of so many tokens, as the account has them."""

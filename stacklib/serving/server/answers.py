@@ -87,11 +87,7 @@ class Shape:
     def token(self, token: int | None, logprob: float | None) -> dict[str, Any]:
         """A token with what the model gave it, as chat answers have it."""
         data = self.tokenizer.decode([] if token is None else [token])
-        return {
-            "token": self.spelled(token),
-            "logprob": logprob,
-            "bytes": list(data),
-        }
+        return {"token": self.spelled(token), "logprob": logprob, "bytes": list(data)}
 
     def whole(self) -> dict[str, Any]:
         """All choices, when they have ended."""

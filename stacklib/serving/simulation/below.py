@@ -70,6 +70,8 @@ class Below:
 def tiers_of(given: Mapping[str, Sequence[Any]] | None) -> tuple[Tier, ...]:
     """Tiers as asked for; ValueError for what are none."""
     found = []
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError(f"tiers = {given!r}: blocks and bytes a second by name")
     for name, each in (given or {}).items():
         if not isinstance(each, Sequence) or len(each) != 2:
             raise ValueError(

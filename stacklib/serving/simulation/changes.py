@@ -167,6 +167,8 @@ def autoscale_of(given: Mapping[str, Any] | None, replicas: int) -> Autoscale | 
 
 
 def _named(given: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{what} = {given!r}: {', '.join(known)} by name")
     found = {resolve(name, known, what): value for name, value in given.items()}
     if missing := [name for name in known if name not in found]:
         raise ValueError(f"{what} = {dict(given)}: {missing[0]} is missing")

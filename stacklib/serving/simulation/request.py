@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from .pool import Held
@@ -45,6 +46,9 @@ class Done(NamedTuple):
         return (self.finished - self.first) / max(1, self.new - 1)
 
 
+_FACTS = attrgetter(*Done._fields)
+
+
 class Request:
     """A row of traffic, and where it stands.
 
@@ -53,31 +57,10 @@ class Request:
     is the count at which it began, and ``kept`` its tokens before each pass.
     """
 
-    __slots__ = (
-        "admitted",
-        "again",
-        "arrival",
-        "ends",
-        "finished",
-        "first",
-        "found",
-        "held",
-        "id",
-        "kept",
-        "last",
-        "machine",
-        "made",
-        "new",
-        "place",
-        "preempted",
-        "prompt",
-        "rank",
-        "read",
-        "ready",
-        "rest",
-        "shared",
-        "text",
-        "unread",
+    __slots__ = tuple(
+        """admitted again arrival ends finished first found held id kept last machine
+        made new place preempted prompt rank read ready rest shared text
+        unread""".split()
     )
 
     def __init__(self, place: int, arrival: int, row: Row) -> None:
@@ -102,16 +85,4 @@ class Request:
 
     def done(self) -> Done:
         """Its row of the result."""
-        return Done(
-            self.id,
-            self.arrival,
-            self.prompt,
-            self.new,
-            self.admitted,
-            self.first,
-            self.finished,
-            self.found,
-            self.preempted,
-            self.again,
-            self.machine,
-        )
+        return Done(*_FACTS(self))

@@ -77,8 +77,4 @@ class Role:
     writes: bool = True
 
 
-ROLES = {
-    "both": Role(),
-    "prefill": Role(writes=False),
-    "decode": Role(reads=False),
-}
+ROLES = {"both": Role(), "prefill": Role(writes=False), "decode": Role(reads=False)}

@@ -18,6 +18,7 @@ from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import at_least, whole
 from stacklib.quantity.names import resolve
 
+from ..estimates.asked import draft_of
 from ..token.account import SOFTWARE
 from . import setup
 from .below import Below, Tier, tiers_of
@@ -32,7 +33,7 @@ from .rows import ROLES, ROUTERS, SCHEDULERS
 from .setup import BLOCK, Served
 from .steps import Estimated, Law, law_of
 from .traffic import Row, rows_of
-from .writers import Checked, Drafted, Plain, draft_of
+from .writers import Checked, Drafted, Plain
 
 MOST = 1 << 40  # blocks, where nobody knows how many there are
 

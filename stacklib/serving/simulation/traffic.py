@@ -189,8 +189,8 @@ def rows_of(traffic: Iterable[Sequence[Any]]) -> list[Row]:
         raise ValueError(f"traffic = {traffic!r}: rows of requests are needed")
     for place, each in enumerate(traffic, 1):
         try:
-            row = each if type(each) is Row else Row(*each)
-        except TypeError:
+            row = _own(each if type(each) is Row else Row(*each))
+        except (TypeError, IndexError):
             raise ValueError(
                 f"row {place}: {each!r}: id, arrival, prompt, new and prefix are needed"
             ) from None
@@ -207,6 +207,17 @@ def rows_of(traffic: Iterable[Sequence[Any]]) -> list[Row]:
     if not found:
         raise ValueError("traffic has no rows: at least one request is needed")
     return found
+
+
+def _own(row: Row) -> Row:
+    """The row with Python's whole numbers: sums of NumPy's narrow ones run over."""
+    hash((row.id, row.text))  # raises for names that are none
+    numbers = (row.arrival, row.prompt, row.new, row.shared)
+    if all(type(each) is int for each in numbers) or not all(map(is_whole, numbers)):
+        return row
+    arrival, prompt, new, shared = map(int, numbers)
+    prefix = (row.text, shared) if isinstance(row.prefix, tuple) else shared
+    return Row(row.id, arrival, prompt, new, prefix)
 
 
 def _refused(place: int, row: Row, last: int) -> None:

@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-from stacklib.quantity.bounds import share, whole
+from typing import TYPE_CHECKING
 
 from .steps import ByBlocks, Estimated, Work
 
@@ -148,18 +145,3 @@ class Checked(ByBlocks):
             alone = Work(work.decodes, work.context)
             found += self.tokens * self.draft.seconds(alone)
         return found + law.cached(work)
-
-
-def draft_of(given: Sequence[Any] | None) -> tuple[float, int, Any] | None:
-    """Acceptance, tokens and model of a draft as asked for; ValueError for others."""
-    if given is None:
-        return None
-    found = tuple(given) if isinstance(given, Sequence) else (given,)
-    if len(found) not in (2, 3):
-        raise ValueError(
-            f"draft = {found}: an acceptance, draft tokens and, if it is one, the "
-            "model that writes them: (0.7, 4, 'llama-3-8b')"
-        )
-    share(acceptance=found[0])
-    whole(draft_tokens=found[1])
-    return found[0], found[1], found[2] if len(found) == 3 else None

@@ -18,14 +18,7 @@ from stacklib.hardware import Accelerator
 from stacklib.kernels.launch.launches import cost
 from stacklib.models import Experts, LanguageModel
 from stacklib.models.weights.kept import way_of
-from stacklib.quantity import (
-    Quantity,
-    chosen,
-    counted,
-    resolve,
-    stamp,
-    where,
-)
+from stacklib.quantity import Quantity, chosen, counted, resolve, stamp, where
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.bounds import whole, whole_floats
 from stacklib.quantity.keys import Same, keys_of, values_of
@@ -53,7 +46,7 @@ COVERING = (PRODUCTS, ATTENTION, NORMS, HEAD)
 NODE, REPLAY = cost("node").si, cost("replay").si
 LOSSES = "without the engine's own losses (family E)"
 WHOLE = 1.0  # an even share that fits
-LATER = Line(HOST, SECTIONS[HOST], note="not counted yet")
+LATER = Line(HOST, SECTIONS[HOST], note="an engine's own loss: serving.estimate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +154,7 @@ def account(
         context = (here and host.longest(model)) or CONTEXT
     keys = keys_of(model, on, dtype, kv_dtype)
     whole(tp=tp, ep=ep)  # True is 1 to the cache of frames
+    tp, ep = int(tp), int(ep)  # whole numbers of NumPy overflow
     plain = is_plain(batch) or is_plain(context)
     if plain:
         batch = whole_floats(1, batch=batch)
@@ -168,9 +162,11 @@ def account(
     else:
         whole(batch=batch)
         whole(0, context=context)
+        batch, context = int(batch), int(context)
     rows = batch
     if prompt is not None:
         whole(prompt=prompt)
+        prompt = int(prompt)
         rows = batch * prompt
     if here:
         single = {"tp": tp, "ep": ep, "batch": batch}
@@ -213,7 +209,8 @@ def frame_of(
             f"on = {device.key!r}: pauses and sampling are those of accelerators, and "
             "not counted on a CPU; roofline.decode_step gives a bound"
         )
-    chips = split(model, tp) * ep
+    tp, ep = split(model, tp), int(ep)
+    chips = tp * ep
     for experts in (b.mlp for b in model.kinds if isinstance(b.mlp, Experts)):
         if experts.experts % ep:
             count = experts.experts

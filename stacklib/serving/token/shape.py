@@ -24,6 +24,7 @@ PRODUCTS = "products with the weights"
 ATTENTION = "attention over the cache"
 NORMS = "norms and the like"
 HEAD = "output matrix"
+FULL = 1 << 20  # tokens cached
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,9 @@ def _shape(model: Any, dtype: Any, kv_dtype: Any) -> Shape:
         name: {"pairs": {}, "bytes": 0.0, "routed": {}, "flops": 0.0}
         for name in (PRODUCTS, ATTENTION, NORMS, HEAD)
     }
-    for op in operations(model, "decode", context=1, dtype=dtype, kv_dtype=kv_dtype):
+    formats = {"dtype": dtype, "kv_dtype": kv_dtype}
+    # so many that every operation has work: compressed attention scores none of a few
+    for op in operations(model, "decode", context=FULL, **formats):
         line = found[_line(op.part, op.name, scores)]
         kind = -1 if op.layer < 0 else model.pattern[op.layer]
         moves, multiplies = line["pairs"].get((op.part, op.name), (False, False))

@@ -26,6 +26,7 @@ SECTIONS = {
     SAMPLING: "04-kernels/sampling",
     HOST: "",
 }
+OUT = ("o", "linear")  # matrices on the way out of attention, by their first word
 ACTIVATION = 2  # bytes of a number between kernels
 # Kernels of a layer once fused, as section 4.2 counts them: a norm with its residual
 # before each part; queries, keys and values; their rotation and the cache; attention;
@@ -115,7 +116,8 @@ def between(model: LanguageModel, tp: int) -> float:
     numbers = 0.0
     for kind, block in enumerate(model.kinds):
         norms = 4 * tp * model.hidden * exchanged(block)
-        rows = sum(m.columns for m in block.attention.matrices(model.hidden)[:-1])
+        matrices = block.attention.matrices(model.hidden)
+        rows = sum(m.columns for m in matrices if m.name.split()[0] not in OUT)
         layers = model.count(kind)
         numbers += layers * (norms + 2 * rows + 3 * _inner(block.mlp))
     return ACTIVATION * numbers

@@ -11,6 +11,7 @@ from stacklib.gpu.chip.streams import (
     Command,
     best_chunks,
     chunked,
+    fed_in_turn,
     pipeline_time,
     run_streams,
     stream_faults,
@@ -111,3 +112,46 @@ test_bad_input = refusals(
     (lambda: chunked((1, 1, 1), 1, streams=1, copy_engines=3), "1 or 2"),
     (lambda: chunked((1, 1, 1), 1, streams=1, order="deep"), "'deep'"),
 )
+
+
+def kernel_by_kernel(turns, pieces, kernels, queue, copies):
+    """``fed_in_turn`` with each kernel in a queue of its own place."""
+    host, ended = 0.0, [[] for _ in turns]
+    last = []  # when each piece was done
+    for piece in range(pieces):
+        host = max(host, last[piece - copies] if piece >= copies else 0.0)
+        before = 0.0
+        for done, seconds, many in zip(ended, turns, kernels, strict=True):
+            for _ in range(many):
+                if len(done) >= queue:
+                    host = max(host, done[-queue])
+                begin = max(host, before, done[-1] if done else 0.0)
+                done.append(begin + seconds / many)
+            before = done[-1]
+        last.append(before)
+    return last[-1]
+
+
+device = st.tuples(st.integers(1, 40), st.integers(3, 60))
+
+
+@given(
+    st.lists(device, min_size=1, max_size=4),
+    st.integers(1, 9),
+    st.integers(2, 150),
+    st.integers(1, 5),
+)
+def test_pieces_in_turn_are_their_kernels_in_queues(devices, pieces, queue, copies):
+    turns, kernels = zip(*devices, strict=True)
+    ahead = [queue / many for many in kernels]
+    found = fed_in_turn(turns, pieces, ahead, copies)
+    assert found == pytest.approx(
+        kernel_by_kernel(turns, pieces, kernels, queue, copies)
+    )
+
+
+def test_queues_decide_how_many_devices_work():
+    """Long queues: the closed form of a pipeline; short ones: one after another."""
+    assert fed_in_turn([2.0] * 4, 8, [9.0] * 4, 8) == (8 + 4 - 1) * 2
+    assert fed_in_turn([2.0] * 4, 8, [9.0] * 4, 1) == 8 * 4 * 2
+    assert fed_in_turn([2.0] * 4, 8, [1e-9] * 4, 8) == pytest.approx(8 * 4 * 2)

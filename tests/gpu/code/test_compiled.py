@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import sys
 
 import pytest
 
@@ -54,6 +55,7 @@ def test_the_assembler_refuses_again():
 
 
 def test_without_compiler(monkeypatch):
+    assert toolchain._run([sys.executable, "-c", "print(1)"]).strip() == "1"
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(toolchain.CompileError, match="nvcc is not on the path"):
         toolchain.to_ptx("twice", "80")
@@ -113,6 +115,7 @@ def test_registers(kernel, target):
     """The assembler reports two more than the code names, everywhere."""
     made = gpu.compiled(kernel, target)
     assert made.registers == made.sass.registers + 2
+    assert sass.Sass((), {}).registers == 0
     fits = gpu.occupancy(
         threads=256, registers=made.registers, shared_bytes=made.shared_bytes
     )

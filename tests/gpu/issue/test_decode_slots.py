@@ -45,6 +45,7 @@ def test_rates_are_those_of_the_datasheet():
     assert memory.rate.si == device.memory_bandwidth.si
     assert 2 * tensor.rate.si == device.peak("bf16").si
     assert issue.rate.si == 4 * 132 * device.clock.si
+    assert issue.time.si == pytest.approx(issue.work.si / issue.rate.si)
     assert lanes.rate.si == pytest.approx(device.peak("fp32").si / 2, rel=0.01)
 
 

@@ -37,6 +37,7 @@ H100 = hardware.get("h100-sxm")
         ("t.shared(4, complex)", "complex128"),
         ("t.shared(4, 'flot')", "did you mean: float64"),
         ("if t.lane < 16: t.syncwarp()", "not reached by all threads of a warp"),
+        ('t.exp(t.to("float8_e5m2", 1.0))', "no arithmetic on float8_e5m2"),
     ],
 )
 def test_what_has_no_meaning(text, says):

@@ -69,6 +69,7 @@ def test_report_of_a_copy():
     assert report.levels.l1_sectors == n // 8 and report.levels.l1_hits == 0
     assert report.levels.read == 4 * n
     assert "sectors a request" in str(report) and "copy on H100" in str(report)
+    assert dict(report.rows())["estimated time (µs)"] == 1e6 * report.time
 
 
 def test_lines_add_up_to_the_whole():
@@ -92,6 +93,12 @@ def test_what_was_read_before_is_found_in_the_caches():
     ).report
     assert report.levels.l1_hit_rate == 0.5
     assert report.levels.read == 128 * 8
+
+    def once(t, src, out):
+        out[t.block.x * 32 + t.thread.x] = src[t.thread.x]
+
+    report = gpu.launch(once, 2, 32, H100, np.ones(32), gpu.empty(64)).report
+    assert report.levels.l1_hits == 0
 
 
 def test_time_follows_the_scarcest_part():

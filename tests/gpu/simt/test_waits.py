@@ -103,6 +103,27 @@ def wrong_phase(t, out):
 def test_the_wrong_phase():
     said = refused(wrong_phase, gpu.empty(64), words=["deadlock", "phase 1", "0 of 64"])
     assert f"in line {at('bar.wait(1)', 'wrong_phase')}" in said
+    assert refused(one_lane_waits, gpu.empty(64)).count("phase 0 of mbarrier") == 2
+
+
+def one_lane_waits(t, out):
+    bar = t.mbarrier(64)
+    if t.lane == 0:
+        bar.wait(0)
+    out[t.thread.x] = 1.0
+
+
+def test_who_arrives_goes_on():
+    def ahead(t, out):
+        if t.warp == 0:
+            t.bar_arrive(1, 64)
+            t.bar_sync(2, 64)
+        else:
+            t.bar_sync(2, 64)
+            t.bar_sync(1, 64)
+        out[t.thread.x] = 1.0
+
+    assert gpu.launch(ahead, 1, 64, "h100", gpu.empty(64)).results["out"].all()
 
 
 def no_parity(t, out):

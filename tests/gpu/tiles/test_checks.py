@@ -110,6 +110,7 @@ def test_a_program_that_waits_for_nobody():
         ("tl.arange(0, 12)", "12 is no power of two; take 16"),
         ("tl.arange(0, n)", "known only while the program runs"),
         ("tl.zeros([6], tl.float32)", "no power of two"),
+        ("tl.zeros([0], tl.float32)", "0 is no power of two; take 1"),
         ("tl.arange(0, 8) + tl.arange(0, 16)", "do not fit: axis 0 differs"),
         ("tl.arange(0, 8)[0]", "only `:` and None"),
         ("tl.load(x + tl.arange(0, 8), other=0.0)", "`other` and no mask"),

@@ -139,6 +139,9 @@ def test_every_code_is_read_and_written():
 
 
 def test_float64_is_rounded_once():
+    largest = float(np.finfo(np.float32).max)
+    assert types.of_number(largest) is types.float32
+    assert types.of_number(2 * largest) is types.float64
     # halfway between two bf16 numbers, and a little more than float32 can hold
     x = np.array([1 + 2**-8 + 2**-40, 1 + 2**-8 - 2**-40])
     got = formats.converted(x, types.float64, types.bfloat16)

@@ -105,7 +105,20 @@ def test_a_report_reads_as_a_profilers():
     text = str(report)
     assert "add on H100, grid (5, 1, 1) of programs of 4 warps" in text
     assert "registers a thread (estimate)" in text and "estimated time (µs)" in text
+    assert dict(report.rows())["estimated time (µs)"] == 1e6 * report.time
     assert [row["sectors"] for row in report.lines()] == [1250, 625]
+
+
+def test_a_constant_of_a_kernel_may_be_a_word():
+    def named(out):
+        N: tl.constexpr = 8
+        HOW: tl.constexpr = "twice"
+        at = tl.arange(0, N)
+        if HOW == "twice":
+            tl.store(out + at, 2 * at)
+
+    found = gpu.launch_tiles(named, 1, gpu.empty(8, np.int32)).results["out"]
+    assert found.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
 
 
 def test_pointers_of_either_array():

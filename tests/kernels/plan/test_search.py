@@ -92,15 +92,11 @@ def test_the_stored_curves_are_what_the_searches_give():
     least = min(stored(row).seconds for row in STORED["rows"])
     told = {row["id"]: row for row in STORED["curves"]}
     for band in found:
+        parts = band.low, band.middle, band.high
         for after in (4, 64):
-            line = [
-                part[after - 1] / least for part in (band.low, band.middle, band.high)
-            ]
+            line = [part[after - 1] / least for part in parts]
             assert line == pytest.approx(told[band.method][str(after)], rel=1e-3)
-        assert all(
-            a <= b <= c
-            for a, b, c in zip(band.low, band.middle, band.high, strict=True)
-        )
+        assert all(a <= b <= c for a, b, c in zip(*parts, strict=True))
 
 
 @pytest.mark.rows("method", ["hill-climb", "evolutionary", "guided"])

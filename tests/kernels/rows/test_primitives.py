@@ -59,6 +59,7 @@ def test_a_radix_sort_sorts_and_moves_what_the_formula_says(n, bits, digit):
         counts += sum(len(set(mine[i : i + 32].tolist())) for i in range(0, n, 32))
         now = now[np.argsort(mine, kind="stable")]
     moved = primitives.sort_bytes(n, key_bits=bits, digit_bits=digit, width=8)
+    assert primitives.sort_bytes(n) == 3 * n * 4 * (32 / 8)  # as they are used
     assert done.asked == moved + 8 * counts
     assert len(done.reports) == 2 * passes
 

@@ -46,7 +46,8 @@ def test_the_pace_with_promotion_is_that_of_events(
 def test_two_consumers_hide_promotion_and_one_does_not():
     size = {"rows": 256, "buffers": 4}
     assert promotion_cost(promoted_of(consumers=1, **size), 56) > 1.1
-    assert promotion_cost(promoted_of(consumers=2, **size), 56) < 1.01
+    two = promoted_of(consumers=2, **size)
+    assert promotion_cost(two, 56) < 1.01 and two == promoted_of(cluster=(2, 1), **size)
 
 
 def test_bad_input_is_refused():

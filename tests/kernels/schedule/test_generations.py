@@ -109,6 +109,8 @@ def test_two_tiles_are_fa4s_largest_trick():
     assert max(found, key=found.get) == "two tiles of queries"
     assert found["exponentials in software"] > 1.0
     assert all(gain > 0.99 for gain in found.values())
+    slow = replace(rates_of("b200_sxm"), shared=16.0)  # then what is read twice counts
+    assert tricks(RULES["fa4"], "b200_sxm", slow)[-1].gain > 1.1
 
 
 def test_the_next_devices_say_what_binds_and_what_was_assumed():

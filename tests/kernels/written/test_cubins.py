@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 
@@ -96,6 +97,15 @@ def test_every_row_of_the_tables_is_recorded():
                 for row in rows if wide else rows[:1]:
                     assert (on, dtype, kernel, dim, dim_v, kind, *row) in held
     assert TILES_OF == cubins.kernels_digest(), "kernels changed: record them again"
+
+
+def test_a_row_is_the_sides_of_a_tile_then_warps_and_stages(monkeypatch):
+    asked = {"Config": lambda sides, **how: (sides, how)}
+    asked["autotune"] = lambda configs, key: lambda kernel: (kernel, configs, key)
+    monkeypatch.setitem(sys.modules, "triton", SimpleNamespace(**asked))
+    told = host_triton.tuned("it", ("M", "N"), ((64, 32, 8, 3),), ("m",), ())
+    config = {"M": 64, "N": 32}, {"num_warps": 8, "num_stages": 3}
+    assert told == ("it", [config], ["m"])
 
 
 def test_a_small_gpu_measures_what_fits_it():

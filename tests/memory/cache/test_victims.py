@@ -1,9 +1,10 @@
 """Who leaves, told beforehand: an access is "victim, remove, insert"."""
 
 from copy import deepcopy
+from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from stacklib.memory.cache.regret import History, Regret
@@ -36,6 +37,7 @@ def everything(held, keys):
 
 
 @given(KEYS, st.integers(1, 4), st.sampled_from(NAMES), st.randoms())
+@example([2, 3, 2, 4, 3], 2, "arc", Random(0))  # as many seen once as it wants
 @settings(max_examples=150, deadline=None)
 def test_an_access_is_victim_remove_insert(keys, capacity, name, random):
     (made,) = policies(name, [capacity], keys)

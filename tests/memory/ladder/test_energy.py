@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from stacklib import hardware, memory
 from stacklib.memory.ladder import energy, energy_walk
+from stacklib.memory.tiers.parts import constant
 from stacklib.quantity import Quantity
 from stacklib.roofline import Infeasible
 
@@ -86,6 +87,10 @@ def test_the_headline_is_a_product():
     assert energy.energy_of(72e9, 3.92e-12) == pytest.approx(whole.si)
     swept = energy.energy_of(np.array([72e9]), 3.92e-12)
     assert swept[0] == pytest.approx(whole.si)
+    arrays = [s for s in energy.circuit_path(hardware.get("h100-sxm")) if s.times == 2]
+    for stage, words in zip(arrays, ("1mb", "32kb", "8kb"), strict=True):
+        word = constant(f"sram_{words}")  # one of 64 bits
+        assert (word / stage.per_bit).si == pytest.approx(64 / 2)
 
 
 def test_parts_add_up_and_power_is_energy_over_time():

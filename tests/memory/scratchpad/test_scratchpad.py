@@ -12,6 +12,7 @@ from stacklib.memory import misses
 from stacklib.memory.scratchpad.operations import Op, Program, cyclic_loads
 from stacklib.memory.scratchpad.programs import matmul_program, mlp_program
 from stacklib.memory.scratchpad.run import PlanError, execute, run_matmul, run_mlp
+from stacklib.memory.scratchpad.sbuf import sbuf_case
 from stacklib.memory.scratchpad.spilling import POLICIES, allocate
 
 from ...rows import refusals
@@ -216,7 +217,8 @@ def test_a_hidden_layer_that_is_written_back(policy, snake):
 
 
 def test_the_published_workload_has_its_cliff():
-    mib = 2**20
+    mib, case = 2**20, sbuf_case()
+    assert case.blocks * case.block_bytes(0.5) == case.tokens(0.5) * 8192 * 2
     for tokens, over in ((1664, False), (1760, True)):
         cut = {"block_k": 128, "panel_n": 256}
         program = matmul_program(tokens, 8192, 8192, **cut)

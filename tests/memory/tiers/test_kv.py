@@ -177,6 +177,11 @@ def test_queues_and_steps_that_are_none_are_refused():
             Queue(*bad)
     with pytest.raises(ValueError, match="layers = 0"):
         kv.step_time(1, 0, 1, 1, 1, ahead=True)
+    for bad in ((1, 1, 1, 0, 1), (-0.5, 1, 1, 1, 1), (1, 1, 1, 1, -0.5)):
+        with pytest.raises(ValueError, match=f"rate = {bad[3]}"):
+            kv.step_time(*bad, ahead=False)
+    alone = [kv.layer_time("llama-3-8b", on="h100-sxm", **tp) for tp in ({}, {"tp": 1})]
+    assert alone[0].si == alone[1].si
     assert kv.layer_time("llama-3-70b", on="h100-sxm", tp=2).si == pytest.approx(
         2.6e-4, rel=0.02
     )

@@ -45,11 +45,19 @@ def test_what_does_not_fit_has_no_time():
     assert row["cells"][2]["text"] == "does not fit"
 
 
-def test_a_format_without_a_rate_is_said():
-    found, said = which(
-        model="llama-3-8b", device="a100_sxm_80gb", dtype="fp8", batch=1, context=1024
-    )
-    assert "no fp8" in found["message"] and not said
+@pytest.mark.rows("dtype", ["fp8", "q8_0", "q4_k_m", "awq", "nvfp4"])
+def test_weights_that_a_chip_cannot_multiply_are_widened(dtype):
+    asked = {"model": "llama-3-8b", "dtype": dtype, "batch": 1, "context": 1024}
+    found, said = which(device="rtx_3090", **asked)
+    assert found["message"] is None and "products in bf16" in said["formats"]
+    step = roofline.decode_step("llama-3-8b", on="rtx_3090", dtype=dtype, context=1024)
+    assert said["least"] == step.time.text("ms")
+
+
+def test_a_chip_without_a_rate_says_which_it_has():
+    asked = {"model": "llama-3-8b", "dtype": "q4_k_m", "batch": 1, "context": 1024}
+    found, said = which(device="rubin_cpx", **asked)
+    assert "publishes no bf16 rate; it has fp4" in found["message"] and not said
 
 
 def test_every_choice_is_a_figure():

@@ -40,7 +40,7 @@ def test_a_drawing_is_clean_and_what_its_captions_name_has_a_line(name):
     assert said.faults(said.index([cell])) == list(leaves.stale([cell])) == []
 
 
-NAMED = re.compile(r"\b(link|cable|ring|tree|switch|arrow)(e?s)?\b")
+NAMED = re.compile(r"\b(?:nv)?(link|cable|ring|tree|switch|arrow)(e?s)?\b")
 
 
 def unlinked(drawing):

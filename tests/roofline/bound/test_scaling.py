@@ -189,10 +189,13 @@ test_a_planted_fault_is_seen = refusals(
 )
 
 
-def test_real_threads_run_every_chunk():
+def test_real_threads_run_every_chunk(monkeypatch):
+    kept = []
+    monkeypatch.setattr(scaling_run.os, "sched_setaffinity", lambda *a: kept.append(a))
     chunks = scaling.even_chunks(0.25, 4, 2)
     assert scaling_run.operations(chunks) == 4 * 8 * scaling_run.ELEMENTS
     times = scaling_run.time_chunks(chunks, 2, samples=2)
     assert len(times) == 2 and all(t > 0 for t in times)
+    assert {thread for thread, _ in kept} <= {0}  # each keeps itself to a core
     assert scaling_run.time_chunks(chunks, 1, samples=1, pinned=False)[0] > 0
     assert min(scaling_run.time_unit(samples=2, units=1)) > 0

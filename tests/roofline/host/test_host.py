@@ -28,7 +28,7 @@ from stacklib.roofline.host._kernels import (
 )
 from stacklib.roofline.host.measure import Effort, HostRoofline, Point, call_time
 
-TINY = Effort("quick", 8.0, 2**21, (32, 64), 2, 0.0005, 2)
+TINY = Effort("quick", 8.0, 2**21, 2**31, (32, 64), 2, 0.0005, 2)
 
 
 def _machine(largest_cache: int = 2**20, memory: int | None = 2**34):
@@ -423,6 +423,16 @@ def test_products_really_run(dtype):
     gemm = host.run_gemm(5, 97, 33, dtype, **brief)
     for times in (gemv, gemm):
         assert len(times) == 3 and all(1e-8 < t < 1 for t in times)
+
+
+def test_it_is_quick_unless_asked(monkeypatch):
+    def begun(effort, *_):
+        raise InterruptedError(effort)
+
+    monkeypatch.setattr(host, "_stream_jobs", begun)
+    with pytest.raises(InterruptedError) as said:
+        host.measure_host()
+    assert said.value.args == (host.QUICK,)
 
 
 @pytest.mark.slow

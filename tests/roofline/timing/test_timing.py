@@ -214,6 +214,16 @@ test_bad_input_never_gives_a_number = refusals(
 )
 
 
+def test_a_timer_calls_once_unless_told():
+    for timer in (timing.time_naive, timing.time_synchronised, timing.time_events):
+        ended = []
+        for calls in ((), (1,), (2,)):
+            with_all = device()
+            timer(with_all, Kernel("k", 1.0), *calls)
+            ended.append(with_all.clock())
+        assert ended[0] == ended[1] < ended[2]
+
+
 def test_a_thread_is_a_device_too():
     kernel = Kernel("nap", 0.01)
     with ThreadDevice() as thread:

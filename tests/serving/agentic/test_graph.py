@@ -14,13 +14,7 @@ from stacklib.paged_kv import PrefixTree
 from stacklib.quantity import UnknownName, chosen
 from stacklib.serving import call_graph
 from stacklib.serving.agentic import graph as module
-from stacklib.serving.agentic.graph import (
-    ALL,
-    ANSWER,
-    Call,
-    chain_computed,
-    routing,
-)
+from stacklib.serving.agentic.graph import ALL, ANSWER, Call, chain_computed, routing
 
 
 def chain(steps, models=("m",)):

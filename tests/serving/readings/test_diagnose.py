@@ -79,11 +79,7 @@ PUBLISHED = [
         " ssm_state size: 4.38GB \n"
         "KV Cache is allocated. #tokens: 327310, K size: 2.50 GB, V size: 2.50 GB\n",
     ),
-    (
-        "kimi-k2.5",
-        8,
-        "KV Cache is allocated. #tokens: 2454421, KV size: 160.63 GB\n",
-    ),
+    ("kimi-k2.5", 8, "KV Cache is allocated. #tokens: 2454421, KV size: 160.63 GB\n"),
 ]
 
 

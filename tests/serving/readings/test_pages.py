@@ -5,12 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stacklib import models
-from stacklib.serving.readings.pages import (
-    Layers,
-    NotModelled,
-    layers_of,
-    pages_of,
-)
+from stacklib.serving.readings.pages import Layers, NotModelled, layers_of, pages_of
 
 GIB = 2.0**30
 

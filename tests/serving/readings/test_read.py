@@ -99,6 +99,11 @@ FORMS = [
         {"prompt_time": 3.96939, "prompt_tokens": 540},
     ),
     (
+        "INFO [           print_timings] prompt eval time     =    1048.86 ms /   221 "
+        "tokens (    4.75 ms per token, ",
+        {"prompt_time": 1.04886, "prompt_tokens": 221},
+    ),
+    (
         "llama_perf_context_print:        eval time =    4488.20 ms /    31 runs   ( ",
         {"eval_time": 4.4882, "eval_tokens": 31},
     ),

@@ -185,6 +185,7 @@ def test_an_answer_keeps_to_what_it_is_asked_to_be(client):
         (400, "logprobs = 6", {"logprobs": 6}),
         (400, "stream = 'yes'", {"stream": "yes"}),
         (400, "without stream", {"stream_options": {"include_usage": True}}),
+        (400, "stream_options", {"stream": True, "stream_options": {"usage": True}}),
         (400, "best_of = 2", {"best_of": 2}),
         (400, "did you mean: temperature", {"temprature": 1}),
         (400, "response_format = {", {"response_format": {"type": "xml"}}),

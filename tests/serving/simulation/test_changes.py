@@ -17,7 +17,7 @@ def test_a_failure_costs_the_step_and_the_cache():
     # Two tokens by 20; the third is lost at 25. From 125 on it reads all six again.
     assert (done.first, done.finished, done.again) == (10, 155, 5)
     assert +found.outcome.gaps == {10: 3, 115: 1}
-    assert found.outcome.on == 155 - 100
+    assert (found.outcome.on, found.outcome.busy) == (155 - 100, (25 + 30,))
 
 
 def test_the_other_machine_takes_over():

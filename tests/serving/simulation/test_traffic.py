@@ -3,6 +3,7 @@
 import statistics
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from stacklib.serving import agents, bursty, chat, poisson, simulate, trace
@@ -144,6 +145,14 @@ def test_bad_rows_are_named_with_their_value(rows, says):
     with pytest.raises(ValueError) as wrong:
         simulate(None, traffic=rows, step_time=0.01)
     assert says in str(wrong.value)
+
+
+def test_narrow_numbers_of_numpys_do_not_run_over():
+    rows = [(0, 0, 3000, 2000, ("a", 100)), (1, 9, 3000, 2000, 64)]
+    narrow = [tuple(map(np.int16, row[:4])) for row in rows]
+    narrow = [(*narrow[0], ("a", np.int8(100))), (*narrow[1], np.int8(64))]
+    found, due = (simulate("llama-2-7b", "h100-sxm", each) for each in (narrow, rows))
+    assert found.requests == due.requests
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,7 @@ import pytest
 
 from stacklib.roofline.work.fit import fit_memory
 from stacklib.serving import account
-from stacklib.serving.speculation.cost import (
-    checking,
-    costs,
-    gain,
-    room,
-    turning_batch,
-)
+from stacklib.serving.speculation.cost import checking, costs, gain, room, turning_batch
 from stacklib.serving.speculation.formula import speedup
 from stacklib.serving.token.shape import ATTENTION, HEAD, PRODUCTS
 

@@ -19,7 +19,7 @@ from stacklib.kernels.rows.sampling_time import GATHER_S, LAUNCH_S, flash_time
 from stacklib.models import operations
 from stacklib.quantity import Quantity, UnknownName, explain, say
 from stacklib.roofline import decode_step
-from stacklib.roofline.work.fit import Infeasible
+from stacklib.roofline.work.fit import Infeasible, fit_memory
 from stacklib.serving import Account, account
 from stacklib.serving.token.account import CONTEXT
 from stacklib.serving.token.exchanges import link_rate
@@ -48,6 +48,7 @@ MODELS = (
     "gpt-oss-20b",
     "deepseek-v2",
     "deepseek-v3.2",
+    "deepseek-v4-flash",
     "kimi-k2",
     "nemotron-3-nano-30b-a3b",
     "gemma-4-e2b",
@@ -75,9 +76,9 @@ def big(model: str) -> dict[str, Any]:
 @pytest.mark.rows("model", MODELS)
 @pytest.mark.parametrize("prompt", [None, 100])
 def test_nothing_is_missing_and_lines_hold_what_they_cover(model, prompt):
-    batch, context = 3, 100
+    batch, context = 3, 100 if prompt else 3000
     chips = big(model)
-    found = account(model, **chips, batch=3.0, context=100.0, prompt=prompt)
+    found = account(model, **chips, batch=3.0, context=float(context), prompt=prompt)
     assert found.missing() == ()
     phase = "decode" if prompt is None else "prefill"
     held: Counter[tuple[str, str]] = Counter()
@@ -284,6 +285,19 @@ def test_bad_input_gives_no_number(change):
     (field,) = change
     value = change[field]
     assert str(value) in str(told.value) or field in str(told.value)
+
+
+@pytest.mark.parametrize("prompt", [None, np.int8(100)])
+def test_narrow_whole_numbers_of_numpy_do_not_overflow(prompt):
+    case = {"model": "llama-3-8b", "on": "h100_sxm", "tp": np.int8(2)}
+    sizes = {"batch": np.int8(100), "context": np.int16(3000), "prompt": prompt}
+    wide = {name: None if n is None else int(n) for name, n in sizes.items()}
+    assert account(**case, **sizes).total() == account(**case, **wide).total()
+    asked, plain = ({n: d[n] for n in ("batch", "context")} for d in (sizes, wide))
+    shape = models.get("llama-3-8b")
+    work = [operations(shape, "prefill", **given) for given in (asked, plain)]
+    assert fit_memory(**case, **asked).need.si > 20e9
+    assert work[0] == work[1]
 
 
 def test_a_sum_over_two_accounts_is_not_said():

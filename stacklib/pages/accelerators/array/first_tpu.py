@@ -25,7 +25,9 @@ PUBLISHED = {
 def foretold(name: str, what: str, unit: str, each: Quantity | int = 1) -> Quantity:
     """What the tiles and the memory of TPU v1 make of an application."""
     label = f"{name.upper()}, {what}"
-    return counted(tpu_v1, name, each, take=what, unit=unit, label=label, family="J")
+    return counted(
+        tpu_v1, name, each, take=what, unit=unit, label=label, family="tpu_v1"
+    )
 
 
 def told(name: str, at: int) -> Quantity | None:

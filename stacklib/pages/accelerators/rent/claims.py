@@ -136,7 +136,9 @@ def second_wafer() -> Finding:
 def rainier() -> Finding:
     """An announcement."""
     return Finding.cited(
-        "Source: Amazon on Project Rainier, 29 October 2025: nearly 500,000 chips."
+        "Source: Amazon on Project Rainier, 29 October 2025 (PPC Land, read "
+        "2026-11-30, secondary): nearly half a million chips, over a million by the "
+        "year's end; Anthropic, 20 April 2026: over one million Trainium2."
     )
 
 

@@ -33,6 +33,7 @@ SOLD = (
 )
 RAN = ("J-0009", "J-0033", "J-0057", "J-0021")  # 2, 4, 6 RTX 3090 and 2 RTX 4090
 WROTE = 1024  # tokens that those runs wrote, from none
+RATE: Any = {"unit": "token/s", "family": "J/decode"}
 
 
 @cache
@@ -42,7 +43,7 @@ def speed(card: str, many: int, split: str, context: int = CONTEXT) -> Speed:
     return diy.speed(cards, RUN, split=split, context=context)
 
 
-@counting("tokens a second, {many} x {card} by {split}", unit="token/s", family="J")
+@counting("tokens a second, {many} x {card} by {split}", **RATE)
 def rate(
     card: str = PAIR, many: int = 2, split: str = "tensors", context: int = CONTEXT
 ) -> float:
@@ -50,7 +51,7 @@ def rate(
     return speed(card, many, split, context).decode
 
 
-@counting("{end} of nine in ten such runs, by {split}", unit="token/s", family="J")
+@counting("{end} of nine in ten such runs, by {split}", **RATE)
 def end(end: str, split: str = "tensors") -> float:
     """``low`` or ``high`` of the pair's band."""
     return float(getattr(speed(PAIR, 2, split), end))
@@ -72,7 +73,7 @@ def ceiling(split: str = "tensors", card: str = PAIR, many: int = 2) -> Quantity
     return (step.tokens_per_s / turns).named(f"ceiling by {split}")
 
 
-@counting("tokens a second of two unlike cards, by layers", unit="token/s", family="J")
+@counting("tokens a second of two unlike cards, by layers", **RATE)
 def mixed() -> float:
     """The pair's card beside an old one."""
     both = Cards((hardware.get(PAIR), hardware.get(OLD)))
@@ -107,13 +108,13 @@ def bill(budget: int) -> float:
     return machine(budget).total
 
 
-@counting("watts from the wall, machine for {budget} USD", unit="W", family="J")
+@counting("watts from the wall, machine for {budget} USD", unit="W", family="wall")
 def wall(budget: int) -> float:
     """While it writes tokens."""
     return machine(budget).watts
 
 
-@counting("tokens a second, machine for {budget} USD", unit="token/s", family="J")
+@counting("tokens a second, machine for {budget} USD", **RATE)
 def pace(budget: int, end: str = "decode") -> float:
     """Its estimate, or ``low`` and ``high`` of its band."""
     return float(getattr(machine(budget).runs[0], end))

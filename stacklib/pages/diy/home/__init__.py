@@ -40,7 +40,7 @@ def built(way: str) -> Any:
     return machine().with_(limit=limit)
 
 
-@counting("tokens a second, {way}", unit="token/s", family="J")
+@counting("tokens a second, {way}", unit="token/s", family="J/decode")
 def rate(way: str = BEST) -> float:
     """Of all conversations together."""
     split, _, many = WAYS[way]
@@ -48,7 +48,7 @@ def rate(way: str = BEST) -> float:
     return diy.speed(built(way), budget.RUN, split=split, **asked).decode
 
 
-@counting("watts from the wall, {way}", unit="W", family="J")
+@counting("watts from the wall, {way}", unit="W", family="wall")
 def wall(way: str = BEST) -> float:
     """With every card at work."""
     return diy.chain(built(way)).wall

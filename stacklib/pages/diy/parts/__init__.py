@@ -153,7 +153,7 @@ def uplink() -> Quantity:
     return (fact("w680_ace", "uplink") * each).named("between chipset and processor")
 
 
-@counting("{what} by {split}, {name}", unit="token/s", family="J")
+@counting("{what} by {split}, {name}", unit="token/s", family="J/decode")
 def rate(name: str, split: str, what: str = "decode") -> float:
     """Tokens a second of Llama-3-70B: ``decode``, its ``low``, ``high``, ``prompt``."""
     made = mended() if name == "mended" else build(name)

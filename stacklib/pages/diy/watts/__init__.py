@@ -148,7 +148,7 @@ def table_row(run: str) -> dict[str, Any]:
     return dict(zip(names, (run, len(apart), median(apart), max(apart)), strict=True))
 
 
-@counting("tokens a second of a pair of RTX 3090s", unit="token/s", family="J")
+@counting("tokens a second of a pair of RTX 3090s", unit="token/s", family="J/decode")
 def tokens() -> float:
     """Of the model by tensors, where nothing limits the cards."""
     return speed(build(), MODEL, split="tensors").decode

@@ -121,7 +121,17 @@ def the_clock_in_the_code() -> d.Drawing:
         )
         rows.append(clip)
     title = "The load opens a barrier; the addition waits for it, by a bit of its own."
-    return d.draw(d.below(*rows, gap=10), name="compile-clock", title=title)
+    opened = d.Edge(
+        "LDG.E a",
+        "FADD c",
+        "barrier",
+        arrow="end",
+        ports=("right", "right"),
+        role="layer-2",
+        lit=True,
+    )
+    scene = d.joined(d.below(*rows, gap=10), opened, margin=(66.0, 0.0))
+    return d.draw(scene, name="compile-clock", title=title)
 
 
 WORDS = {

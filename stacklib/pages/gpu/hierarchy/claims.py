@@ -4,7 +4,7 @@ from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
 from stacklib.gpu.chip import chips
 from stacklib.hardware import Accelerator
-from stacklib.quantity import Quantity, assumed, one_of
+from stacklib.quantity import Quantity, one_of, quoted
 
 H100, B200, B300, V100 = "h100_sxm", "b200_sxm", "b300_sxm", "v100_sxm2_16gb"
 EACH = one_of("MAC/cycle", "one FMA a cycle")
@@ -85,12 +85,7 @@ def h100_tensor_cores() -> Quantity:
 @claim("volta-8-tc")
 def volta_cores() -> Finding:
     """What a Volta unit does in a cycle, over what one of its cores does."""
-    each = assumed(
-        64,
-        "MAC/cycle",
-        "4 x 4 x 4 product, a Volta core's cycle",
-        why="As NVIDIA's Volta white paper has it.",
-    )
+    each = quoted("volta.core_macs") * one_of("MAC/cycle")
     volta = per_unit(hardware.get(V100), "fp16")
     return Finding(
         (volta / each).named("tensor cores of a Volta unit"),

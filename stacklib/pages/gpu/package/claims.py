@@ -153,9 +153,13 @@ def thin() -> Finding:
 
 
 @claim("grace-cores")
-def grace() -> Quantity:
-    """As NVIDIA prints it."""
-    return hardware.get("grace").compute_units
+def grace() -> Finding:
+    """As NVIDIA prints it, of two."""
+    return Finding(
+        hardware.get("grace").compute_units,
+        why="The blog prints 144 Neoverse V2 cores for two of them; those who run "
+        "Isambard 3 say 72 a CPU (its workshop of 21 April 2026).",
+    )
 
 
 @claim("b200-nvhbi-bandwidth")

@@ -3,7 +3,7 @@
 from stacklib.gpu.chip import slices
 from stacklib.hardware import get
 from stacklib.plots import drawing as d
-from stacklib.quantity import assumed, bytes_per_element, chosen
+from stacklib.quantity import bytes_per_element, chosen, quoted
 
 __all__ = ["a_cluster", "seven_slices"]
 DEVICE = "h100-sxm"
@@ -40,8 +40,7 @@ def a_cluster() -> d.Drawing:
 def seven_slices() -> d.Drawing:
     """A GPU cut into seven: SMs and memory for each, and memory left over."""
     device = get(DEVICE)
-    why = "NVIDIA's MIG guide cuts the memory of every GPU into eight."
-    eight = assumed(slices.MEMORY_SLICES, label="memory slices", why=why)
+    eight = quoted("mig.memory_slices", "memory slices")
     seven = chosen(7, label="instances")
     rate = (device.memory_bandwidth / eight).named("bandwidth of a slice")
     held = (device.memory_capacity / eight).named("memory of a slice")

@@ -8,6 +8,7 @@ from stacklib.quantity import chosen
 __all__ = ["grid_of_chips"]
 
 BOX = 8  # chips of a server
+WAYS = {"link": "NVLink in a server", "port": "a port each"}
 SCENES = {
     page.NAIVE: "every matrix over all chips",
     page.TENSOR: "a copy in each server",
@@ -37,17 +38,24 @@ def grid_of_chips() -> d.Drawing:
 def _scene(name: str) -> d.Node:
     layout = page.LAYOUTS[name]
     groups = {k: v for k, v in members(layout).items() if len(v) > 1}
-    told = [d.line("a row: a server; lit: exchange with the first chip", bold=True)]
-    link, port = page.rate("link").to("GB/s"), page.rate("port").to("GB/s")
-    told.append(
-        d.line(
-            "a chip sends ", d.Shown(link, "GB/s"), " inside, ", d.Shown(port, "GB/s")
-        )
+    rates = [page.rate(way).to("GB/s") for way in WAYS]
+    link, port = (
+        d.Box(way, [way, (d.Shown(rate, "GB/s"), " a chip")], role="muted")
+        for way, rate in zip(WAYS.values(), rates, strict=True)
     )
-    told.append(d.line("to other servers, one direction"))
-    boxes = [_box(kind, chips, name) for kind, chips in groups.items()]
+    over = [
+        d.Edge(kind, way.name, rate=rate, full=2 * rates[0], arrow="both")
+        for kind, chips in groups.items()
+        for servers in [len({chip // BOX for chip in chips})]
+        for way, rate, used in zip(
+            (link, port), rates, (servers < len(chips), servers > 1), strict=True
+        )
+        if used
+    ]
+    kinds = d.right_of(*(_box(*group, name) for group in groups.items()), even=True)
+    told = d.line("a row: a server; lit: exchange with the first chip", bold=True)
     return d.below(
-        d.grid(boxes, (len(boxes), min(2, len(boxes)))), d.Words(told), gap=6
+        d.joined(d.below(link, kinds, port, gap=40), *over), d.Words(told), gap=6
     )
 
 
@@ -56,7 +64,7 @@ def _box(kind: str, chips: frozenset[int], name: str) -> d.Box:
         f"{kind}, {SCENES[name]}",
         page.CHIPS,
         BOX,
-        side=(14.0, 14.0),
+        side=(10.0, 10.0),
         gap=1.5,
         role=ROLES[kind],
         lit=chips,

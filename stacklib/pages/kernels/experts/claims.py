@@ -63,8 +63,8 @@ def tiles_across() -> Finding:
     )
     return Finding(
         (width_of(V2) / TILE).named("tiles of the width"),
-        why=f"Of V2; V3's width is {own.si:.0f} tiles. The hidden size is "
-        f"{hidden.si:.0f}.",
+        why="The width of an expert of DeepSeek-V2, as its config has it. V3's is "
+        f"{own.si:.0f} tiles wide, its hidden size {hidden.si:.0f}.",
     )
 
 

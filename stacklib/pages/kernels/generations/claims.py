@@ -145,5 +145,7 @@ def exponentials() -> Finding:
         f"{slow.si:.0f} cycles of {lanes.si:.0f} lanes, and {fast.si:.0f} cycles of "
         "products. Neither hides the other altogether, so a part of the exponentials "
         f"moves to multiply-adds. An H100 has {on_hopper.si:.0f} lanes as well and "
-        "half the products a cycle.",
+        "half the products a cycle. The authors of FlashAttention-4 say it of a B200 "
+        "(Together AI's blog, read 2026-11-30): the forward pass is bound by the units "
+        "for exponentials.",
     )

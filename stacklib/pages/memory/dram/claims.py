@@ -3,11 +3,11 @@
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.memory import dram_part
-from stacklib.quantity import Quantity, assumed, chosen
+from stacklib.quantity import Quantity, chosen, quoted
 
 from .published import achieved
 
-PAIR = assumed(2, label="sub-channels of a DIMM", why="JESD79-5, of DDR5.")
+PAIR = quoted("ddr5.subchannels")
 DIMMS = chosen(2, label="DIMMs of a desktop")
 
 

@@ -43,7 +43,7 @@ def h100_stack() -> Quantity:
 
 def h100_stacks() -> Quantity:
     """Its bandwidth over that of one, rounded up."""
-    why = "The data sheet prints three digits, so the last may be off by half."
+    why = "Three digits are printed, so the last may be off by half."
     rounding = assumed(0.01, label="rounding of print", why=why)
     bandwidth = hardware.get("h100-sxm").memory_bandwidth
     return ceil((bandwidth / h100_stack()).to("1") - rounding)

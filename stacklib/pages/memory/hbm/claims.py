@@ -5,7 +5,16 @@ from stacklib.evidence import Finding, claim
 from stacklib.hardware import stack_fact, stack_generation
 from stacklib.hardware.stacks import base_dies, via_counts
 from stacklib.memory import builds_of, package_builds
-from stacklib.quantity import Quantity, assumed, ceil, chosen, counted, maximum, one_of
+from stacklib.quantity import (
+    Quantity,
+    assumed,
+    ceil,
+    chosen,
+    counted,
+    maximum,
+    one_of,
+    quoted,
+)
 
 ON_THE_BOX = assumed(
     1,
@@ -111,7 +120,7 @@ def h100_stacks() -> Finding:
 def rubin_capacity() -> Finding:
     """Eight stacks of the height that its printed capacity has."""
     rubin = hardware.get("rubin")
-    tall = assumed(16, label="dies of a stack", why="The tallest of JESD270-4.")
+    tall = quoted("hbm4.tallest")
     low, high = (
         printed_gb(rubin.memory_stacks, dies, _die("hbm3e"))
         for dies in (height("rubin"), tall)

@@ -47,20 +47,32 @@ def register_latency_ten() -> Finding:
     )
 
 
+def _paper() -> str:
+    """Where the latency of Hopper's shared memory was read."""
+    source = hardware.level(H100, "shared").known("cycles").source
+    return f"{source.title}, {source.where}" if source else ""
+
+
 @claim("mem-shared-latency")
 def shared_latency() -> Finding:
     """A load from shared memory of an H100, and a hit in the L1 of a B200."""
     return Finding(
         cycles(H100, "shared memory"),
         to=hardware.level(B200, "l1").known("cycles"),
-        why="From shared memory of an H100 to a hit in the L1 of a B200.",
+        why=f"From shared memory of an H100 ({_paper()}) to a hit in the L1 of a B200 "
+        "(markdewing, AI_kernels). An H100's own L1 answers after "
+        f"{hardware.level(H100, 'l1').known('cycles')} (RRZE's gpu-benches).",
     )
 
 
 @claim("lat-smem")
 def shared_latency_30() -> Finding:
-    """A load from shared memory of an H100."""
-    return Finding(cycles(H100, "shared memory"), why="As measured on Hopper.")
+    """A load from shared memory of an H100, and of others in the same paper."""
+    return Finding(
+        cycles(H100, "shared memory"),
+        why=f"{_paper()}. An A100 has {cycles(A100, 'shared memory')} there, an RTX "
+        f"4090 {cycles('rtx-4090', 'shared memory')}: about thirty.",
+    )
 
 
 @claim("mem-l2-latency")

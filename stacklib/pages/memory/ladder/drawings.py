@@ -138,10 +138,19 @@ def _chase(at: int, number: int) -> d.Node:
     whole = (takes * loads).named("time of all loads drawn")
     told = [("done after ", d.Shown(end, "ns"))]
     clip = d.Clip("this load", begin, end, whole, told, role="layer-4", grow=0)
+    says = d.Edge(
+        f"cell {'abcdefgh'[at]}",
+        f"cell {'abcdefgh'[RING[at]]}",
+        arrow="end",
+        ports=("foot", "foot"),
+        lane=9.0,
+        role="layer-4",
+        lit=True,
+    )
     ring = d.Box(
         "working set",
         d.line("memory: the working set", bold=True),
-        d.right_of(*cells, gap=3, even=True),
+        d.joined(d.right_of(*cells, gap=3, even=True), says, margin=(0.0, 11.0)),
         role="muted",
     )
     return d.below(ring, clip, gap=10)

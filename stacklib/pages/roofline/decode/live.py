@@ -14,6 +14,7 @@ from stacklib.plots.live.parts import CHOSEN
 from stacklib.plots.marks import About, Mark, Spec, axis, band, chart, dots, line
 from stacklib.plots.spec import readout
 from stacklib.roofline import DecodeStep
+from stacklib.roofline.bound.decode_plain import PlainStep
 
 MODEL = "llama-3-70b"
 BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
@@ -24,10 +25,9 @@ Y = axis("Time per step (ms)", log=True, unit="ms", limits=[0.01, 1000])
 
 def controls() -> list[dict[str, Any]]:
     """Menus and sliders of ``explore``."""
-    both = choices.formats(("FLOP", "OP"))
     return [
         choices.device("device", "Device", "h100_sxm"),
-        choices.select("dtype", "Number format", both, "bf16"),
+        choices.select("dtype", "Weights in", choices.weights(), "bf16"),
         choices.slider("chips", "Chips", (1, 2, 4, 8), 2),
         choices.slider("batch", "Batch size", BATCHES, 1),
         choices.slider("context", "Tokens cached", CONTEXTS, 4096),
@@ -37,37 +37,38 @@ def controls() -> list[dict[str, Any]]:
 def explore(*, device: str, dtype: str, chips: int, batch: int, context: int) -> Spec:
     """Time of a step against batch size, ``chips`` sharing the model.
 
-    Where the step does not fit there is no speed, and the sum is the message; without
-    a rate for the format there are no marks.
+    Where the step does not fit there is no speed, and the sum is the message. Weights
+    in a format that the chip cannot multiply in are widened first.
     """
     chip = hardware.get(device)
-    if dtype not in chip.formats:
-        known = ", ".join(chip.formats)
-        why = f"{chip.short} publishes no {dtype} rate. It has {known}."
-        title = f"{chip.short} has no {dtype} arithmetic."
-        return chart(title, x=X, y=Y, marks=[], message=why)
-
-    def step(at: int) -> DecodeStep:
-        return roofline.decode_step(
-            MODEL, on=chip, dtype=dtype, tp=chips, batch=at, context=context
+    asked: dict[str, Any] = {"on": chip, "dtype": dtype, "tp": chips}
+    about = About(device=device, chips=chips, model=MODEL, batch=batch)
+    about["dtype"] = choices.rated(dtype, chip)
+    try:
+        mine = roofline.decode_step(MODEL, batch=batch, context=context, **asked)
+    except hardware.UnknownSpec as missing:
+        title = f"{chip.short} has no rate for weights in {dtype}."
+        return chart(title, x=X, y=Y, marks=[], message=str(missing))
+    steps = {
+        at: roofline.decode_step(
+            MODEL, batch=float(at), context=float(context), **asked
         )
-
-    about = About(device=device, dtype=dtype, chips=chips, model=MODEL, batch=batch)
-    curves = _curves({at: step(at) for at in BATCHES}, about)
-    mine = step(batch)
+        for at in BATCHES
+    }
+    curves = _curves(steps, about)
     if not mine.fit.fits:
         return _unfit(mine, curves, about)
     return _fit(mine, batch, curves, about)
 
 
-def _curves(steps: dict[int, DecodeStep], about: About) -> list[Mark]:
+def _curves(steps: dict[int, PlainStep], about: About) -> list[Mark]:
     """Two lines over the batches that fit, a band over those that do not."""
-    fit = [at for at, step in steps.items() if step.fit.fits]
+    fit = [at for at, step in steps.items() if step.fits]
     part_of: About = {**about, "role": "part"}
     bad = [at for at in steps if at not in fit]
     marks = []
     for part, name in (("t_memory", "moving bytes"), ("t_compute", "arithmetic")):
-        ms = [getattr(steps[at], part).to("ms").value for at in fit]
+        ms = [1e3 * getattr(steps[at], part) for at in fit]
         if len(fit) > 1:
             marks.append(line(fit, ms, name, "predicted", **part_of))
     if bad:
@@ -110,6 +111,7 @@ def _fit(step: DecodeStep, batch: int, marks: list[Mark], about: About) -> Spec:
             readout("work", "Operations, all chips", step.operations),
             readout("busy", "Arithmetic busy", step.busy, "share", unit="%"),
             readout("rate", "Tokens, all sequences", step.tokens_per_s),
+            readout("formats", "Formats", step.formats),
             *_memory(step),
         ],
         about=about,

@@ -6,7 +6,7 @@ The claims belong to later chapters, which compute them in more detail.
 from stacklib import hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, assumed, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, quoted
 
 LEADING_BACK = ("o", "down")  # attention out of its heads, and the MLP out of its width
 MODEL, HOPPER, BLACKWELL, CHIPS = "llama-3-70b", "h100_sxm", "b200_sxm", 8
@@ -39,8 +39,11 @@ def memory_latency() -> Finding:
 def warp_group() -> Quantity:
     """Four warps of the threads a warp has on H100."""
     device = hardware.get(HOPPER)
-    warps = assumed(4, label="warps in a group", why="PTX ISA: wgmma, a warpgroup.")
-    return warps * device.max_threads_per_unit / device.max_warps_per_unit
+    return (
+        quoted("ptx.warpgroup")
+        * device.max_threads_per_unit
+        / device.max_warps_per_unit
+    )
 
 
 @claim("tp-allreduce-per-layer")

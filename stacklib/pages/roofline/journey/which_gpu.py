@@ -23,6 +23,8 @@ BATCHES = (1, 2, 4, 8, 16, 32, 64)
 CONTEXTS = (1024, 4096, 16384, 65536)
 MODELS = ("llama-3-8b", "qwen3-32b", "llama-3-70b", "mixtral-8x7b-v0.1", "gpt-oss-120b")
 BESIDE = ("a100_sxm_80gb", "l40s", "rtx_4090", "h100_sxm", "h200_sxm", "mi300x")
+X = axis("Time per token (ms)", unit="ms", limits=(0, 1))
+Y = axis("Devices, yours on top", ticks=(), limits=across(1))
 READS = "C"  # family of the factor that reads are predicted with
 HEAD = ["device", "chips", "each needs", "least", "predicted", "all sequences"]
 
@@ -51,7 +53,7 @@ def controls() -> list[dict[str, Any]]:
     return [
         choices.select("model", "Model", named, "llama-3-70b"),
         choices.device("device", "Your device", "b200_sxm"),
-        choices.select("dtype", "Number format", [["bf16"] * 2, ["fp8"] * 2], "bf16"),
+        choices.select("dtype", "Weights in", choices.weights(), "bf16"),
         choices.slider("batch", "Batch size", BATCHES, 1),
         choices.slider("context", "Tokens cached", CONTEXTS, 4096),
     ]
@@ -75,23 +77,26 @@ def choose(model: str, device: str, dtype: str, batch: int, context: int) -> Cho
 
 
 def explore(*, model: str, device: str, dtype: str, batch: int, context: int) -> Spec:
-    """A decode step of ``model`` on ``device`` and on six others."""
-    keys = [device, *(key for key in BESIDE if key != device)][: len(BESIDE)]
-    able = [k for k in keys if dtype in hardware.get(k).formats]
-    found = [choose(model, k, dtype, batch, context) for k in able]
-    mine = found[0] if device in able else None
+    """A decode step of ``model`` on ``device``, and on those of ``BESIDE``."""
+    keys = [device, *(key for key in BESIDE if key != device)]
+    try:
+        found = [choose(model, key, dtype, batch, context) for key in keys]
+    except hardware.UnknownSpec as missing:  # yours multiplies in none of the formats
+        title = f"{hardware.get(device).short} has no rate for weights in {dtype}."
+        return chart(title, x=X, y=Y, marks=[], message=str(missing))
+    mine, fits = found[0], found[0].step.fit.fits
     fit = [choice for choice in found if choice.step.fit.fits]
     longest = max((c.predicted.to("ms").value for c in fit), default=1.0)
     return chart(
-        _title(model, dtype, mine, hardware.get(device)),
-        x=axis("Time per token (ms)", unit="ms", limits=(0, 1.5 * longest)),
-        y=axis("Devices, yours on top", ticks=(), limits=across(max(len(fit), 1))),
+        _title(model, dtype, mine),
+        x={**X, "limits": [0, 1.5 * longest]},
+        y={**Y, "limits": across(max(len(fit), 1))},
         marks=[_bar(c, len(fit) - 1 - row, dtype) for row, c in enumerate(fit)],
-        readouts=_readouts(mine) if mine else (),
-        message=_message(mine, dtype, hardware.get(device)),
-        about={"device": device, "dtype": dtype, "feasible": _fits(mine)}
-        | {"model": model, "batch": batch}
-        | ({"chips": mine.chips} if mine and _fits(mine) else {}),
+        readouts=_readouts(mine),
+        message=None if fits else mine.step.fit.explanation,
+        about={"device": device, "feasible": fits, "model": model, "batch": batch}
+        | {"dtype": choices.rated(dtype, mine.device)}
+        | ({"chips": mine.chips} if fits else {}),
         table={
             "caption": "The fewest chips that hold it; links and launches left out.",
             "head": HEAD,
@@ -100,16 +105,8 @@ def explore(*, model: str, device: str, dtype: str, batch: int, context: int) ->
     )
 
 
-def _fits(choice: Choice | None) -> bool:
-    return choice is not None and choice.step.fit.fits
-
-
-def _title(
-    model: str, dtype: str, mine: Choice | None, device: hardware.Accelerator
-) -> str:
+def _title(model: str, dtype: str, mine: Choice) -> str:
     name = models.get(model).name
-    if mine is None:
-        return f"{device.short} has no {dtype} arithmetic."
     if not mine.step.fit.fits:
         return f"{name} in {dtype} does not fit on {_many(mine)}."
     return f"{name} in {dtype} on {_many(mine)}: a token in {mine.predicted:.3 ms}."
@@ -118,14 +115,6 @@ def _title(
 def _many(choice: Choice) -> str:
     short = choice.device.short
     return short if choice.chips == 1 else f"{choice.chips} x {short}"
-
-
-def _message(
-    mine: Choice | None, dtype: str, device: hardware.Accelerator
-) -> str | None:
-    if mine is None:
-        return f"{device.short} publishes no {dtype} rate. Choose another format."
-    return None if mine.step.fit.fits else mine.step.fit.explanation
 
 
 def _bar(choice: Choice, row: int, dtype: str) -> Mark:
@@ -137,9 +126,9 @@ def _bar(choice: Choice, row: int, dtype: str) -> Mark:
         "predicted",
         layer=2,
         device=choice.device.key,
-        dtype=dtype,
         chips=choice.chips,
         role="part",
+        dtype=choices.rated(dtype, choice.device),
     )
 
 
@@ -156,6 +145,7 @@ def _readouts(mine: Choice) -> list[dict[str, Any]]:
         readout("rate", "All sequences, at most", step.tokens_per_s),
         memory,
         readout("waits", "Waits for", "memory" if bound else "arithmetic"),
+        readout("formats", "Formats", step.formats),
     ]
     if bound:
         share = hardware.efficiency_quantity("dram_read")

@@ -1,5 +1,7 @@
 """Drawings of section 1.4: this machine opened, and what a copy really moves."""
 
+from itertools import pairwise
+
 from stacklib.pages.roofline.this_machine import machine
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
@@ -55,32 +57,44 @@ def _copy(fetched: bool) -> d.Node:
     size = chosen(8, "B", "bytes of an fp64 number")
     counted = streams.counted_bytes("copy", one, size)
     moved = streams.moved_bytes("copy", one, size) if fetched else counted
-    lanes = [
-        _bus("a line of a, read", "layer-2", True),
-        _bus("a line of b, fetched", "layer-6", fetched),
-        _bus("the line of b, written", "layer-4", True),
-    ]
+    lanes = {
+        ("a line of a", "read"): ("layer-2", True),
+        ("a line of b", "fetched"): ("layer-6", fetched),
+        ("the line of b", "written"): ("layer-4", True),
+    }
     words = moved.named("bytes on the bus for an element")
-    return d.below(
+    crossing = [
+        d.Edge(start, end, arrow="end", role=role, lit=True)
+        for (line, way), (role, there) in lanes.items()
+        if there
+        for start, end in pairwise(_path(f"{line}, {way}", way))
+    ]
+    boxes = [_bus(*said, *how) for said, how in lanes.items()]
+    scene = d.below(
         d.Box("core", [d.line("core: b[i] = a[i]", bold=True)]),
-        d.Words("each line crosses the memory bus"),
-        *lanes,
-        d.Box("memory", [("per element: ", words)], role="layer-2"),
-        gap=7,
+        d.right_of(*boxes, gap=8, even=True),
+        d.Box("memory", [("memory, per element: ", words)], role="layer-2"),
+        gap=20,
     )
+    return d.joined(scene, *crossing)
 
 
-def _bus(words: str, role: str, there: bool) -> d.Node:
+def _path(line: str, way: str) -> tuple[str, str, str]:
+    """Through which parts a line goes over the memory bus, and in which order."""
+    core, memory = "core", "memory"
+    return (core, line, memory) if way == "written" else (memory, line, core)
+
+
+def _bus(line: str, way: str, role: str, there: bool) -> d.Box:
     """A line on the bus, or the place where it is not."""
     cells = d.Cells(
-        words,
+        f"{line}, {way}: its numbers",
         LINE,
-        side=(16.0, 11.0),
+        4,
+        side=(13.0, 11.0),
         role=role,
         lit=frozenset(range(LINE)) if there else frozenset(),
         dark=frozenset() if there else frozenset(range(LINE)),
     )
-    said = words if there else "not fetched"
-    return d.right_of(
-        cells, d.Nothing((6.0, 0.0), grow=0), d.Words(said, "start", grow=1.0)
-    )
+    told = [line, d.line(way if there else "not fetched", bold=True)]
+    return d.Box(f"{line}, {way}", told, cells, role=role if there else "muted")

@@ -10,13 +10,7 @@ from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 from stacklib.serving import call_graph, offload, tail
 from stacklib.serving.agentic.graph import ALL, Call, CallGraph, routing
 from stacklib.serving.agentic.offload import Offload
-from stacklib.serving.agentic.tails import (
-    Hop,
-    Tail,
-    drawn,
-    exponential_tail,
-    replayed,
-)
+from stacklib.serving.agentic.tails import Hop, Tail, drawn, exponential_tail, replayed
 from stacklib.serving.engine.dry import DryRun
 from stacklib.serving.slots.batches import drawn_lengths
 

@@ -61,11 +61,7 @@ def prompt(name: str) -> list[int]:
 
 @cache
 def run(
-    *,
-    policy: str = "fcfs",
-    blocks: int = BLOCKS,
-    slots: int = SLOTS,
-    only: str = "",
+    *, policy: str = "fcfs", blocks: int = BLOCKS, slots: int = SLOTS, only: str = ""
 ) -> Run:
     """All six, or one alone, from the first step to the last."""
     engine = DryRun(

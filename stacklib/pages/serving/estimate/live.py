@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib import models
+from stacklib import hardware, models
 from stacklib.pages.serving import estimate as page
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import here
@@ -18,7 +18,6 @@ from stacklib.serving.token.work import EXCHANGES
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 MODELS = ("llama-3-8b", page.MODEL, "qwen3-32b", "gpt-oss-120b")
 DEVICES = ("h100_sxm", "h200_sxm", "b200_sxm", "mi300x")
-WEIGHTS = ("bf16", "fp8", "awq")
 PARTS = {
     "weights": (PRODUCTS, HEAD),
     "caches": (ATTENTION,),
@@ -36,7 +35,7 @@ def controls() -> list[dict[str, Any]]:
         choices.select("model", "Model", names, page.MODEL),
         choices.select("device", "GPU", choices.short(DEVICES), page.DEVICE),
         choices.slider("chips", "GPUs", (1, 2, 4, 8), page.TP),
-        choices.select("dtype", "Weights", {w: w for w in WEIGHTS}, "bf16"),
+        choices.select("dtype", "Weights", choices.weights(), "bf16"),
         choices.slider("context", "Tokens in each", contexts, page.CONTEXT),
     ]
 
@@ -92,8 +91,8 @@ def explore(
             "device": device,
             "chips": chips,
             "model": model,
-            "dtype": None if dtype == "awq" else dtype,
             "batch": batch,
             "feasible": bool(mine.fits),
+            "dtype": choices.rated(dtype, hardware.get(device)),
         },
     )

@@ -29,15 +29,7 @@ from stacklib.serving.estimates.room import Room, admitted, kept_by_kind, room
 LONG, MILLION = 131_072, 1_000_000  # tokens of a long context, and of the longest
 LATENT, SMALL, WINDOWED = "deepseek-v3", "llama-3-8b", "gemma-3-27b"
 FOURTH, BEFORE = "deepseek-v4-pro", "deepseek-v3.2"
-SHOWN = (
-    "llama-2-7b",
-    SMALL,
-    MODEL,
-    WINDOWED,
-    "qwen3-next-80b-a3b",
-    LATENT,
-    FOURTH,
-)
+SHOWN = ("llama-2-7b", SMALL, MODEL, WINDOWED, "qwen3-next-80b-a3b", LATENT, FOURTH)
 WORDS = {
     "MHA": "own heads",
     "GQA": "grouped",

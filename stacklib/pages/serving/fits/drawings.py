@@ -70,10 +70,7 @@ def _token() -> d.Node:
     key, value = (
         d.Box(word, [word, (size, " numbers")], role=CACHE) for word in ("key", "value")
     )
-    words = [
-        d.line("a token", bold=True),
-        (layers, " layers x ", heads, " KV heads x"),
-    ]
+    words = [d.line("a token", bold=True), (layers, " layers x ", heads, " KV heads x")]
     foot = d.Words([("x ", width, " = ", page.per_token(), " a token")])
     return d.Box(
         "a token", words, d.below(d.right_of(key, value, gap=4), foot), role=CACHE

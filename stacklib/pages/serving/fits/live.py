@@ -14,7 +14,6 @@ from stacklib.serving.estimates.room import Room, room
 
 CONTEXTS = tuple(2**power for power in range(10, 21))
 DEVICES = ("h100_sxm", "h200_sxm", "b200_sxm", "mi300x", "rtx_4090", "l40s")
-WEIGHTS = {"bf16": "bf16", "fp8": "fp8", "q4_k_m": "q4_k_m"}
 CACHES = {"bf16": "bf16", "fp8": "fp8", page.FEWER_BITS: "4 bits, with scales"}
 
 
@@ -25,7 +24,7 @@ def controls() -> list[dict[str, Any]]:
         choices.select("model", "Model", names, page.MODEL),
         choices.select("device", "GPU", choices.short(DEVICES), page.DEVICE),
         choices.slider("chips", "GPUs", (1, 2, 4, 8), page.TP),
-        choices.select("dtype", "Weights", WEIGHTS, "bf16"),
+        choices.select("dtype", "Weights", choices.weights(), "bf16"),
         choices.select("kv", "Cache", CACHES, "bf16"),
         choices.slider("context", "Tokens of a conversation", CONTEXTS, CONTEXTS[5]),
     ]

@@ -101,10 +101,7 @@ def cost(
 
 
 def gain(
-    rate: Quantity,
-    batch: int = 1,
-    length: Quantity | None = None,
-    engine: bool = True,
+    rate: Quantity, batch: int = 1, length: Quantity | None = None, engine: bool = True
 ) -> Quantity:
     """How many times as fast a sequence gets its tokens."""
     length = length or drafted()
