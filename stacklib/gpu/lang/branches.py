@@ -18,7 +18,7 @@ class Branches(Homes):
     """Statements that part the lanes."""
 
     def _If(self, node: ast.If) -> str:
-        test = self.expr(node.test)
+        test = self.expr.test(node.test)
         if not isinstance(test, Value):
             return self.body(node.body if test else node.orelse)
         test = self.expr.condition(test)

@@ -47,7 +47,7 @@ class Compiler(Calls):
         raise self.error("a kernel sets no name outside itself")
 
     def _Assert(self, node: ast.Assert) -> None:
-        test = self.expr(node.test)
+        test = self.expr.test(node.test)
         if isinstance(test, Value):
             raise self.error("assert cannot stop single lanes; test the result")
         if not test:

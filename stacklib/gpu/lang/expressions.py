@@ -141,7 +141,7 @@ class Expressions(Operators):
         for at, item in enumerate(self.of.iterated(self(first.iter))):
             self.of.turns.append(at)
             self.of.bind(first.target, item)
-            tests = [self(test) for test in first.ifs]
+            tests = [self.test(test) for test in first.ifs]
             if any(isinstance(test, Value) for test in tests):
                 raise self.of.error("a list whose length differs by lane")
             if all(tests):

@@ -278,7 +278,7 @@ class Loops(Branches):
             while True:
                 self.build.line = node.lineno
                 begun()
-                test = self.expr(node.test)
+                test = self.expr.test(node.test)
                 if isinstance(test, Value):
                     raise TooLong
                 if not test:
@@ -300,7 +300,7 @@ class Loops(Branches):
 
         def once() -> str:
             return self._loop(
-                construct, names, node, lambda: self.expr(node.test), lambda: None
+                construct, names, node, lambda: self.expr.test(node.test), lambda: None
             )
 
         self.settled(construct, once)

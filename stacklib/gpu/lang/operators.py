@@ -56,6 +56,7 @@ class Operators:
 
     def __init__(self, compiler: Compiler) -> None:
         self.of = compiler
+        self.tests: set[ast.expr] = set()  # those of which the truth alone is asked
 
     @property
     def frame(self) -> Frame:
@@ -198,9 +199,9 @@ class Operators:
         return result
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Any:
-        value = self(node.operand)
         if isinstance(node.op, ast.Not):
-            return self.negated(value)
+            return self.negated(self.test(node.operand))
+        value = self(node.operand)
         plain = UNARY[type(node.op)]
         if not isinstance(value, Value):
             return self._plainly(plain, value)
@@ -295,35 +296,46 @@ class Operators:
         plain: Callable[..., Any] = words[op] if op in words else COMPARE[op][1]
         return self._plainly(plain, left, right)
 
+    def test(self, node: ast.expr) -> Any:
+        """An expression of which nobody asks more than whether it holds."""
+        if isinstance(node, ast.BoolOp):
+            self.tests.add(node)
+        return self(node)
+
     def _BoolOp(self, node: ast.BoolOp) -> Any:
         """The second is asked only of the lanes the first leaves open."""
-        wanted = isinstance(node.op, ast.And)
+        wanted, holds = isinstance(node.op, ast.And), node in self.tests
         first, *rest = node.values
-        value = self(first)
-        if not isinstance(value, Value):
-            if bool(value) is not wanted or not rest:
-                return value
-            return (
-                self._BoolOp(ast.BoolOp(node.op, rest)) if rest[1:] else self(rest[0])
-            )
-        if not rest:
-            return self.condition(value)
+        value = self.test(first) if holds else self(first)
         after = rest[0] if not rest[1:] else ast.BoolOp(node.op, rest)
-        return self._asked(self.condition(value), after, wanted)
+        if holds and isinstance(after, ast.BoolOp):
+            self.tests.add(after)
+        if not isinstance(value, Value):
+            return self(after) if bool(value) is wanted else value
+        return self._asked(value, after, wanted, holds)
 
-    def _asked(self, first: Value, node: ast.expr, wanted: bool) -> Value:
-        build = self.of.build
+    def _asked(self, first: Value, node: ast.expr, wanted: bool, holds: bool) -> Value:
+        """Which of two it is, or whether they hold where that says as much."""
+        build, test = self.of.build, self.condition(first)
         if is_harmless(node):
             other = self(node)
+            if not (holds or (_of_truth(first) and _of_truth(other))):
+                return self._one_of(test, first, other, wanted)
             if not isinstance(other, Value):
                 # ``or`` with what is true, ``and`` with what is not: no lane matters.
-                return first if bool(other) is wanted else build.constant(not wanted)
+                return test if bool(other) is wanted else build.constant(not wanted)
             name = "AND" if wanted else "OR"
-            return build.op(name, FORMS[BOOL], first, self.condition(other), kind="")
+            return build.op(name, FORMS[BOOL], test, self.condition(other), kind="")
+        if not (holds or (_of_truth(first) and _asks(node))):
+            first, test = self.of.expr.own(first), self.of.expr.own(test)
+            left = test if wanted else build.op("NOT", FORMS[BOOL], test, kind="")
+            with self.of.on_some_lanes(left):
+                other = self.of.expr.own(self(node))
+            return self._one_of(test, first, other, wanted)
         result = build.new(FORMS[BOOL])
-        build.emit("MOVE", result.reg, first.reg, form=BOOL)
-        test = first if wanted else build.op("NOT", FORMS[BOOL], first, kind="")
-        with self.of.on_some_lanes(test):
+        build.emit("MOVE", result.reg, test.reg, form=BOOL)
+        left = test if wanted else build.op("NOT", FORMS[BOOL], test, kind="")
+        with self.of.on_some_lanes(left):
             other = self(node)
             held = (
                 build.constant(bool(other))
@@ -333,8 +345,14 @@ class Operators:
             build.emit("MOVE", result.reg, held.reg, form=BOOL)
         return result
 
+    def _one_of(self, test: Value, first: Value, other: Any, wanted: bool) -> Value:
+        form, (a, b) = self.of.build.in_common(first, other)
+        if wanted:
+            a, b = b, a
+        return self.of.build.op("SELECT", form, test, a, b)
+
     def _IfExp(self, node: ast.IfExp) -> Any:
-        test = self(node.test)
+        test = self.test(node.test)
         if not isinstance(test, Value):
             return self(node.body if test else node.orelse)
         test = self.condition(test)
@@ -343,6 +361,21 @@ class Operators:
             form, (a, b) = self.of.build.in_common(one, other)
             return self.of.build.op("SELECT", form, test, a, b)
         return self.of.chosen(test, node.body, node.orelse)
+
+
+def _of_truth(value: Any) -> bool:
+    """Whether it is a truth value."""
+    if isinstance(value, Value):
+        return value.form.code == BOOL
+    return isinstance(value, bool | np.bool_)
+
+
+def _asks(node: ast.expr) -> bool:
+    """Whether an expression gives a truth value whatever its parts are."""
+    if isinstance(node, ast.BoolOp):
+        return all(map(_asks, node.values))
+    negated = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    return negated or isinstance(node, ast.Compare)
 
 
 def _of_plain(wrong: Exception) -> str:

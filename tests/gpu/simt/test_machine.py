@@ -107,6 +107,29 @@ def test_what_holds_for_every_lane_and_helpers_of_the_thread_alone():
     same(always, 1, 64, np.zeros(64, np.int64))
 
 
+def fetched(src, i):
+    return src[i] - 1
+
+
+def either(t, src, out):
+    i = t.thread.x
+    y = src[i]
+    out[i, 0] = y or 5
+    out[i, 1] = min(y and 3, 2) + (0 or y)
+    out[i, 2] = [y or 0 or i, y > 2 and i][0]
+    out[i, 3] = y and fetched(src, i) or 7
+    out[i, 4] = 2 * i if y > 2 or i > 3 else (i > 3 and y > 2)
+    out[i, 5] = 1 if y or fetched(src, i) else not (y and i)
+    while i and y < 6:
+        y += y or 1
+    out[i, 6] = y or i > 3
+
+
+def test_and_and_or_give_one_of_their_sides():
+    src = np.arange(32) * 7 % 9
+    same(either, 1, 32, src, np.zeros((32, 7), np.int64))
+
+
 def grids(t, out, width):
     x = t.block.x * t.block_dim.x + t.thread.x
     y = t.block.y * t.block_dim.y + t.thread.y
