@@ -1,7 +1,8 @@
 """What holds for every test, and the last line of every run.
 
 A check that could not run here skips with "<what>: not run (<why>)"; those reasons
-are repeated after everything else, where nobody overlooks them.
+are repeated after everything else, where nobody overlooks them, and what was skipped
+for another reason is counted there.
 """
 
 import gc
@@ -9,6 +10,7 @@ import io
 import os
 import re
 import zipfile
+from collections import Counter
 from contextlib import suppress
 
 import pytest
@@ -33,7 +35,9 @@ settings.load_profile("book")
 NOT_RUN = re.compile(r"[\w -]+: not run \([^)]*\)")
 # Files that judge the whole ledger. Forks share what is judged before they start.
 JUDGING = ("test_claims", "test_claims_page")
+REASON = re.compile(r"Skipped: (.+?)['\"]?[)\]]?$", re.S)
 _not_run: dict[str, None] = {}
+_besides: Counter[str] = Counter()
 
 
 def not_run(reason: str) -> str:
@@ -66,16 +70,27 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Remember what skipped."""
-    if report.skipped and (said := not_run(str(report.longrepr))):
+    text = str(report.longrepr) if report.skipped else ""
+    if said := not_run(text):
         _not_run[said] = None
+    elif why := REASON.search(text):
+        _besides[why[1]] += 1
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Remember a file that skipped as a whole."""
+    pytest_runtest_logreport(report)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Print what was not run, after the last line of pytest itself."""
-    if _not_run and not hasattr(config, "workerinput"):
-        print("\n".join(_not_run))
+    if not hasattr(config, "workerinput"):
+        besides = "; ".join(f"{why} ({n})" for why, n in _besides.most_common())
+        told = [*_not_run, *([f"skipped besides: {besides}"] if besides else [])]
+        print(*told, sep="\n", end="\n" * bool(told))
         _not_run.clear()
+        _besides.clear()
 
 
 @pytest.fixture(scope="session")

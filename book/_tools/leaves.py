@@ -33,6 +33,7 @@ from stacklib.kernels.schedule.rules import RULES
 from stacklib.memory.dram.cell import cell_facts
 from stacklib.memory.dram.parts import dram_names, dram_part
 from stacklib.memory.tiers import parts
+from stacklib.models.database import row
 from stacklib.pages import figures_of
 from stacklib.pages.memory.dram import published
 from stacklib.pages.memory.ladder import chases
@@ -40,7 +41,7 @@ from stacklib.quantity import Quantity, constant, quoted
 from stacklib.quantity.constants import CONSTANTS
 from stacklib.quantity.records import QUOTED, quotes, stored
 from stacklib.quantity.say import digest
-from stacklib.quantity.told import MARK
+from stacklib.quantity.told import MARK, told
 from stacklib.quantity.units import parse
 from stacklib.tinylm import model as tinylm
 
@@ -272,7 +273,7 @@ def _called() -> tuple[Named, Named]:
     chips = {k.replace("_", "-"): hardware.get(k).short for k in hardware.names()}
     chips = {key: short.split()[0] for key, short in chips.items()}
     short = {n for n in chips.values() if len(n) > 2 and re.search(r"\d", n)}
-    found = {name: models.get(name).name.replace(" ", "-") for name in models.names()}
+    found = {name: row(name)["name"].replace(" ", "-") for name in models.names()}
     return (chips, _any_of(short)), (found, _any_of({*found.values()}))
 
 
@@ -282,8 +283,11 @@ def _any_of(names: set[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])({either})(?![\w.]*\w|-\w)")
 
 
-def _told(text: str, pattern: re.Pattern[str]) -> set[str]:
-    return {name.replace(" ", "-") for name in pattern.findall(text)}
+@cache
+def _told(text: str, which: int) -> set[str]:
+    """The devices, or the models, that a text names."""
+    names = _called()[which][1].findall(text)
+    return {name.replace(" ", "-") for name in names}
 
 
 @cache
@@ -303,22 +307,53 @@ def _stands(cell: Cell, which: int) -> list[set[str]]:
     return found
 
 
-def elsewhere(said: Iterable[Cell]) -> Iterator[str]:
-    """Numbers and leaves that name a device or a model, and stand on others alone."""
+def elsewhere(said: Iterable[Cell], blocks: Iterable[Block] = ()) -> Iterator[str]:
+    """Numbers and leaves that name a device or a model, and stand on others alone.
+
+    And sentences of ``blocks`` with one number, which name another than its own.
+    """
+    under: list[dict[str, set[str]]] = [{}, {}]
     for cell, which in product(said, range(2)):
-        under, pattern = _stands(cell, which), _called()[which][1]
+        found, numbers = _stands(cell, which), cell.stored["numbers"].items()
+        under[which].update((name, found[x["node"]]) for name, x in numbers)
         read = ((node, at) for at, node in enumerate(cell.nodes) if node.get("key"))
         texts = [(node.get("label", ""), at) for node, at in read]
-        numbers = cell.stored["numbers"].items()
         named = [(f"{n}: {x['what']}", x["node"]) for n, x in numbers]
         for text, at in [*texts, *named]:
-            told, stands = _told(text, pattern), under[at]
-            if told and stands and not told & stands:
-                yield f"{cell.place}: {text!r} {_alone(told, stands)}"
+            if fault := _alone(text, found[at], which):
+                yield f"{cell.place}: {text!r} {fault}"
+    for block in blocks:
+        told = [w for w in range(2) if "](#q:" in block.text and _told(block.text, w)]
+        for start, end in prose.sentences(block.text) if told else ():
+            links = list(prose.LINK.finditer(block.text, start, end))
+            text = prose.LINK.sub(" ", block.text[start:end])
+            for which in told if len(links) == 1 else ():
+                stands = under[which].get(links[0]["name"], set())
+                if fault := _alone(text, stands, which):
+                    yield f"{block}: {prose.sentence_at(block.text, start)!r} {fault}"
+
+
+def _alone(text: str, stands: set[str], which: int) -> str:
+    names = _told(text, which) if stands else set()
+    if not names or names & stands:
+        return ""
+    told, under = (" and ".join(sorted(each)) for each in (names, stands))
+    return f"is told of {told} and stands on {under} alone"
 
 
 _ONE = re.compile(r"\b(?:one|each|per|a) (?:way|direction)\b", re.I)
 _BOTH = re.compile(r"\bboth (?:ways|directions)\b|\bbidirectional", re.I)
+_SEEN = re.compile(r"measured\b(?! (?:over|less|against))", re.I)
+
+
+def unmeasured(said: Iterable[Cell]) -> Iterator[str]:
+    """Numbers that a sentence begins to call measured, and that a model made."""
+    for cell in said:
+        for name, number in cell.stored["numbers"].items():
+            if _SEEN.match(number["what"]):
+                word = told(cell.quantities[number["node"]])
+                if word not in ("measured", "claimed", "simulated"):
+                    yield f"{cell.place}: {name} is called measured and is {word}"
 
 
 def turned(said: Iterable[Cell]) -> Iterator[str]:
@@ -332,30 +367,6 @@ def turned(said: Iterable[Cell]) -> Iterator[str]:
                 yield f"{cell.place}: {name} is told {words!r} and is in {unit}"
 
 
-def misplaced(blocks: Iterable[Block], said: Iterable[Cell]) -> Iterator[str]:
-    """Sentences with one number that name a device or a model, and not its own."""
-    under: list[dict[str, set[str]]] = [{}, {}]
-    for cell, which in product(said, range(2)):
-        found = _stands(cell, which)
-        numbers = cell.stored["numbers"].items()
-        under[which].update((name, found[x["node"]]) for name, x in numbers)
-    for block in blocks:
-        for start, end in prose.sentences(block.text):
-            links = list(prose.LINK.finditer(block.text, start, end))
-            for which in range(2) if len(links) == 1 else ():
-                text = prose.LINK.sub(" ", block.text[start:end])
-                told = _told(text, _called()[which][1])
-                stands = under[which].get(links[0]["name"], set())
-                if told and stands and not told & stands:
-                    sentence = prose.sentence_at(block.text, start)
-                    yield f"{block}: {sentence!r} {_alone(told, stands)}"
-
-
-def _alone(told: set[str], stands: set[str]) -> str:
-    names = " and ".join(sorted(told))
-    return f"is told of {names} and stands on {' and '.join(sorted(stands))} alone"
-
-
 def _fault(node: dict[str, Any]) -> str:
     key, label = node.get("key", ""), node.get("label", "a leaf")
     if node.get("kind") in RECORDED and not key:
@@ -367,9 +378,9 @@ def _fault(node: dict[str, Any]) -> str:
         now = current(key)
     except (LookupError, ValueError) as error:
         return f"{label!r}: {error}"
-    told, holds = node.get("source", [""])[0], document(key)
-    if told and holds and told != holds:
-        return f"{label!r} is told of {told!r}, but {key} is from {holds!r}"
+    title, holds = node.get("source", [""])[0], document(key)
+    if title and holds and title != holds:
+        return f"{label!r} is told of {title!r}, but {key} is from {holds!r}"
     if abs(now - node["si"]) <= SAME * abs(now):
         return ""
     unit = node["unit"]

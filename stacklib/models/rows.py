@@ -2,8 +2,9 @@
 
 A row is a file of ``data``. ``ids`` are the names under which releases of that shape
 are downloaded, tuned ones among them; ``like`` names the row whose config it shares
-but for the fields that it gives itself. A release in other than 16 bits says so in its
-config's ``quantization_config``; one in another format is another row.
+but for the fields that it gives itself; ``null`` names those that a release says to be
+null, where the type's own class has a value. A release in other than 16 bits says so in
+its config's ``quantization_config``; one in another format is another row.
 """
 
 from __future__ import annotations
@@ -29,7 +30,14 @@ def names() -> tuple[str, ...]:
 @cache
 def row(key: str) -> dict[str, Any]:
     """The row of this key as its file has it."""
-    return tomllib.loads((_DATA / f"{key}.toml").read_text(encoding="utf-8"))
+    raw = tomllib.loads((_DATA / f"{key}.toml").read_text(encoding="utf-8"))
+    for name in raw.get("null", ()):
+        *tables, last = name.split(".")
+        table = raw["config"]
+        for one in tables:
+            table = table[one]
+        table[last] = None
+    return raw
 
 
 def config_of(key: str) -> dict[str, Any]:

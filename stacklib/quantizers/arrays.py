@@ -86,6 +86,11 @@ def encode_array(
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Codes of an array, equal to ``Format.encode`` of each number."""
+    short = out is None and rounding == "nearest" and form.name in ("bf16", "fp16")
+    if short and type(x) is np.ndarray and x.dtype.char in "fd":
+        found = _short("SHORT", form.name, x, BITS)
+        if found is not None:
+            return found
     x = real(x)
     row = plan(form.name, saturate)
     if rounding != "nearest" or row.listed:
@@ -99,7 +104,27 @@ def encode_array(
         return _made(_by_numpy, x, row.kind, out, row)
     x = x.view(BITS) if x.dtype == HALVES else x
     x = x if x.flags.writeable else np.asarray(Opened(x))
-    return _made(made.encode, x, row.kind, out, row.numbers)
+    flat = made.encode if x.itemsize < 8 else made.OWN.get(form.name, made.encode)
+    return _made(flat, x, row.kind, out, row.numbers)
+
+
+def _short(table: str, name: str, x: NDArray[Any], kind: Any) -> Any:
+    """What a loop of a format and a kind of numbers alone makes; None: it has none.
+
+    Most of a call of few numbers passes before them: nothing else is looked at here.
+    """
+    made, dtype = loops(x.size), x.dtype
+    flat = made and getattr(made, table).get((name, dtype.num))
+    if flat is None or not dtype.isnative:
+        return None
+    flags, found = x.flags, None
+    if flags.carray:
+        found = np.empty(x.shape, kind)
+        flat(x.ravel(), found.ravel())
+    elif flags.fnc and flags.behaved:
+        found = np.empty(x.shape, kind, "F")
+        flat(x.ravel("K"), found.ravel("K"))
+    return found
 
 
 class Opened:
@@ -337,6 +362,10 @@ def decode_array(
     form: Format, codes: Any, out: NDArray[Any] | None = None
 ) -> NDArray[Any]:
     """Numbers of an array of codes, equal to ``Format.decode`` of each."""
+    if type(codes) is np.ndarray and out is None:
+        found = _short("BACK", form.name, codes, FLOAT)
+        if found is not None:
+            return found
     codes = np.asarray(codes)
     row = plan(form.name, False)
     if codes.dtype != row.kind:

@@ -258,11 +258,12 @@ def test_a_prediction_holds_question_unit_and_folded_answer(book):
     book.write(
         "index.md",
         "# T\n\n:::{predict} token-time\n:unit: ms\n:answer: decode.t_mem\n"
-        "How long?\n:::\n",
+        ":also: ~ ms; fig-x\nHow long?\n:::\n",
     )
     assert book.build() == []
     html = book.html()
     assert 'data-predict="token-time" data-unit="ms" data-value="21.07' in html
+    assert ' data-also="~ ms; fig-x">' in html
     assert "<summary>Answer</summary>" in html
     assert '<span class="st-q" data-q="decode.t_mem">21.1 ms</span>. Time to' in html
     assert '"decode.t_mem":' in html  # its derivation is on the page

@@ -14,6 +14,7 @@ def test_a(): pass
 def test_b(): pytest.skip("browser tests: not run (no Chromium)")
 def test_c(): pytest.skip("browser tests: not run (no Chromium)")
 def test_d(): pytest.skip("needs a GPU")
+def test_f(): pytest.skip("needs a GPU")
 def test_e(): pytest.skip("prediction order: not run (shallow clone)")
 """
 
@@ -35,8 +36,9 @@ def test_what_was_not_run_comes_last_and_once(
     command += ["--import-mode=importlib", "--rootdir=."]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     lines = done.stdout.splitlines()
-    assert "1 passed, 4 skipped" in lines[-3]
-    assert lines[-2:] == [
+    assert "1 passed, 5 skipped" in lines[-4]
+    assert lines[-3:] == [
         "browser tests: not run (no Chromium)",
         "prediction order: not run (shallow clone)",
+        "skipped besides: needs a GPU (2)",
     ]

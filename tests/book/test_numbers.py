@@ -13,6 +13,7 @@ from stacklib.cli.assumptions import assumptions, value
 from stacklib.pages.figures_of import measured, published
 from stacklib.quantity import (
     Quantity,
+    assumed,
     chosen,
     counted,
     quoted,
@@ -46,9 +47,9 @@ def test_stored_texts_and_leaves_hold(blocks):
     faults = (
         said.faults(said.index(cells)),
         leaves.stale(cells),
-        leaves.elsewhere(cells),
+        leaves.elsewhere(cells, blocks),
         leaves.turned(cells),
-        leaves.misplaced(blocks, cells),
+        leaves.unmeasured(cells),
     )
     assert [fault for found in faults for fault in found] == []
 
@@ -182,7 +183,7 @@ def test_a_sentence_that_links_the_number_of_another_device_is_named():
     said_ = say("t", a=(A100.memory_bandwidth, "It"), both=(both, "Both")).stored()
     lie, fair = "An H100 reads [2 TB/s](#q:t.a).", "[2](#q:t.both) of an H100 are more."
     told = [
-        [*leaves.misplaced([Block("p.md", "", text, "page")], [Cell("a", said_)])]
+        [*leaves.elsewhere([Cell("a", said_)], [Block("p.md", "", text, "page")])]
         for text in (
             lie,
             fair,
@@ -191,6 +192,17 @@ def test_a_sentence_that_links_the_number_of_another_device_is_named():
     ]
     assert [len(faults) for faults in told] == [1, 0, 0]
     assert told[0][0].endswith("is told of H100 and stands on A100 alone")
+
+
+def test_what_a_model_made_is_not_called_measured():
+    row = recorded("benchmarks/results/jit_time.json", "fma-16", "times_s/median")
+    share = row * assumed(0.99, "", "a share", why="Software takes the rest.")
+    told = [(row, "Measured time"), (share, "Measured time"), (share, "Predicted time")]
+    faults = [
+        [*leaves.unmeasured([Cell("a", say("t", a=(number, what)).stored())])]
+        for number, what in told
+    ]
+    assert faults == [[], ["a: t.a is called measured and is predicted"], []]
 
 
 def test_a_link_told_of_the_other_direction_is_named():

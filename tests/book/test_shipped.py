@@ -87,6 +87,8 @@ def test_every_line_in_the_wheel_alone(installed, tmp_path):
     where = alone.run("-c", "import stacklib as s; print(s)")
     assert str(installed) in where.stdout
     assert shipped.in_one_process(alone, shipped.QUICK) == []
+    page = "from stacklib.pages.diy import tapeout; tapeout.by_gates()"
+    assert (read := alone.run("-c", page)).returncode == 0, read.stderr  # a kept file
 
 
 def test_a_command_that_fails_is_told(tmp_path):

@@ -374,3 +374,13 @@ def test_a_layer_is_the_first_unless_told():
     model = models.get("deepseek-v2")  # whose first layer alone is dense
     first, second = (model.layer_parameters(layer).si for layer in (0, 1))
     assert model.layer_parameters().si == first < second
+
+
+@pytest.mark.rows(
+    "name", ["mistral-nemo-12b", "mistral-small-3-24b", "mistral-small-3.2-24b"]
+)
+def test_a_field_that_a_release_says_to_be_null_is_not_the_class_s(name):
+    """Later Mistrals have no window; their class's value is that of the first."""
+    model = models.get(name)
+    assert {a.attention.window for a in model.kinds} == {0}
+    assert model.kv_bytes(30_000, "bf16").si == 30_000 * 2 * 2 * 40 * 8 * 128

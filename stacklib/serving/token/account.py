@@ -209,7 +209,8 @@ def frame_of(
             f"on = {device.key!r}: pauses and sampling are those of accelerators, and "
             "not counted on a CPU; roofline.decode_step gives a bound"
         )
-    chips = split(model, tp) * ep
+    tp, ep = split(model, tp), int(ep)
+    chips = tp * ep
     for experts in (b.mlp for b in model.kinds if isinstance(b.mlp, Experts)):
         if experts.experts % ep:
             count = experts.experts

@@ -13,9 +13,9 @@ from stacklib.diy.silicon import cells, pins
 from stacklib.diy.silicon.checklist import RULES
 from stacklib.diy.silicon.realism import Timeline, own_chip, quoted_span
 from stacklib.diy.silicon.tapeout import Tapeout
-from stacklib.evidence import results
 from stacklib.pages.figures_of import rows
 from stacklib.quantity import Quantity, chosen, counting, quoted
+from stacklib.quantity.files import held
 
 ASKED, WIDE, NARROW, ONE = "2x2-8-20", "2x2-8-32", "2x2-4-16", "1x1-8-20"
 SHOWN = (ONE, "1x1-8-32", "2x2-2-8", "2x2-4-12", NARROW, "2x2-6-16", ASKED, WIDE)
@@ -86,7 +86,7 @@ def through(name: str, depth: int = DEPTH) -> int:
 @counting("products through the kept gates that are right")
 def by_gates() -> int:
     """Of those that are drawn, on the tile with one MAC unit."""
-    tile = read((results.root() / KEPT).read_text("utf-8"))
+    tile = read((held(KEPT) / KEPT).read_text("utf-8"))
     pick, right = random.Random(1), 0
     for _ in range(TRIED):
         a = [[pick.randint(-128, 127) for _ in range(DEPTH)]]
