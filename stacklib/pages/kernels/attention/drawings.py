@@ -151,12 +151,7 @@ def _after(at: int) -> d.Node:
     cut = slice(at * PART, (at + 1) * PART)
     told = zip(SCORES[cut], VALUES[cut], strict=True)
     given = [
-        (
-            "score ",
-            chosen(s, label="score"),
-            ", value ",
-            chosen(v, label="value"),
-        )
+        ("score ", chosen(s, label="score"), ", value ", chosen(v, label="value"))
         for s, v in told
     ]
     new = at and state(at, "max") > state(at - 1, "max")
@@ -166,11 +161,7 @@ def _after(at: int) -> d.Node:
         d.Box(
             f"maximum {tile}", [("maximum ", of("max"))], role="layer-6", lit=bool(new)
         ),
-        d.Box(
-            f"factor {tile}",
-            [shrink],
-            role="layer-6" if new else "muted",
-        ),
+        d.Box(f"factor {tile}", [shrink], role="layer-6" if new else "muted"),
         d.Box(f"sum {tile}", [("sum ", of("sum"))], role=model.TOKEN),
         d.Box(f"output {tile}", [("output ", of("output"))], role=model.TOKEN),
         gap=4,

@@ -260,15 +260,7 @@ def cases() -> dict[str, Case]:
     routed = 1e9  # bytes that an H100 gathers and scatters for its experts
     part = starts().si / fused().si
     found = (
-        Case(
-            ONE,
-            part,
-            starts().si,
-            0,
-            0,
-            1.0,
-            needs=("tensor", "new-unit"),
-        ),
+        Case(ONE, part, starts().si, 0, 0, 1.0, needs=("tensor", "new-unit")),
         _layernorm(),
         Case(
             "product at 80 % of the peak",

@@ -55,10 +55,7 @@ def _expert(expert: int, after: int) -> d.Node:
     count, label = int(tokens.si), d.Words([d.line(tokens)], "start")
     wide, phone = (
         d.right_of(
-            label,
-            *(_tile(name, n, count, side) for n in range(MOST)),
-            gap=4,
-            grow=0,
+            label, *(_tile(name, n, count, side) for n in range(MOST)), gap=4, grow=0
         )
         for side in ((17.0, 12.0), (7.4, 10.0))
     )

@@ -143,14 +143,7 @@ def _order(words: str, group: int) -> d.Node:
         "read",
         [
             d.line(words, bold=True),
-            (
-                blocks,
-                " tiles want ",
-                a,
-                " of A, left, and ",
-                b,
-                " of B, above",
-            ),
+            (blocks, " tiles want ", a, " of A, left, and ", b, " of B, above"),
             d.line(page.bytes_read(group), " for all of them", bold=True),
         ],
         role="muted",

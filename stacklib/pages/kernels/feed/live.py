@@ -48,10 +48,7 @@ def explore(
         _title(pace, load, multiply),
         x=axis("Cycle", limits=[0, end]),
         y=axis(
-            "Who works",
-            ticks=[2, 1],
-            names=["loads", "products"],
-            limits=[0.4, 2.6],
+            "Who works", ticks=[2, 1], names=["loads", "products"], limits=[0.4, 2.6]
         ),
         marks=[_piece(event, end) for event in shown],
         readouts=[

@@ -21,14 +21,7 @@ from stacklib.kernels.schedule.rules import RULES, TileTime, tile_time
 from stacklib.pages.figures_of import measured, published
 from stacklib.pages.kernels import attention
 from stacklib.pages.kernels.generations import claims
-from stacklib.quantity import (
-    Quantity,
-    chosen,
-    counted,
-    counting,
-    one_of,
-    quoted,
-)
+from stacklib.quantity import Quantity, chosen, counted, counting, one_of, quoted
 from stacklib.quantity.files import held
 
 A100, H100, B200 = "a100_sxm_80gb", "h100_sxm", "b200_sxm"

@@ -25,16 +25,7 @@ LATENT, FIRST = "deepseek-v3", "deepseek-v2"
 LONG = 16_384  # tokens, at which all SMs have a piece
 FLASH_MLA = ("B-0356", "B-0357")  # bandwidth, and rate
 # H100 and B200, by batch and context
-RUNS = (
-    "B-0030",
-    "B-0031",
-    "B-0035",
-    "B-0042",
-    "B-0097",
-    "B-0099",
-    "B-0103",
-    "B-0109",
-)
+RUNS = ("B-0030", "B-0031", "B-0035", "B-0042", "B-0097", "B-0099", "B-0103", "B-0109")
 FRAMEWORKS = (
     "flashinfer-itl",
     "flashinfer-long",

@@ -57,10 +57,7 @@ def _read(splits: int) -> d.Node:
     boxes = [
         d.Box(
             "cache",
-            [
-                d.line("one KV head", bold=True),
-                (page.tile(), " tokens per tile"),
-            ],
+            [d.line("one KV head", bold=True), (page.tile(), " tokens per tile")],
             cache,
             role=model.TOKEN,
         ),
@@ -114,10 +111,7 @@ def _bars(names: tuple[str, ...], most: str) -> d.Node:
             begin,
             kinds[kind],
             kinds[most],
-            [
-                d.line(f"{kind}: ", d.Shown(kinds[kind], "B", 5), bold=True),
-                told[kind],
-            ],
+            [d.line(f"{kind}: ", d.Shown(kinds[kind], "B", 5), bold=True), told[kind]],
             "layer-6" if kind == "MLA" else model.TOKEN,
         )
         for kind in names

@@ -2,10 +2,7 @@
 
 from stacklib import hardware
 from stacklib.evidence import Finding, claim
-from stacklib.kernels.scaled.fused_quantization import (
-    dequantizing_share,
-    implied_share,
-)
+from stacklib.kernels.scaled.fused_quantization import dequantizing_share, implied_share
 from stacklib.quantity import Quantity, one_of, quoted
 from stacklib.roofline.bound.scaling import speed_up_of_part
 
@@ -80,8 +77,7 @@ def quantizing_rate() -> Finding:
     peak = hardware.get(B200).memory_bandwidth * one_of("s")
     shares = [rate.retag("per_chip") * one_of("s") / peak for rate in (before, after)]
     return Finding(
-        after,
-        why=f"From {shares[0]:.2 %} to {shares[1]:.2 %} of a B200's bandwidth.",
+        after, why=f"From {shares[0]:.2 %} to {shares[1]:.2 %} of a B200's bandwidth."
     )
 
 

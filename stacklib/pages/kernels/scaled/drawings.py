@@ -7,10 +7,7 @@ from stacklib.plots.drawing.parts import model
 from stacklib.quantity import chosen
 
 __all__ = ["packed_scales"]
-TOLD = {
-    "one row": (5,),
-    "one lane": (5, 37, 69, 101),
-}
+TOLD = {"one row": (5,), "one lane": (5, 37, 69, 101)}
 BYTES = 16  # of a lane
 
 

@@ -26,14 +26,7 @@ from stacklib.kernels.plan.tile_profile import MOVES
 from stacklib.kernels.schedule import nki
 from stacklib.pages import figures_of
 from stacklib.pages.figures_of import claimed as claim
-from stacklib.quantity import (
-    Quantity,
-    chosen,
-    counted,
-    counting,
-    quoted,
-    recorded,
-)
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted, recorded
 
 __all__ = ["METHODS", "SPACE", "run", "seconds"]
 

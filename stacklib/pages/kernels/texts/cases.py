@@ -55,7 +55,7 @@ CASES = {
             "only the last step along K is left: each tl.dot begins from zero": (
                 "tl.dot(a_tile, b_tile, sums)",
                 "tl.dot(a_tile, b_tile)",
-            ),
+            )
         },
     ),
     "attend": Case(
