@@ -15,6 +15,7 @@ from ..lang.builder import KernelError
 from ..vm import state as at
 from ..vm._apart import entry
 from ..vm.formats import FORMS
+from ..vm.parted import GROUPS
 from ..vm.program import FIELDS, OP, ORDERS, WAITS, ArrayUse, Program
 from .codes import decoded
 from .counters import Counters
@@ -163,7 +164,8 @@ class Machine:
                 t["FF"][:, reg] = number
             else:
                 t["RR"][:, reg] = number
-        t["ST"] = np.zeros((warps, self._depth() + 2, 4), np.int64)
+        frames = (GROUPS + 1) * (self._depth() + 3) - 1  # of lanes laid aside, too
+        t["ST"] = np.zeros((warps, frames, 4), np.int64)
         t["V"] = np.zeros((warps, registers), np.int64)
         t["B"] = np.zeros((self.slots, 4), np.int64)
         t["BAR"] = np.zeros((self.slots, at.NAMED, 5), np.int64)

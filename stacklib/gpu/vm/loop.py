@@ -21,6 +21,7 @@ from .flow import flowed, marked, moved
 from .lanes import real, whole
 from .looks import logged, seen_before, uncounted
 from .mbarriers import begun_anew
+from .parted import ended, met_again, turned_round
 from .program import OP
 from .state import (
     ASLEEP,
@@ -69,10 +70,14 @@ _LOAD, _LOAD_LOCAL, _STORE = (OP[x] for x in ("LOAD", "LOAD_LOCAL", "STORE"))
 _STORE_LOCAL, _WHILE = (OP[x] for x in ("STORE_LOCAL", "WHILE"))
 WAITS, YIELDS = 9, 8  # the warp waits; it has had its turn
 LOOK = 64  # rounds of a long loop between two looks whether it goes in a circle
+PATIENCE = 4096  # rounds of lanes where some pass values, before others go on
 MOST_ROUNDS = 4_000_000  # of one loop, before it is taken to hang
 LAST_WHOLE, LAST_REAL, LAST_MOVE = (OP[x] for x in ("POPC", "CEIL", "TEST"))
 LAST_MARK, LAST_BETWEEN, FIRST_SYNC = (OP[x] for x in ("CHECK", "REDUCE", "BARRIER"))
 FIRST_FAR = OP["COPY_ASYNC"]
+MEETINGS = tuple(
+    OP[x] for x in ("BARRIER", "WARP_BARRIER", "GRID_BARRIER", "CLUSTER_BARRIER")
+)
 
 
 @apart
@@ -137,10 +142,13 @@ def step(me: int, turn: int, rounds: int, own: Own, t: Tables) -> int:
                 break
         elif _IF <= op <= _EXIT:
             if op == _EXIT and imm == 0:
+                if ended(me, pc, W, ST, G):
+                    pc = W[me, PC]
+                    continue
                 W[me, PC] = pc
                 finished(me, mask, W, B, BAR, VC, G, width)
                 break
-            held = mask
+            held, jump = mask, pc
             if op == _IF or op == _WHILE:
                 held = bits_of(mask, R, a)
             pc = flowed(op, pc, me, P[pc, 7], imm, held, W, ST, C, P[pc, 8], rounds)
@@ -152,9 +160,13 @@ def step(me: int, turn: int, rounds: int, own: Own, t: Tables) -> int:
                 W[me, STEPS] += 1
                 if W[me, STEPS] % LOOK == 0:
                     W[me, PC] = pc
-                    if seen_before(me, R, W, G):
-                        said = PAUSED
-                        break
+                    circle = seen_before(me, R, W, G)
+                    if circle or (t.LV.shape[0] > 1 and W[me, STEPS] % PATIENCE == 0):
+                        if turned_round(me, pc, jump + 1, W, ST, G):
+                            pc = W[me, PC]
+                        elif circle:
+                            said = PAUSED
+                            break
             continue
         elif op <= LAST_MARK:
             bad = marked(op, me, mask, V, d, a, imm)
@@ -186,6 +198,10 @@ def step(me: int, turn: int, rounds: int, own: Own, t: Tables) -> int:
             said = YIELDS
             break
         elif op >= FIRST_SYNC:
+            if op in MEETINGS and met_again(me, pc, W, ST, G):
+                pc = W[me, PC]
+                continue
+            mask = W[me, MASK]
             W[me, PC] = pc
             bad = ordered(op, pc, me, mask, imm, R, BAR, t)
             if bad >= 10:

@@ -260,10 +260,9 @@ def unordered(warp: int, then: int, by: Asks) -> bool:
     W, VC, me, width = by.W, by.VC, by.me, by.width
     if W[me, GRID_SYNCED] > then:
         return False
-    mine = W[me, NUMBER]
-    if warp == mine:
-        return W[me, SYNCED] <= then
-    per = VC.shape[1]
+    mine, per = W[me, NUMBER], VC.shape[1]
+    if warp == mine and W[me, SYNCED] > then:
+        return False
     if per > width:  # every warp of the grid has a column
         return VC[me, warp] <= then
     block = mine - W[me, LOCAL]

@@ -79,6 +79,35 @@ def whole_block(how):
     return kernel
 
 
+def lock(how, counted=False):
+    """Every thread takes a lock, lanes of one warp in turn; some count their tries."""
+
+    def kernel(t, data, flags, out):
+        tries = 0
+        while t.atomic_cas(flags, 0, 0, 1) != 0:
+            if counted:
+                tries += 1
+        fenced(t, how)
+        out[0] = out[0] + 1 if out[0] < 5 else 5
+        fenced(t, how)
+        t.atomic_exch(flags, 0, 0)
+
+    return kernel
+
+
+def lane_by_lane(t, data, flags, out):
+    """Each lane waits for the one before it, and the block for all of them."""
+    i = t.thread.x
+    if t.block.x == 0:
+        if i > 0:
+            while t.load_acquire(flags, i - 1) == 0:
+                pass
+            data[i] = data[i - 1] + 1
+        t.store_release(flags, i, 1)
+        t.sync()
+        out[i] = data[63 - i]
+
+
 def one_value(relaxed):
     """Many raise one flag, as a search by breadth does."""
 
@@ -121,6 +150,10 @@ def crossed(atomic):
 
 LITMUS = [
     *((message(how, 32), how != "") for how in ("", "block", "device")),
+    *((message(how, 1), how != "") for how in ("", "block", "device")),
+    *((lock(how), how == "device") for how in ("", "block", "device")),
+    (lock("device", counted=True), True),
+    (lane_by_lane, True),
     *((message(how, 64), how == "device") for how in ("", "block", "device")),
     (released, True),
     (plain_flag, False),
@@ -142,3 +175,14 @@ def test_what_others_may_see(case):
         return
     out = gpu.launch(kernel, 2, 64, "h100", *arrays).results["out"]
     assert 5 in out
+
+
+def test_lanes_that_wait_for_each_other_are_a_deadlock():
+    def kernel(t, flags):
+        me = t.lane % 2
+        while t.load_acquire(flags, me) == 0:
+            pass
+        t.store_release(flags, 1 - me, 1)
+
+    with pytest.raises(KernelError, match="deadlock"):
+        gpu.launch(kernel, 1, 32, "h100", np.zeros(2, np.int32))
