@@ -202,6 +202,8 @@ def _scaled(
             factors = inputs[0][1]
         elif WORDS.get(part.kind) in READ or any(read & {*f} for _, f in inputs):
             read.add(name)
+        if part.label and not read & {*factors} and not free(part):
+            share, factors = 1.0, {name: 1}  # a number that somebody named
         known[id(part)] = share, factors
         if read & {*factors} and share and not (_whole(share) or _whole(1 / share)):
             yield part, share

@@ -12,7 +12,13 @@ import record
 from _tools import processors
 
 FILES = sorted((record.HERE / "results").glob("*.json"))
-MISSED = {"avx2": set(), "avx512": {"B32 H12 S64 D64 causal, forward"}}
+FAR = {"B1 H8 S2048 D64, scores ten times as far apart", "B4 H8 S256 D64"}
+MISSED = {
+    "avx2": FAR,
+    "avx512": FAR
+    | {"B1 H8 S1024 D128 causal", "B1 H8 S2048 D64 causal", "B1 H8 S777 D64 causal"}
+    | {"B1 H8 S2048 D64, 2 KV heads"},
+}
 
 
 def with_levels(monkeypatch, *levels):

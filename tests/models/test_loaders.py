@@ -11,6 +11,7 @@ import pytest
 
 from stacklib import models
 from stacklib.models import from_gguf
+from stacklib.models.files.gguf_values import Listed
 from stacklib.models.rows import config_of
 
 from .test_files import closed, gguf
@@ -174,3 +175,9 @@ def test_a_hybrid_without_an_entry_a_layer_is_refused_by_key(tmp_path):
     path = closed(tmp_path / "it.gguf", writer, [("token_embd.weight", (32, 8), 0)])
     with pytest.raises(models.ConfigError, match=r"feed_forward_length = 8: an entry"):
         from_gguf(path)
+
+
+def test_a_list_of_a_file_equals_what_it_holds():
+    found = Listed(bytes([1, 2, 3]), "<", "Q", 0, 3, 0)
+    found.end = 3
+    assert found == [1, 2, 3] and found != [1, 2, 4] and found != [1, 2]

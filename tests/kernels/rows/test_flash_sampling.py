@@ -176,33 +176,16 @@ def test_published_times_on_ranks_are_head_by_ranks_and_a_constant():
 
 def test_sampling_is_a_fifth_to_two_fifths_of_a_step_only_on_ranks():
     # An 8-billion-parameter model in bf16, a chain of 150 us as published times have.
+    head = {"batch": 16, "hidden": 4096, "vocab": 151_936, "bandwidth": 6.8e12}
+    head |= {"launch_s": 5 * US, "link": 900e9}
+
     def share(ranks):
-        rest = 16e9 / ranks / 6.8e12
-        draw = model.plain_time(
-            batch=16,
-            hidden=4096,
-            vocab=151_936,
-            bandwidth=6.8e12,
-            launch_s=5 * US,
-            ranks=ranks,
-            link=900e9,
-            latency_s=40 * US,
-            chain_s=140 * US,
-        )
-        return model.step_share(draw, rest)
+        more = {"ranks": ranks, "latency_s": 40 * US, "chain_s": 140 * US}
+        return model.step_share(model.plain_time(**head, **more), 16e9 / ranks / 6.8e12)
 
     assert share(1) < 0.10
     assert 0.20 < share(4) < 0.38 and share(8) > 0.30
-    fused = model.flash_time(
-        batch=16,
-        hidden=4096,
-        vocab=151_936,
-        bandwidth=6.8e12,
-        launch_s=5 * US,
-        ranks=8,
-        link=900e9,
-        latency_s=20 * US,
-    )
+    fused = model.flash_time(**head, ranks=8, latency_s=20 * US)
     assert model.step_share(fused, 16e9 / 8 / 6.8e12) < 0.12
 
 

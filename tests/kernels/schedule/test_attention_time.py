@@ -9,6 +9,7 @@ from stacklib.kernels.schedule.attention_time import (
     Attention,
     _tiles,
     attention_time,
+    cell,
     plan,
 )
 from stacklib.roofline.work.fit import Infeasible
@@ -44,6 +45,12 @@ def test_bounds_are_named():
     few = PROMPT | {"batch": 1, "heads": 2, "kv_heads": 2, "queries": 512, "keys": 512}
     assert attention_time("h100", **few).bound in ("waves", "launch")
     assert attention_time("h100", **PROMPT | {"software": "naive"}).bound == "memory"
+
+
+def test_the_width_of_keys_and_values_names_a_band():
+    for dtype, width in (("bf16", "16 bit"), ("fp8", "8 bit")):
+        work = Attention(1, 8, 8, 1, 512, 128, dtype)
+        assert cell(work, hardware.get("h100-sxm"))[2] == width
 
 
 def test_tuned_is_faster_than_library_and_library_than_naive():

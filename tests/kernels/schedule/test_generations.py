@@ -31,12 +31,8 @@ def test_each_generation_is_within_fifteen_per_cent_of_its_published_share(name)
 @pytest.mark.parametrize(
     ("name", "head_dim", "published"),
     [
-        ("fa3", 64, 497),
-        ("fa3", 128, 648),
-        ("fa3", 256, 756),
-        ("fa2-h100", 64, 324),
-        ("fa2-h100", 128, 370),
-        ("fa2-h100", 256, 326),
+        *(("fa3", 64, 497), ("fa3", 128, 648), ("fa3", 256, 756)),
+        *(("fa2-h100", 64, 324), ("fa2-h100", 128, 370), ("fa2-h100", 256, 326)),
     ],
 )
 def test_a_head_of_another_size_is_what_the_papers_figures_have(

@@ -36,6 +36,7 @@ def seconds(found):
 def test_its_lines_are_those_of_the_account(pair, mode):
     model, on, dtype, tp, ep = pair
     step = step_of((*keys_of(model, on, dtype, None), tp, ep), "engine", mode)
+    assert step.frame.shape.prompt(1, 0)[1] == 0
     for batch, context in CASES:
         asked = {"ep": ep, "mode": mode}
         due = seconds(account(model, on, dtype, tp, batch, context, **asked))

@@ -46,16 +46,16 @@ def explore(*, device: str, dtype: str, chips: int, batch: int, context: int) ->
     about["dtype"] = choices.rated(dtype, chip)
     try:
         mine = roofline.decode_step(MODEL, batch=batch, context=context, **asked)
+        steps = {
+            at: roofline.decode_step(
+                MODEL, batch=float(at), context=float(context), **asked
+            )
+            for at in BATCHES
+        }
+        curves = _curves(steps, about)
     except hardware.UnknownSpec as missing:
         title = f"{chip.short} has no rate for weights in {dtype}."
         return chart(title, x=X, y=Y, marks=[], message=str(missing))
-    steps = {
-        at: roofline.decode_step(
-            MODEL, batch=float(at), context=float(context), **asked
-        )
-        for at in BATCHES
-    }
-    curves = _curves(steps, about)
     if not mine.fit.fits:
         return _unfit(mine, curves, about)
     return _fit(mine, batch, curves, about)
