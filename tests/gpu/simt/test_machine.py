@@ -117,7 +117,7 @@ def either(t, src, out):
     out[i, 0] = y or 5
     out[i, 1] = min(y and 3, 2) + (0 or y)
     out[i, 2] = [y or 0 or i, y > 2 and i][0]
-    out[i, 3] = y and fetched(src, i) or 7
+    out[i, 3] = (y and fetched(src, i)) or 7
     out[i, 4] = 2 * i if y > 2 or i > 3 else (i > 3 and y > 2)
     out[i, 5] = 1 if y or fetched(src, i) else not (y and i)
     while i and y < 6:
