@@ -178,6 +178,19 @@ def test_a_narrow_link_costs_tensors_and_not_layers():
     assert speed("layers", "4x16+4x4") > 0.99 * speed("layers", "4x16+4x16")
 
 
+def test_a_long_prompt_is_read_in_pieces_whose_scores_fit():
+    """Of the whole prompt they are several times a card's memory."""
+
+    def read(tokens, subject="Qwen3 14B Q4_K_M"):
+        told = {"subject": subject, "metric": "prefill_speed"}
+        made = rig(config=f"batch=1;test=pp{tokens};ngpus=2", **told)
+        return predictor("J")(made)().value
+
+    fits, twice, long = read(16384), read(32768), read(65536)
+    assert fits > twice > long
+    assert 1.2 < fits / twice < twice / long < 2  # attention goes with the square
+
+
 def test_a_limit_of_power_is_paid():
     full = predictor("J")(rig())().value
     less = predictor("J")(rig(config="batch=1;test=tg128;ngpus=2;power_limit_W=200"))

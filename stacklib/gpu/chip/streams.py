@@ -159,6 +159,9 @@ def fed_in_turn(
     ``turns``: seconds of a piece on each device; ``ahead``: pieces whose kernels each
     device's queue holds; ``copies``: pieces on their way at most.
     """
+    whole(pieces=pieces, copies=copies)
+    for seconds, room in zip(turns, ahead, strict=True):
+        above_zero(seconds=seconds, room=room)
     begun: list[list[float]] = [[] for _ in turns]  # of each piece, by device
     host = end = 0.0
     for piece in range(pieces):

@@ -133,9 +133,6 @@ def order_interval(
     return first, None
 
 
-# -- in closed form --------------------------------------------------------------------
-
-
 def exponential_tail(hops: Sequence[Hop], q: float = P99) -> Tail:
     """Quantiles of exponential hops that know nothing of one another, and of the chain.
 
@@ -200,9 +197,6 @@ def _later(alive: Sequence[float], ticks: float) -> float:
     )
 
 
-# -- by drawing ------------------------------------------------------------------------
-
-
 LAWS: dict[str, Callable[[random.Random, float], float]] = {
     "exponential": lambda draw, mean: draw.expovariate(1 / mean),
     "lognormal": lambda draw, mean: mean * draw.lognormvariate(-(SIGMA**2) / 2, SIGMA),
@@ -234,9 +228,6 @@ def drawn(
             row.append(max(one(own, hop.mean) for _ in range(hop.calls)))
         found.append(row)
     return found
-
-
-# -- by an engine ----------------------------------------------------------------------
 
 
 def replayed(

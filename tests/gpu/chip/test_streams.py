@@ -155,3 +155,18 @@ def test_queues_decide_how_many_devices_work():
     assert fed_in_turn([2.0] * 4, 8, [9.0] * 4, 8) == (8 + 4 - 1) * 2
     assert fed_in_turn([2.0] * 4, 8, [9.0] * 4, 1) == 8 * 4 * 2
     assert fed_in_turn([2.0] * 4, 8, [1e-9] * 4, 8) == pytest.approx(8 * 4 * 2)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ([1.0], 0, [1.0], 4),
+        ([1.0], 2, [1.0], 0),
+        ([1.0], 2, [-1.0], 4),
+        ([float("nan")], 2, [1.0], 4),
+        ([1.0, 1.0], 2, [1.0], 4),
+    ],
+)
+def test_no_time_of_no_pieces_or_queues(asked):
+    with pytest.raises(ValueError):
+        fed_in_turn(*asked)

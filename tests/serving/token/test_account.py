@@ -70,9 +70,6 @@ def big(model: str) -> dict[str, Any]:
     return {"on": "b300_sxm", "tp": next(sizes)}
 
 
-# -- covers ----------------------------------------------------------------------------
-
-
 @pytest.mark.rows("model", MODELS)
 @pytest.mark.parametrize("prompt", [None, 100])
 def test_nothing_is_missing_and_lines_hold_what_they_cover(model, prompt):
@@ -111,9 +108,6 @@ def test_a_fault_in_a_cover_is_seen():
     }
     with pytest.raises(UnknownName, match="output matrix"):
         found.with_(Line("output", ""))
-
-
-# -- sums ------------------------------------------------------------------------------
 
 
 # of the last the layers differ in how often a head is kept
@@ -168,9 +162,6 @@ def test_what_does_not_fit_has_no_time():
     assert np.isnan(swept.total()).tolist() == [False, True]
 
 
-# -- each line against the room that owns it -------------------------------------------
-
-
 def test_launches_are_a_graph_replayed():
     model = models.get("llama-3-70b")
     count = kernels(model, 8)
@@ -209,9 +200,6 @@ def test_experts_are_read_as_tokens_touch_them_and_shared_out():
         model = "llama-3-8b" if "no" in wrong[:2] else "deepseek-v3"
         with pytest.raises(ValueError, match=wrong):
             account(model, "h200_sxm", "fp8", ep=ep)
-
-
-# -- what an account is for ------------------------------------------------------------
 
 
 def test_the_difference_is_line_by_line():
