@@ -97,7 +97,7 @@ def test_quantities_floats_and_operations_add_up_to_the_same(
     [
         ("a100", "int4", "int4"),
         ("h100", "int4", "bf16"),
-        ("h100", "fp8", "fp8"),
+        ("h100", "e4m3fn", "e4m3fn"),
         ("a100", "fp8", "bf16"),
         ("b200", "fp4", "fp4"),
         ("m4-max", "fp32", "fp32"),
