@@ -185,15 +185,9 @@ def _row(name: str, shown: Shown, device: str | None) -> dict[str, Any]:
     cell = guard.cell(shown.quantity, role=role)
     values = {shown.quantity.label: cell}
     run = [shown.quantity.label] if ran(shown.quantity) else []
-    return guard.row(
-        name,
-        values,
-        device=device,
-        level=shown.level,
-        chips=shown.chips,
-        of=guard.records(shown.quantity),
-        run=run,
-    )
+    of, about = guard.records(shown.quantity), {"device": device, "level": shown.level}
+    guard.refuse_other(f"drawing, {name!r}", device, of)
+    return guard.row(name, values, chips=shown.chips, of=of, run=run, **about)
 
 
 def _sentence(label: str) -> str:
