@@ -248,8 +248,9 @@ def rule(
     """
     if (x is None) == (y is None) or (to is not None and x is None):
         raise SpecError(f"rule {name!r}: x={x}, y={y}, to={to}; x, x and to, or y")
-    if x is None:
+    if y is not None:
         return _mark("hline", name, evidence, at, about, series=series, y=_listed(y))
+    assert x is not None  # one of them is given
     up = None if to is None else [to]
     return _mark("vline", name, evidence, at, about, series=series, x=_listed(x), y=up)
 

@@ -185,9 +185,11 @@ def _row(name: str, shown: Shown, device: str | None) -> dict[str, Any]:
     cell = guard.cell(shown.quantity, role=role)
     values = {shown.quantity.label: cell}
     run = [shown.quantity.label] if ran(shown.quantity) else []
-    of, about = guard.records(shown.quantity), {"device": device, "level": shown.level}
+    of, level, chips = guard.records(shown.quantity), shown.level, shown.chips
     guard.refuse_other(f"drawing, {name!r}", device, of)
-    return guard.row(name, values, chips=shown.chips, of=of, run=run, **about)
+    return guard.row(
+        name, values, device=device, level=level, chips=chips, of=of, run=run
+    )
 
 
 def _sentence(label: str) -> str:
