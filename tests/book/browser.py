@@ -58,11 +58,13 @@ def serve(folder: Path, handler=Quiet) -> Iterator[str]:
 
 
 def launch(playwright: Playwright, path: str) -> Browser:
-    """Chromium that resolves no name: what is not on loopback cannot answer."""
+    """Chromium that resolves no name: what is not on loopback cannot answer.
+
+    Python in a page is compiled once: to compile it better takes longer than it runs.
+    """
     rules = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-    return playwright.chromium.launch(
-        executable_path=path, args=["--no-sandbox", rules]
-    )
+    options = ["--no-sandbox", rules, "--js-flags=--liftoff-only"]
+    return playwright.chromium.launch(executable_path=path, args=options)
 
 
 def context(

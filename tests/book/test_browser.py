@@ -35,7 +35,7 @@ def sparse(few: int):
 
 
 SHARES = [
-    *(pytest.param(look, 16, id=f"{look}-some") for look in FAST),
+    *(pytest.param(look, 10, id=f"{look}-some") for look in FAST),
     *(pytest.param(look, None, id=look, marks=pytest.mark.slow) for look in b.LOOKS),
 ]
 
@@ -85,7 +85,7 @@ def test_live_figures_say_what_python_says_and_blocks_run(served, fresh):
     page, faults = fresh(served)
     paths = having(LIVE, "st-pyrun")
     assert paths, "no page holds a live figure and a runnable block"
-    for path in b.some(paths, 4, "live"):
+    for path in b.some(paths, 3, "live"):
         page.goto(served + path)
         faults += b.live_faults(page, 3) + b.pyrun_faults(page)
         faults += b.contrast_faults(page) + b.overflow_faults(page)

@@ -20,7 +20,7 @@ from stacklib.interconnect.schedules.compose import (
     turned,
 )
 
-Parents = dict[int, int]  # of each rank but the root
+Parents = dict[int, int]  # of each rank but the root, from the top down
 
 
 def heap(ranks: int, pieces: int = 1) -> Rows:
@@ -113,24 +113,13 @@ def _down(trees: tuple[Parents, Parents], pieces: int) -> Rows:
     for tree, parents in enumerate(trees):
         roots = set(parents.values()) - set(parents)
         at = dict.fromkeys(roots, -1)
-        for child in parents:
-            for edge in _unreached(child, parents, at):
-                before = at[parents[edge]]
-                at[edge] = before + 1 + ((before + 1) % 2 != colour[tree, edge])
-        for child, parent in parents.items():
+        for child, parent in parents.items():  # from the root down
+            after = at[parent] + 1
+            at[child] = after + (after % 2 != colour[tree, child])
             for turn, piece in enumerate(range(tree, pieces, 2)):
                 rows.append((at[child] + 2 * turn, parent, child, piece, False))
     used = {step: i for i, step in enumerate(sorted({row[0] for row in rows}))}
     return sorted((used[row[0]], *row[1:]) for row in rows)  # no step is idle
-
-
-def _unreached(child: int, parents: Parents, at: dict[int, int]) -> list[int]:
-    """Ranks on the way from the root to a child that have no time yet, top first."""
-    way = []
-    while child not in at:
-        way.append(child)
-        child = parents[child]
-    return way[::-1]
 
 
 def two_tree_all_reduce(ask: Ask) -> Built:

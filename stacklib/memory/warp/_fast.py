@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -61,6 +62,9 @@ def once(loop: Callable[..., Any], **options: Any) -> Any:
                 cached._impl.locator.ensure_cache_path()
                 place = f"{cached._cache_file._index_path}.lock"
                 fcntl.flock(turn.enter_context(open(place, "w")), fcntl.LOCK_EX)
+            if gc.isenabled():  # all that is made is kept: to look at it takes a sixth
+                gc.disable()
+                turn.callback(gc.enable)
             return compile(signature)
 
     made.compile = alone

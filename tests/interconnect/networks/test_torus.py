@@ -122,6 +122,7 @@ def test_a_twist_widens_the_middle_and_what_is_not_proved_is_not_called_exact():
     found = twisted.bisection()
     assert (found.bandwidth, found.exact) == (64, False)
     assert 55 < found.floor < 56
+    assert not Topology.torus((5, 5), link=1.0).bisection().exact  # it has no middle
 
 
 def test_the_bisection_of_9216_chips_a_chip():

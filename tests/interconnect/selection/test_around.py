@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stacklib import hardware
 from stacklib.interconnect.selection import constants as c
 from stacklib.interconnect.selection.between import NETWORKS
-from stacklib.interconnect.selection.machine import fabric
+from stacklib.interconnect.selection.machine import fabric, sold_with
 from stacklib.interconnect.selection.select import select
 from stacklib.interconnect.selection.timed import collective_time
 from stacklib.quantity import UnknownName
@@ -49,6 +50,11 @@ def test_links_and_ports_that_keep_lines_do_and_others_do_not():
     ):
         on = fabric(device, ranks, network=network)
         assert on.ll128 is keeps and on.select()["ll128"] is keeps
+
+
+def test_a_chip_has_the_ports_of_machines_like_it():
+    ports = {"t4": "volta", "mi210": "ampere", "m4": "hopper", "tpu_v4": "hopper"}
+    assert {one: sold_with(hardware.get(one)) for one in ports} == ports
 
 
 BY_RANKS = {2: 367.5, 3: 367.5, 4: 367.5, 5: 420, 6: 440, 7: 460, 8: 480}

@@ -58,6 +58,11 @@ def test_xqa_shares_out_as_its_code_does():
     assert rooted(1024, 64, 132) == 8 and rooted(1024, 400, 132) == 2
 
 
+def test_sglang_shares_out_as_its_code_does():
+    # so many keys for as many blocks as units: one share, and one more a doubling of 64
+    assert [doubled(8)(keys, 132, 132) for keys in (8, 100, 256, 1024)] == [1, 1, 2, 4]
+
+
 def test_each_part_of_a_cut_costs_what_it_says():
     base = time()
     assert time(rows=128).tensor > 3 * base.tensor

@@ -155,6 +155,7 @@ def test_the_loop_asks_for_what_the_closed_form_says():
         asked = cubins.kv_bytes(case, queries=1024, keys=1024)
         assert asked == 1024 // tile_q * 2 * 1024 * dim * 2
         assert asked == told.kv
+        assert cubins.kv_bytes(case, queries=1024, keys=1024, heads=2) == 2 * told.kv
 
 
 def test_masked_loops_and_ragged_sizes_are_refused():

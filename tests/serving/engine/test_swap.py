@@ -57,8 +57,12 @@ def test_preempted_by_swap(small, tmp_path, kind):
         assert found.tier_tokens == 4 * found.blocks_swapped_in
         swaps = sum(engine.explain(one).parts["swap"] for one in engine.requests)
         assert swaps > 0
-        came = [e.detail["tier"] for e in engine.log if e.what == "swapped_in"]
-        assert set(came) == ({"host", "file"} if kind == "both" else {kind})
+        came = [e.detail for e in engine.log if e.what == "swapped_in"]
+        assert {e["tier"] for e in came} == (
+            {"host", "file"} if kind == "both" else {kind}
+        )
+        went = {e.detail["key"] for e in engine.log if e.what == "swapped_out"}
+        assert {e["key"] for e in came} <= went
 
 
 def test_a_block_changed_in_the_tier_is_seen(small):

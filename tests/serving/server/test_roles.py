@@ -132,6 +132,7 @@ def test_a_connection_that_breaks_is_named(silent, raw, says):
         Peer("127.0.0.1", port, HEAD).blocks("tiny", PROMPTS[0])
     assert why.value.status == 503 and f"127.0.0.1:{port}" in str(why.value)
     assert "not begun" in str(why.value)
+    assert why.value.headers == {"Retry-After": "1"}
 
 
 @pytest.mark.parametrize(
