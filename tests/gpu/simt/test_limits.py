@@ -108,6 +108,14 @@ def strides(t, x, out, n):
         i = i + t.block_dim.x * t.grid_dim.x
 
 
+def picks(t, x, out, n):
+    i = t.block.x * t.block_dim.x + t.thread.x
+    while i < n:
+        if x[i] > 0.0:
+            out[i] = x[i]
+        i = i + t.block_dim.x * t.grid_dim.x
+
+
 def walks(t, x, out, n):
     """What it reads behind the loop depends on how far that went."""
     at = t.thread.x
@@ -129,7 +137,8 @@ def upwards(t, x, out, n):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "rounds"), [(strides, [500]), (walks, []), (leaves, []), (upwards, [])]
+    ("kernel", "rounds"),
+    [(strides, [500]), (picks, [500]), (walks, []), (leaves, []), (upwards, [])],
 )
 def test_only_loops_whose_rounds_are_known_are_cut(kernel, rounds):
     n = 64 * 500
