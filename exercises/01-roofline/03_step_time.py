@@ -69,7 +69,7 @@ def bound_by(model, device, dtype, chips, batch, context):
 
 MODEL = models.get("llama-3-70b")
 DEVICES = ("h100-sxm", "h200-sxm", "b200-sxm", "rtx-4090", "tpu-v5p", "mi300x")
-FORMATS = ("fp32", "bf16", "fp8")
+FORMATS = ("fp32", "bf16", "int8")
 SHAPES = [(1, 2, 4096), (16, 8, 1024), (1500, 8, 16)]  # batch, chips, context
 
 

@@ -81,20 +81,10 @@ def as_table(args: argparse.Namespace) -> bool:
     return bool(args.csv or args.markdown)
 
 
-# ``fp8`` is what releases mean by it: tiles of 128 x 128, the head in 16 bits.
-RELEASED = {"fp8": "fp8_128x128"}
-
-
-def weights(text: str) -> str:
-    """How weights are kept, by the name that a release gives it."""
-    return RELEASED.get(text.lower(), text)
-
-
 def add_dtype(parser: argparse.ArgumentParser) -> None:
     """``--dtype``: how the weights are kept."""
     parser.add_argument(
         "--dtype",
-        type=weights,
         help="a format or a mixture of the weights: bf16, int4, q4_k_m, awq (as the "
         "model's file or release has them, or bf16)",
     )

@@ -142,7 +142,7 @@ def _facts(found: Estimate) -> dict[str, Any]:
         "next_bound": found.next_bound,
         "tpot_band_s": ends,
         "band": "" if band is None else band.cell,
-        "energy_J": None if energy is None else energy.si,
+        "energy_J": energy and [energy.low.si, energy.high.si],
         "parts": [
             {"line": line.name, "time_s": line.time.si, "section": line.section}
             for line in found.parts

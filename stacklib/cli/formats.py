@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from .arguments import RELEASED, add_formats, as_table, emit, show_table
+from .arguments import add_formats, as_table, emit, show_table
 
 
 def add_parser(subparsers: Any) -> None:
@@ -81,7 +81,7 @@ def stored_of(name: str) -> dict[str, Any] | None:
         found |= {"layout": SCHEMES[key].layout, "source": SCHEMES[key].source}
     if key in FAMILIES:
         found["one of"] = ", ".join(FAMILIES[key])
-    meant = way(RELEASED.get(key, key))
+    meant = way(key)
     if meant.name != key:
         found["in fit, roofline and models"] = meant.name
     return found | {"weights so called": meant.words, "cache beside": meant.cache}

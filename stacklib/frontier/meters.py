@@ -17,8 +17,8 @@ from pathlib import Path
 from stacklib.cost.spans import Span
 from stacklib.quantity import Quantity, chosen
 from stacklib.quantity.records import recorded
+from stacklib.serving.token.joules import STOOD
 
-from .joules import STOOD
 from .waterfall import Journey, journey
 
 FILE = "stacklib/frontier/data/joules.json"

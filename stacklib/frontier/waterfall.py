@@ -1,8 +1,8 @@
 """One token through all layers, in time, joules and dollars: the account, shown.
 
 Nothing is computed here a second time. The events are the lines of
-``serving.estimate``, a line's joules are its bytes, its products and its time by the
-figures of ``joules``, and its dollars its part of ``cost.token``'s bill.
+``serving.estimate`` with their joules, to which standing still is added by their time,
+and a line's dollars are its part of ``cost.token``'s bill.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates.estimate import Estimate, estimate
 from stacklib.serving.token import host
 from stacklib.serving.token.account import frame_of
+from stacklib.serving.token.joules import Rates, rates, stood
 from stacklib.serving.token.lines import Line
 
 from .dollars import bill_of, checked
-from .joules import Rates, of_line, rates
 
 SECOND = 1e9  # ns
 TIMED = "benchmarks/results/tiny_model.json"
@@ -277,16 +277,13 @@ def journey(
         raise Infeasible(found.why)
     device = device_of(on)
     here = device.key == THIS_MACHINE
-    architecture = host.named(model)
     per = Rates(None, None, None, None, device.fields["tdp"])
     if not here:
         frame = frame_of(*found.asked.keys, found.asked.software, True)
         per = rates(device, frame.runs_in)
     bill, unpriced = bill_of(device, tp, found.tokens_per_s, paid)
-    shared = architecture, per, tp, bill
-    step = _phase("a token", found.parts, batch, batch, *shared)
-    rows = found.asked.prompt
-    opened = _phase("the prompt", found.prompt_parts, 1, rows, *shared)
+    step = _phase("a token", found.parts, batch, per, tp, bill)
+    opened = _phase("the prompt", found.prompt_parts, 1, per, tp, bill)
     wait = None if traffic is None else _wait(model, on, dtype, tp, traffic)
     return Journey(found, step, opened, new, bill, unpriced, wait)
 
@@ -295,8 +292,6 @@ def _phase(
     name: str,
     lines: Iterable[Line],
     tokens: int,
-    rows: int,
-    model: LanguageModel,
     per: Rates,
     chips: int,
     bill: TokenBill | None,
@@ -306,7 +301,7 @@ def _phase(
     shared = chosen(tokens, label="sequences of the step")
     hour = None if bill is None else bill.hour
     for line in lines:
-        parts = of_line(line, per, chips, model, rows)
+        parts = (line.spent or {}) | stood(line, per, chips)
         each = {what: joules / shared for what, joules in parts.items()}
         dollars = None
         if bill and hour and line.time is not None and line.time.si > 0:

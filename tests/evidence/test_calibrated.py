@@ -201,7 +201,7 @@ def test_every_family_has_its_row_and_unseen_errors_only_where_there_are_tests()
     from stacklib.evidence.calibrate import tables
     from stacklib.evidence.validate import KEYS, PART_TITLES, validate
 
-    report = validate(measurements.fitted())
+    report = validate(measurements.fitted()[::5])  # tables of any rows
     rows = tables.families(report)
     parts = list(PART_TITLES.values())
     assert [row["family"] for row in rows[1:3]] == parts

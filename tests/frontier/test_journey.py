@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from stacklib import frontier, hardware, serving
 from stacklib.cost.spans import Span
-from stacklib.frontier.joules import sent_bits
 from stacklib.frontier.waterfall import Journey
 from stacklib.quantity import Quantity
 from stacklib.quantity.names import UnknownName
 from stacklib.roofline.work.fit import Infeasible
+from stacklib.serving.token.joules import sent_bits
 
 MODELS = (
     "llama-3-70b",

@@ -51,7 +51,7 @@ MACHINES = {
         Machine("MI300X", "mi300x", 8, "bf16", "a server of eight"),
         Machine("TPU v7", "tpu_v7", 8, "bf16", "a slice of 2 x 2 x 2"),
         Machine("Trainium2", "trainium2", 16, "bf16", "trn2.48xlarge"),
-        Machine("Groq 3 LPU", "groq3_lp30", 256, "fp8", "a rack"),
+        Machine("Groq 3 LPU", "groq3_lp30", 256, "e4m3fn", "a rack"),
         Machine("WSE-3", "wse3", 4, "fp16", "four CS-3"),
         Machine("M4 Max", "m4_max", 1, "int8", "a laptop"),
     )

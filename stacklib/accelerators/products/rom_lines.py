@@ -38,7 +38,7 @@ def wired(account: Account, seconds: Any) -> Account:
                 t_bytes=None,
                 t_arithmetic=share,
                 whole="",
-                joules=None,
+                spent=None,
                 family="",
                 note="weights are wires: nothing is read",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import add_json, columns, emit, weights, whole
+from ..arguments import add_json, columns, emit, whole
 from ..estimate import listed, share
 from ..models import find
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def formats(text: str) -> tuple[str, ...]:
     """Formats of weights, with commas between."""
-    return tuple(weights(word) for word in listed(text))
+    return tuple(listed(text))
 
 
 def add_parser(subparsers: Any) -> None:

@@ -282,6 +282,34 @@ class Builder:
             return number
         return self.op("CONVERT", form, number, imm=number.form.code, kind=kind)
 
+    def converted(self, form: Form, value: Any) -> Value:
+        """A number in a format that no longer bends."""
+        given = self.value(value)
+        if given.form == form:
+            return given
+        kind = "convert" if form.floating or given.form.floating else "int"
+        return self.op("CONVERT", form, given, imm=given.form.code, kind=kind)
+
+    def condition(self, value: Value) -> Value:
+        """Yes or no a lane."""
+        if value.form.code == BOOL:
+            return value
+        return self.op("TEST", value.form, value, result=FORMS[BOOL], kind="int")
+
+    def lesser(self, op: str, first: Any, other: Any) -> Any:
+        """``MIN`` or ``MAX`` of two."""
+        if not isinstance(first, Value) and not isinstance(other, Value):
+            return min(first, other) if op == "MIN" else max(first, other)
+        form, given = self.in_common(first, other)
+        return self.op("F" + op if form.floating else op, form, *given)
+
+    def chosen(self, test: Value, one: Any, other: Any, wanted: bool = True) -> Value:
+        """One where the test is as wanted, else the other: a select."""
+        form, (a, b) = self.in_common(one, other)
+        if not wanted:
+            a, b = b, a
+        return self.op("SELECT", form, test, a, b)
+
     def in_common_form(self, one: Any, other: Any) -> Form:
         """The format in which two meet."""
         return self._meet(self.form_of(one), self.form_of(other), one, other)

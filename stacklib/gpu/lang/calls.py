@@ -4,33 +4,52 @@ from __future__ import annotations
 
 import ast
 import inspect
+from dataclasses import dataclass
 from typing import Any
 
-from ..vm.formats import join
 from ..vm.program import Label
 from .builder import Home
-from .frames import Closure, Construct, Diverges, Frame, all_assigned, cells_of, of_form
-from .loops import Loops
+from .expressions import Expressions
+from .frames import (
+    Body,
+    Closure,
+    Construct,
+    Diverges,
+    Frame,
+    all_assigned,
+    cells_of,
+    of_form,
+)
+from .homes import Homes
 from .plain import Unset, source_of
+from .state import State
 
 MOST_DEPTH = 64  # of helper functions that call each other
 _SOURCES: dict[Any, tuple[ast.FunctionDef, str]] = {}
 
 
-class Calls(Loops):
+@dataclass(slots=True)
+class Calls:
     """Functions that a kernel calls."""
 
-    def _Return(self, node: ast.Return) -> str:
+    of: State
+    homes: Homes
+    expr: Expressions
+    body: Body
+
+    def returned(self, node: ast.Return) -> str:
         """The lanes that are here are finished with this function."""
-        frame = self.frame
-        if frame is self.frames[0]:
+        frame = self.of.frame
+        if frame is self.of.frames[0]:
             if node.value is not None and not (
                 isinstance(node.value, ast.Constant) and node.value.value is None
             ):
-                raise self.error("a kernel returns nothing; store the result")
-            if not self.constructs:
+                raise self.of.error("a kernel returns nothing; store the result")
+            if not self.of.constructs:
                 return "return"
-            self.build.emit("EXIT", imm=1, target=self.constructs[-1].here, kind="exit")
+            self.of.build.emit(
+                "EXIT", imm=1, target=self.of.constructs[-1].here, kind="exit"
+            )
             return "return"
         value = None if node.value is None else self.expr(node.value)
         return self._returned(frame, value)
@@ -38,14 +57,14 @@ class Calls(Loops):
     def _returned(self, frame: Frame, value: Any) -> str:
         construct = frame.construct
         if construct is None:
-            if len(self.constructs) > frame.depth:
+            if len(self.of.constructs) > frame.depth:
                 raise Diverges(frame)
-            frame.result = self.expr.own(value)
+            frame.result = self.of.own(value)
             return "return"
         self._result_home(frame, construct, value)
-        inner = len(self.constructs) - 1 - self.constructs.index(construct)
+        inner = len(self.of.constructs) - 1 - self.of.constructs.index(construct)
         if inner:
-            self.build.emit("BREAK", target=self.constructs[-1].here, imm=inner)
+            self.of.build.emit("BREAK", target=self.of.constructs[-1].here, imm=inner)
         return "return"
 
     def _result_home(self, frame: Frame, construct: Construct, value: Any) -> None:
@@ -55,25 +74,21 @@ class Calls(Loops):
             frame.result = [None] * len(parts), isinstance(value, tuple)
         homes, several = frame.result
         if several != isinstance(value, tuple) or len(homes) != len(parts):
-            raise self.error("a helper returns as many values on every path")
+            raise self.of.error("a helper returns as many values on every path")
         for at, part in enumerate(parts):
             if part is None:
                 continue
             form = of_form(part)
             if form is None:
-                raise self.error(
+                raise self.of.error(
                     f"{part!r} is returned on a path that not all lanes take"
                 )
             key = ("result", at)
             if homes[at] is None:
                 known = construct.forms.setdefault(key, form)
-                homes[at] = self.build.new(known)
+                homes[at] = self.of.build.new(known)
                 homes[at].home = Home(construct, key, False)
-            joined = join(homes[at].form, form)
-            if joined != homes[at].form:
-                construct.forms[key] = joined
-                construct.changed = True
-            self._into(homes[at], part)
+            self.homes.to_home(homes[at], part)
 
     def can_inline(self, function: Any, plain: bool) -> bool:
         """Whether a call is compiled in: a Python function that sees lanes."""
@@ -85,8 +100,8 @@ class Calls(Loops):
 
     def inlined(self, function: Any, args: list[Any], named: dict[str, Any]) -> Any:
         """Compile a helper function in the place of its call."""
-        if len(self.frames) > MOST_DEPTH:
-            raise self.error(
+        if len(self.of.frames) > MOST_DEPTH:
+            raise self.of.error(
                 f"helper functions call each other {MOST_DEPTH} deep; a kernel's may "
                 "not call themselves without end"
             )
@@ -102,7 +117,7 @@ class Calls(Loops):
             frame = Frame({}, outer, outer.globals, outer.cells, function.node)
             return function.node, frame, function.file
         if hasattr(function, "__wrapped__"):
-            raise self.error(f"{function.__name__} is behind a decorator")
+            raise self.of.error(f"{function.__name__} is behind a decorator")
         node, file = self._parsed(function)
         cells = cells_of(function)
         return node, Frame({}, None, function.__globals__, cells, node), file
@@ -123,7 +138,7 @@ class Calls(Loops):
     ) -> None:
         names = [a.arg for a in node.args.posonlyargs + node.args.args]
         if node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
-            raise self.error(f"{node.name}: write its parameters without * and **")
+            raise self.of.error(f"{node.name}: write its parameters without * and **")
         defaults = dict(
             zip(
                 names[::-1],
@@ -137,30 +152,29 @@ class Calls(Loops):
         wrong = [n for n in named if n not in names]
         missing = [n for n in names if n not in given and n not in defaults]
         if len(args) > len(names) or wrong or missing:
-            raise self.error(
+            raise self.of.error(
                 f"TypeError: {node.name}() takes {', '.join(names) or 'nothing'}; "
                 f"{len(args) + len(named)} given"
             )
-        values = {n: self.expr.own(given.get(n, defaults.get(n))) for n in names}
+        values = {n: self.of.own(given.get(n, defaults.get(n))) for n in names}
         local = all_assigned(node) - set(names)
         frame.names.update({n: Unset(n) for n in sorted(local)})
         frame.names.update(values)
 
     def _ran(self, node: ast.FunctionDef, frame: Frame, file: str) -> Any:
-        build = self.build
+        build = self.of.build
         line, before = build.line, build.file
         build.file = file
-        parameters, saved = dict(frame.names), self.save()
-        depth = len(self.constructs), len(self.frames), len(self.regions)
-        frame.depth = depth[0]
+        parameters, saved = dict(frame.names), self.of.save()
+        frame.depth = len(self.of.constructs)
         try:
             self._call_plain(node, frame)
         except Diverges as where:
             if where.frame is not frame:
                 raise
-            self._back_to(saved, depth)
+            self.of.restore(saved)
             construct = frame.construct = Construct("call", Label(), {}, {})
-            self.settled(
+            self.of.settled(
                 construct, lambda: self._call_masked(node, frame, construct, parameters)
             )
         build.line, build.file = line, before
@@ -170,11 +184,9 @@ class Calls(Loops):
         return tuple(homes) if several else homes[0]
 
     def _call_plain(self, node: ast.FunctionDef, frame: Frame) -> None:
-        self.frames.append(frame)
-        self.frame = frame
+        self.of.enter(frame)
         self.body(node.body)
-        self.frames.pop()
-        self.frame = self.frames[-1]
+        self.of.leave()
 
     def _call_masked(
         self,
@@ -186,14 +198,11 @@ class Calls(Loops):
         frame.result = None
         frame.names.clear()
         frame.names.update(parameters)
-        self.frames.append(frame)
-        self.frame = frame
+        self.of.enter(frame)
         construct.here = construct.end
-        self.build.emit("LOOP", target=construct.end)
-        with self.region():
+        self.of.build.emit("LOOP", target=construct.end)
+        with self.of.region():
             self.body(node.body)
-        self.build.place(construct.end)
-        self.build.emit("ENDLOOP", target=self.way_out())
-        self.frames.pop()
-        self.frame = self.frames[-1]
+        self.of.end(construct, "ENDLOOP")
+        self.of.leave()
         return ""

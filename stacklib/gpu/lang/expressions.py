@@ -5,23 +5,44 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..vm.formats import BOOL, FORMS
 from .builder import Home, KernelError, Value, of_home
+from .frames import Frame
+from .homes import Homes
 from .lane_arrays import LaneArray
 from .mbarriers import chosen
 from .operators import Operators
-from .plain import Torn, Unset, is_plain
+from .plain import Torn, Unset, is_harmless, is_plain
+from .state import State
+
+if TYPE_CHECKING:
+    from .calls import Calls
 
 # What a list, a dict or a set is asked without being changed.
 LOOKS = ("copy", "index", "count", "get", "items", "keys", "values")
 
 
-class Expressions(Operators):
+class Expressions:
     """Computes the expressions of one frame after the other."""
+
+    calls: Calls  # what calls mean: the compiler tells
+
+    def __init__(self, of: State, homes: Homes) -> None:
+        self.of, self.homes, self.operators = of, homes, Operators(of)
+        self.intrinsics: dict[Any, Callable[..., Any]] = {}
+        self.tests: set[ast.expr] = set()  # those of which the truth alone is asked
+
+    def __call__(self, node: ast.expr) -> Any:
+        """The value of an expression."""
+        method = getattr(self, f"_{type(node).__name__}", None)
+        if method is None:
+            raise self.of.error(f"{type(node).__name__} has no meaning in a kernel")
+        return method(node)
 
     # -- names and constants -------------------------------------------------
 
@@ -34,7 +55,7 @@ class Expressions(Operators):
     def read(self, name: str) -> Any:
         """What a name holds; KernelError where it holds nothing yet."""
         try:
-            found = self.frame.find(name)
+            found = self.of.frame.find(name)
         except NameError:
             raise self.of.error(f"NameError: name {name!r} is not defined") from None
         if isinstance(found, Unset):
@@ -72,31 +93,21 @@ class Expressions(Operators):
             if isinstance(node, ast.Starred):
                 found += list(self(node.value))
             else:
-                found.append(self.own(self(node)))
+                found.append(self.of.own(self(node)))
         return found
-
-    def own(self, value: Any) -> Any:
-        """The value as it is now, whatever its name holds later."""
-        if isinstance(value, tuple):
-            return tuple(map(self.own, value))
-        if isinstance(value, Value):
-            if value.home is not None:
-                value = self.of.build.op("MOVE", value.form, value)
-            value.bound = True
-        return value
 
     def kept(self, value: Any, *later: ast.expr) -> Any:
         """A value as it is now, if what is computed later may set its home."""
         if not of_home(value):
             return value
         calls = any(isinstance(part, ast.Call) for e in later for part in ast.walk(e))
-        return self.own(value) if calls else value
+        return self.of.own(value) if calls else value
 
     def _Dict(self, node: ast.Dict) -> Any:
         if any(key is None for key in node.keys):
             raise self.of.error("** in a dict has no meaning in a kernel")
         keys = [self(key) for key in node.keys if key is not None]
-        values = [self.own(self(value)) for value in node.values]
+        values = [self.of.own(self(value)) for value in node.values]
         return self.of.made(dict(zip(keys, values, strict=True)))
 
     def _Slice(self, node: ast.Slice) -> Any:
@@ -127,26 +138,133 @@ class Expressions(Operators):
         self, loops: list[ast.comprehension], what: ast.expr
     ) -> list[Any]:
         found: list[Any] = []
-        with self.of.inner_scope():
-            self._turn(loops, what, found)
+        around = self.of.frame  # names of a comprehension are its own
+        self.of.enter(Frame({}, around, around.globals, around.cells))
+        self._turn(loops, what, found)
+        self.of.leave()
         return found
 
     def _turn(
         self, loops: list[ast.comprehension], what: ast.expr, found: list[Any]
     ) -> None:
         if not loops:
-            found.append(self.own(self(what)))
+            found.append(self.of.own(self(what)))
             return
         first, *rest = loops
         for at, item in enumerate(self.of.iterated(self(first.iter))):
             self.of.turns.append(at)
-            self.of.bind(first.target, item)
+            self.bind(first.target, item)
             tests = [self.test(test) for test in first.ifs]
             if any(isinstance(test, Value) for test in tests):
                 raise self.of.error("a list whose length differs by lane")
             if all(tests):
                 self._turn(rest, what, found)
             self.of.turns.pop()
+
+    # -- operators -------------------------------------------------------------
+
+    def _BinOp(self, node: ast.BinOp) -> Any:
+        product = self._product(node)
+        return self.operators.binary(type(node.op), *self._two(node), product)
+
+    def _two(self, node: ast.BinOp) -> tuple[Any, Any]:
+        left = self.kept(self(node.left), node.right)
+        return left, self(node.right)
+
+    @staticmethod
+    def _product(node: ast.BinOp) -> str:
+        """Which side is a product that nothing else uses: it joins the sum."""
+        if not isinstance(node.op, ast.Add | ast.Sub):
+            return ""
+        for side in ("left", "right"):
+            inner = getattr(node, side)
+            if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mult):
+                return side
+        return ""
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Not):
+            return self.operators.negated(self.test(node.operand))
+        return self.operators.unary(type(node.op), self(node.operand))
+
+    def _Compare(self, node: ast.Compare) -> Any:
+        left = self(node.left)
+        result: Any = None
+        for op, right_node in zip(node.ops, node.comparators, strict=True):
+            left = self.kept(left, right_node)
+            right = self(right_node)
+            one = self.operators.compared(type(op), left, right)
+            first = result is None
+            result = one if first else self.operators.both_hold(result, one)
+            left = right
+        return result
+
+    def test(self, node: ast.expr) -> Any:
+        """An expression of which nobody asks more than whether it holds."""
+        if isinstance(node, ast.BoolOp):
+            self.tests.add(node)
+        return self(node)
+
+    def _BoolOp(self, node: ast.BoolOp) -> Any:
+        """The second is asked only of the lanes the first leaves open."""
+        wanted, holds = isinstance(node.op, ast.And), node in self.tests
+        first, *rest = node.values
+        value = self.test(first) if holds else self(first)
+        after = rest[0] if not rest[1:] else ast.BoolOp(node.op, rest)
+        if holds and isinstance(after, ast.BoolOp):
+            self.tests.add(after)
+        if not isinstance(value, Value):
+            return self(after) if bool(value) is wanted else value
+        return self._asked(value, after, wanted, holds)
+
+    def _asked(self, first: Value, node: ast.expr, wanted: bool, holds: bool) -> Value:
+        """Which of two it is, or whether they hold where that says as much."""
+        build = self.of.build
+        test = build.condition(first)
+        if is_harmless(node):
+            other = self(node)
+            if not (holds or (_of_truth(first) and _of_truth(other))):
+                return build.chosen(test, first, other, not wanted)
+            if not isinstance(other, Value):
+                # ``or`` with what is true, ``and`` with what is not: no lane matters.
+                return test if bool(other) is wanted else build.constant(not wanted)
+            name = "AND" if wanted else "OR"
+            return build.op(name, FORMS[BOOL], test, build.condition(other), kind="")
+        if not (holds or (_of_truth(first) and _asks(node))):
+            first, test = self.of.own(first), self.of.own(test)
+            left = test if wanted else build.op("NOT", FORMS[BOOL], test, kind="")
+            with self.of.on_some_lanes(left):
+                other = self.of.own(self(node))
+            return build.chosen(test, first, other, not wanted)
+        result = build.new(FORMS[BOOL])
+        build.emit("MOVE", result.reg, test.reg, form=BOOL)
+        left = test if wanted else build.op("NOT", FORMS[BOOL], test, kind="")
+        with self.of.on_some_lanes(left):
+            other = self(node)
+            held = (
+                build.constant(bool(other))
+                if not isinstance(other, Value)
+                else build.condition(other)
+            )
+            build.emit("MOVE", result.reg, held.reg, form=BOOL)
+        return result
+
+    def _IfExp(self, node: ast.IfExp) -> Any:
+        test = self.test(node.test)
+        if not isinstance(test, Value):
+            return self(node.body if test else node.orelse)
+        build = self.of.build
+        test = build.condition(test)
+        if is_harmless(node.body) and is_harmless(node.orelse):
+            one, other = self(node.body), self(node.orelse)
+            return build.chosen(test, one, other)
+        test = self.of.own(test)
+        with self.of.on_some_lanes(test):
+            one = self.of.own(self(node.body))
+        opposite = build.op("NOT", FORMS[BOOL], test, kind="")
+        with self.of.on_some_lanes(opposite):
+            other = self.of.own(self(node.orelse))
+        return build.chosen(test, one, other)
 
     # -- elements ------------------------------------------------------------
 
@@ -164,8 +282,7 @@ class Expressions(Operators):
             bar = chosen(self.of, owner, index)
             if bar is not None:
                 return bar
-        if self.of.rolled_name(index):
-            raise self.of.needs_unrolling(index)
+        self.of.plain_index(index)
         try:
             found = owner[index]
         except KernelError:
@@ -174,6 +291,26 @@ class Expressions(Operators):
             raise self.of.error(f"{type(wrong).__name__}: {wrong}") from None
         copied = isinstance(index, slice) and isinstance(found, list)
         return self.of.made(found) if copied else found
+
+    def bind(self, target: ast.expr, value: Any) -> None:
+        """Give a value to a name, an element, or several to several."""
+        if isinstance(target, ast.Subscript):
+            value = self.kept(value, target)
+        elif isinstance(value, tuple) or of_home(value):
+            value = self.of.own(value)
+        if isinstance(target, ast.Name):
+            self.homes.assign(target.id, value)
+        elif isinstance(target, ast.Subscript):
+            owner, index = self(target.value), self(target.slice)
+            self.homes.set_element(owner, index, value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            parts = list(self.of.iterated(value))
+            if len(parts) != len(target.elts):
+                raise self.of.error(f"{len(parts)} values for {len(target.elts)} names")
+            for one, part in zip(target.elts, parts, strict=True):
+                self.bind(one, part)
+        else:
+            raise self.of.error("assign to a name or to an element of an array")
 
     # -- calls ---------------------------------------------------------------
 
@@ -199,12 +336,12 @@ class Expressions(Operators):
         if getattr(function, "of_kernel", False):
             self.of.site = node
             return function(*args, **named)
-        own = self.of.intrinsics.get(function) if _hashable(function) else None
+        own = self.intrinsics.get(function) if _hashable(function) else None
         plain = all(map(is_plain, [*args, *named.values()]))
         if own is not None and not plain:
             return own(*args, **named)
-        if self.of.can_inline(function, plain):
-            return self.of.inlined(function, args, named)
+        if self.calls.can_inline(function, plain):
+            return self.calls.inlined(function, args, named)
         if function is builtins.print:
             raise self.of.error("a kernel prints nothing; store the values")
         if not plain:
@@ -214,8 +351,8 @@ class Expressions(Operators):
     def _called_plainly(self, function: Any, args: list[Any], named: Any) -> Any:
         owner = getattr(function, "__self__", None)
         if isinstance(owner, list | dict | set) and function.__name__ not in LOOKS:
-            self.of.may_change(owner, f".{function.__name__}()")
-            args = [self.own(one) for one in args]
+            self.homes.may_change(owner, f".{function.__name__}()")
+            args = [self.of.own(one) for one in args]
         held = list(containers([*args, *named.values()]))
         before = [one.copy() for one in held]
         try:
@@ -228,7 +365,7 @@ class Expressions(Operators):
             for one, old in zip(held, before, strict=True):
                 one.clear()
                 one.extend(old) if isinstance(one, list) else one.update(old)
-            return self.of.inlined(function, args, named)
+            return self.calls.inlined(function, args, named)
         fresh = isinstance(found, list | dict) and id(found) not in self.of.depths
         return self.of.made(found) if fresh else found
 
@@ -268,3 +405,18 @@ def _hashable(function: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _of_truth(value: Any) -> bool:
+    """Whether it is a truth value."""
+    if isinstance(value, Value):
+        return value.form.code == BOOL
+    return isinstance(value, bool | np.bool_)
+
+
+def _asks(node: ast.expr) -> bool:
+    """Whether an expression gives a truth value whatever its parts are."""
+    if isinstance(node, ast.BoolOp):
+        return all(map(_asks, node.values))
+    negated = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    return negated or isinstance(node, ast.Compare)

@@ -1,4 +1,4 @@
-"""What a compiler of kernels knows at each place: functions, branches, loops, names."""
+"""Functions, branches and loops of a kernel, and what their text tells of names."""
 
 from __future__ import annotations
 
@@ -7,19 +7,15 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from ..vm.formats import of_constant
-from ..vm.program import Label, Place
-from .builder import Builder, KernelError, Value
-from .expressions import Expressions
-from .lane_arrays import LaneArray
-
-if TYPE_CHECKING:
-    from .compiler import Compiler
+from ..vm.program import Label
+from .builder import Value
 
 TOGETHER, SHORT = 4, 256  # rounds at once, of a body of at most so many rows
 MOST_ROWS = 400_000  # of a program
+Body = Callable[[list[ast.stmt]], str]  # compiles statements; says what ended them
 
 
 class NeedsUnrolling(Exception):
@@ -114,18 +110,6 @@ class Closure:
     frame: Frame
     file: str
     __name__: str = ""
-
-
-@dataclass(slots=True)
-class Saved:
-    """What compiling changes, to try again."""
-
-    rows: int
-    inserted: int
-    names: list[tuple[dict[str, Any], dict[str, Any]]]
-    lists: list[tuple[Any, Any]]
-    depths: dict[int, int]
-    plain: list[dict[Any, Any]]
 
 
 def of_form(value: Any) -> Any:
@@ -239,144 +223,3 @@ def told_by_launch(loop: ast.While, function: ast.FunctionDef | None) -> bool:
             if isinstance(part, ast.Assign) and told(part.value):
                 names |= {x.id for x in part.targets if isinstance(x, ast.Name)}
     return told(loop.test)
-
-
-@dataclass
-class Base:
-    """What every part of the compiler shares."""
-
-    build: Builder
-    frame: Frame
-    intrinsics: dict[Any, Callable[..., Any]] = field(default_factory=dict)
-    members: frozenset[str] = frozenset()
-    constructs: list[Construct] = field(default_factory=list)
-    regions: list[int] = field(default_factory=lambda: [0])
-    turns: list[int] = field(default_factory=list)
-    calls: list[Any] = field(default_factory=list)
-    depths: dict[int, int] = field(default_factory=dict)  # of lists, where made
-    kept: list[Any] = field(default_factory=list)  # lists, so that ids stay theirs
-    names: list[str] = field(default_factory=list)
-    spilled: set[Any] = field(default_factory=set)  # own arrays that are in memory
-    place: Place = field(default_factory=lambda: Place(1 << 20))
-    site: Any = None
-    frames: list[Frame] = field(default_factory=list)
-    count: int = 0
-    under_way: list[Any] = field(default_factory=list)  # what loops go through
-    # Names that hold a Python object on some lanes, by construct: where, what to say.
-    torn: list[dict[Any, Any]] = field(default_factory=list)
-    # Names that hold a plain number for now, by region, and the home it stands in too.
-    plain: list[dict[Any, Any]] = field(default_factory=lambda: [{}])
-
-    def __post_init__(self) -> None:
-        self.expr = Expressions(cast("Compiler", self))
-        self.build.constructs = self.constructs
-        self.frames.append(self.frame)
-
-    def body(self, statements: list[ast.stmt]) -> str:
-        """Compile statements; the compiler does."""
-        raise NotImplementedError
-
-    def error(self, what: str) -> KernelError:
-        """An error that names the line."""
-        return self.build.error(what)
-
-    def needs(self, capability: str, what: str) -> None:
-        """Refuse what the device is too old for."""
-        if self.place.older_than(capability):
-            raise self.error(
-                f"{what} needs compute capability {capability}; {self.place.device} "
-                f"has {self.place.capability}"
-            )
-
-    def array(self, use: Any) -> LaneArray:
-        """An array that the kernel may index."""
-        return LaneArray(cast("Compiler", self), self.numbered(use), use)
-
-    def numbered(self, use: Any) -> int:
-        """Number of an array of the program."""
-        self.build.arrays.append(use)
-        return len(self.build.arrays) - 1
-
-    def lesser(self, op: str, first: Any, other: Any) -> Any:
-        """``MIN`` or ``MAX`` of two."""
-        if not isinstance(first, Value) and not isinstance(other, Value):
-            return min(first, other) if op == "MIN" else max(first, other)
-        form, given = self.build.in_common(first, other)
-        return self.build.op("F" + op if form.floating else op, form, *given)
-
-    def converted(self, form: Any, value: Any) -> Value:
-        """A number in a format that no longer bends."""
-        build = self.build
-        given = build.value(value)
-        if given.form == form:
-            return given
-        kind = "convert" if form.floating or given.form.floating else "int"
-        return build.op("CONVERT", form, given, imm=given.form.code, kind=kind)
-
-    def name_number(self, name: str) -> int:
-        """Number of a name, for an instruction that may have to say it."""
-        if name not in self.names:
-            self.names.append(name)
-        return self.names.index(name)
-
-    def made(self, value: Any) -> Any:
-        """Note how deep in branches a list was made; setting elements asks.
-
-        It holds values as they are now, whatever names set later.
-        """
-        if isinstance(value, list):
-            value[:] = map(self.expr.own, value)
-        elif isinstance(value, dict):
-            value.update({key: self.expr.own(one) for key, one in value.items()})
-        self.depths[id(value)] = len(self.constructs)
-        self.kept.append(value)
-        return value
-
-    def rolled_name(self, index: Any) -> bool:
-        """Whether an index is, or holds, a value of each lane."""
-        parts = index if isinstance(index, tuple) else (index,)
-        return any(isinstance(part, Value) for part in parts)
-
-    def needs_unrolling(self, index: Any) -> Exception:
-        """A lane's value as the index of a list: only plain numbers are."""
-        if any(c.rolled for c in self.constructs):
-            return NeedsUnrolling()
-        try:
-            index.__index__()
-        except KernelError as wrong:
-            return wrong
-        return self.error("an index that differs by lane")
-
-    def iterated(self, value: Any) -> Iterator[Any]:
-        """Items of what Python can go through."""
-        if isinstance(value, Value):
-            raise self.error("a value that differs by lane cannot be gone through")
-        if isinstance(value, LaneArray):
-            raise self.error(f"TypeError: {value!r} is not iterable; index it")
-        try:
-            return iter(value)
-        except TypeError as wrong:
-            raise self.error(f"TypeError: {wrong}") from None
-
-    @contextmanager
-    def inner_scope(self) -> Iterator[None]:
-        """Names of a comprehension are its own."""
-        outer = self.frame
-        self.frame = Frame({}, outer, outer.globals, outer.cells)
-        self.frames.append(self.frame)
-        yield
-        self.frames.pop()
-        self.frame = outer
-
-    @contextmanager
-    def region(self) -> Iterator[int]:
-        """Statements that the same lanes reach one after the other."""
-        self.count += 1
-        self.regions.append(self.count)
-        self.plain.append({})
-        self.build.seen.append({})
-        yield self.count
-        self.build.seen.pop()
-        self.regions.pop()
-        for (_, name), (names, held) in self.plain.pop().items():
-            names[name] = held

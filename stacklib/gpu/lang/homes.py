@@ -8,25 +8,15 @@ nothing new turns up.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any
 
 from ..vm.formats import FORMS, join, of_constant
-from ..vm.program import Label
-from .builder import Home, Value, of_home
-from .frames import (
-    Base,
-    Construct,
-    Frame,
-    NeedsUnrolling,
-    Saved,
-    assigned,
-    of_form,
-    private,
-)
+from .builder import Home, Value
+from .frames import Construct, NeedsUnrolling, assigned, of_form, private
 from .holders import alike, holders, parts
 from .lane_arrays import LaneArray
 from .plain import Torn, Unset
+from .state import State
 
 
 def numbers(values: tuple[Any, ...]) -> bool:
@@ -37,48 +27,57 @@ def numbers(values: tuple[Any, ...]) -> bool:
     )
 
 
-class Homes(Base):
-    """Names, elements of lists, and trying again."""
+def put(torn: dict[Any, Any]) -> None:
+    """Leave marks where names lost their objects."""
+    for (_, name), (names, mark) in torn.items():
+        names[name] = mark
+
+
+class Homes:
+    """Names and elements of lists, as lanes set them."""
+
+    def __init__(self, of: State) -> None:
+        self.of, self.build = of, of.build
 
     def may_change(self, owner: Any, what: str) -> None:
         """Refuse to change a Python container where only some lanes are."""
-        depth = self.depths.get(id(owner), 0)
-        inside = self.constructs[depth:]
+        depth = self.of.depths.get(id(owner), 0)
+        inside = self.of.constructs[depth:]
         if any(c.rolled for c in inside):
             raise NeedsUnrolling
         if inside:
             kind = type(owner).__name__
-            raise self.error(
+            raise self.of.error(
                 f"{what} changes a Python {kind} where only some lanes are; assign to "
                 "its elements, or use t.local"
             )
 
     def tear(self, name: str) -> None:
         """Behind the branches and loops that are open, no lane has this object."""
-        names = self.frame.names
-        for torn in self.torn:
+        names = self.of.frame.names
+        for torn in self.of.torn:
             torn[id(names), name] = names, Torn(name, self.build.line)
 
     def assign(self, name: str, value: Any) -> None:
         """Only the lanes that are here get the new value."""
         if isinstance(value, Unset | Torn):
-            raise self.error(f"{name!r} is given nothing")
-        key = id(self.frame.names), name
-        if self._to_row(self.frame.names.get(name), value):
+            raise self.of.error(f"{name!r} is given nothing")
+        key = id(self.of.frame.names), name
+        if self._to_row(self.of.frame.names.get(name), value):
             return
-        around = [c for c in self.constructs if key in c.objects]
-        if around and self.took_on(self.frame.names.get(name), value):
+        around = [c for c in self.of.constructs if key in c.objects]
+        if around and self.took_on(self.of.frame.names.get(name), value):
             return
         if any(c.rolled for c in around):
             raise NeedsUnrolling
         if around:
             raise self._of_some(name)
-        value = self.expr.own(value) if isinstance(value, tuple) else value
-        held = self.home_of(self.frame.names, name)
+        value = self.of.own(value) if isinstance(value, tuple) else value
+        held = self.home_of(self.of.frame.names, name)
         if held is not None:
-            self._to_home(name, held, held.home, value)
+            self._name_to_home(name, held, held.home, value)
             return
-        self.frame.names[name] = value
+        self.of.frame.names[name] = value
         if isinstance(value, Value):
             value.bound = True
 
@@ -87,10 +86,12 @@ class Homes(Base):
         if not isinstance(held, list | dict) or not alike(held, value):
             return False
         before, after = parts(held), parts(value)
-        if any(one is other for one in before for other in [*after, *self.under_way]):
+        if any(
+            one is other for one in before for other in [*after, *self.of.under_way]
+        ):
             return False
-        made = all(id(one) in self.depths for one in before)
-        frames = self.frames
+        made = all(id(one) in self.of.depths for one in before)
+        frames = self.of.frames
         if not made or any(holders(frames, one) != 1 for one in before):
             return False
         outer = holders(frames, value)
@@ -113,9 +114,9 @@ class Homes(Base):
             return False
         if not isinstance(value, tuple) or not alike(held, value):
             return False
-        for place, one in zip(held, self.expr.own(value), strict=True):
+        for place, one in zip(held, self.of.own(value), strict=True):
             if not self._to_row(place, one):
-                self._to_home_of_list(place, place.home, one)
+                self.to_home(place, one)
         return True
 
     def in_row(self, held: Any) -> bool:
@@ -125,9 +126,9 @@ class Homes(Base):
         return self.has_home(held)
 
     def _of_some(self, name: str) -> Exception:
-        held = self.frame.names.get(name)
+        held = self.of.frame.names.get(name)
         kind = "function" if callable(held) else type(held).__name__
-        return self.error(
+        return self.of.error(
             f"{name!r} holds a Python {kind} and is given another value where only "
             "some lanes are; set its elements one by one, give it numbers, or use "
             "t.local"
@@ -138,7 +139,7 @@ class Homes(Base):
         held = names.get(name)
         if self.has_home(held):
             return held
-        for known in reversed(self.plain):
+        for known in reversed(self.of.plain):
             if (id(names), name) in known:
                 held = known[id(names), name][1]
                 return held if self.has_home(held) else None
@@ -147,30 +148,24 @@ class Homes(Base):
     def has_home(self, held: Any) -> bool:
         """Whether what a name holds is set by lanes on several paths now."""
         home = held.home if isinstance(held, Value) else None
-        return home is not None and home.owner in self.constructs
+        return home is not None and home.owner in self.of.constructs
 
-    def _to_home(self, name: str, held: Value, home: Home, value: Any) -> None:
+    def _name_to_home(self, name: str, held: Value, home: Home, value: Any) -> None:
         if not isinstance(value, Value) and of_constant(value) is None:
-            self.frame.names[name] = value
+            self.of.frame.names[name] = value
             self.tear(name)
             return
-        form = self.build.form_of(value)
-        owner: Construct = home.owner
-        if owner.forms.get(home.key) is None:
-            owner.forms[home.key] = held.form = form
-        joined = join(held.form, form)
-        if joined != held.form:
-            owner.forms[home.key] = joined
-            owner.changed = True
-        self._into(held, value)
-        home.sure.add(self.regions[-1])
-        names = self.frame.names
+        if home.owner.forms.get(home.key) is None:
+            home.owner.forms[home.key] = held.form = self.build.form_of(value)
+        self.to_home(held, value)
+        home.sure.add(self.of.regions[-1])
+        names = self.of.frame.names
         names[name] = held
-        for known in self.plain:
+        for known in self.of.plain:
             known.pop((id(names), name), None)
         if not isinstance(value, Value):
             names[name] = value
-            self.plain[-1][id(names), name] = names, held
+            self.of.plain[-1][id(names), name] = names, held
 
     def _into(self, held: Value, value: Any) -> None:
         """Write a value to a register that has a home."""
@@ -218,9 +213,8 @@ class Homes(Base):
             owner.store(index, value)
             return
         if isinstance(owner, Value):
-            raise self.error("a value of each lane has no elements")
-        if self.rolled_name(index):
-            raise self.needs_unrolling(index)
+            raise self.of.error("a value of each lane has no elements")
+        self.of.plain_index(index)
         if isinstance(owner, list) and isinstance(index, int) and index < 0:
             index += len(owner)
         if isinstance(owner, list) and isinstance(index, slice):
@@ -233,15 +227,15 @@ class Homes(Base):
                 held = None
                 self.may_change(owner, "a new key")
             else:
-                raise self.error(f"{type(wrong).__name__}: {wrong}") from None
+                raise self.of.error(f"{type(wrong).__name__}: {wrong}") from None
         if isinstance(owner, tuple):
-            raise self.error("a tuple is not changed; make a list of it")
+            raise self.of.error("a tuple is not changed; make a list of it")
         self._set_held(owner, index, held, value)
 
     def _set_slice(self, owner: list[Any], index: slice, value: Any) -> None:
         """As many elements as before are set one by one."""
         places = range(len(owner))[index]
-        values = [self.expr.own(one) for one in self.iterated(value)]
+        values = [self.of.own(one) for one in self.of.iterated(value)]
         if len(places) == len(values):
             for place, one in zip(places, values, strict=True):
                 self.set_element(owner, place, one)
@@ -250,33 +244,33 @@ class Homes(Base):
         try:
             owner[index] = values
         except ValueError as wrong:
-            raise self.error(f"ValueError: {wrong}") from None
+            raise self.of.error(f"ValueError: {wrong}") from None
 
     def _set_held(self, owner: Any, index: Any, held: Any, value: Any) -> None:
-        depth = self.depths.get(id(owner), 0)
+        depth = self.of.depths.get(id(owner), 0)
         if self._to_row(held, value):
             return
         if self.has_home(held):
-            self._to_home_of_list(held, held.home, value)
+            self.to_home(held, value)
             return
-        if depth < len(self.constructs):
+        if depth < len(self.of.constructs):
             if isinstance(value, tuple) and isinstance(held, tuple):
                 if numbers(held) and alike(held, value):
                     self._carried(owner, index, depth)
-                    owner[index] = self.expr.own(value)
+                    owner[index] = self.of.own(value)
                     return
             if self.took_on(held, value):
                 return
             if of_form(value) is None:
                 self.may_change(owner, "an assignment")
             self._carried(owner, index, depth)
-        owner[index] = self.expr.own(value)
+        owner[index] = self.of.own(value)
 
     def _carried(self, owner: Any, index: Any, depth: int) -> None:
         """An element needs a home from the outermost branch or loop on."""
-        outermost = self.constructs[depth]
-        if any(c.fixed for c in self.constructs[depth:]):
-            raise self.error(
+        outermost = self.of.constructs[depth]
+        if any(c.fixed for c in self.of.constructs[depth:]):
+            raise self.of.error(
                 "an element is set inside an expression that only some lanes "
                 "compute; call the function on its own line"
             )
@@ -284,123 +278,24 @@ class Homes(Base):
             outermost.carried[id(owner), index] = owner
             outermost.changed = True
 
-    def _to_home_of_list(self, held: Value, home: Home, value: Any) -> None:
+    def to_home(self, held: Value, value: Any) -> None:
+        """Write a number to a register that lanes set on several paths."""
         form = of_form(value)
         if form is None:
-            raise self.error(f"{value!r} is no number of a lane")
+            raise self.of.error(f"{value!r} is no number of a lane")
         joined = join(held.form, form)
-        owner: Construct = home.owner
         if joined != held.form:
-            owner.forms[home.key] = joined
-            owner.changed = True
+            home: Any = held.home
+            home.owner.forms[home.key], home.owner.changed = joined, True
         self._into(held, value)
-
-    def bind(self, target: ast.expr, value: Any) -> None:
-        """Give a value to a name, an element, or several to several."""
-        if isinstance(target, ast.Subscript):
-            value = self.expr.kept(value, target)
-        elif isinstance(value, tuple) or of_home(value):
-            value = self.expr.own(value)
-        if isinstance(target, ast.Name):
-            self.assign(target.id, value)
-        elif isinstance(target, ast.Subscript):
-            owner, index = self.expr(target.value), self.expr(target.slice)
-            self.set_element(owner, index, value)
-        elif isinstance(target, ast.Tuple | ast.List):
-            parts = list(self.iterated(value))
-            if len(parts) != len(target.elts):
-                raise self.error(f"{len(parts)} values for {len(target.elts)} names")
-            for one, part in zip(target.elts, parts, strict=True):
-                self.bind(one, part)
-        else:
-            raise self.error("assign to a name or to an element of an array")
-
-    def save(self) -> Saved:
-        """What compiling from here on may change."""
-        names, seen = [], set()
-        for frame in self.frames:
-            inner: Frame | None = frame
-            while inner is not None and id(inner) not in seen:
-                seen.add(id(inner))
-                names.append((inner.names, dict(inner.names)))
-                inner = inner.outer
-        lists = [
-            (one, one.copy())
-            for one in self.kept
-            if isinstance(one, list | dict) and id(one) in self.depths
-        ]
-        return Saved(
-            len(self.build.rows),
-            len(self.build.inserted),
-            names,
-            lists,
-            dict(self.depths),
-            [dict(known) for known in self.plain],
-        )
-
-    def restore(self, saved: Saved) -> None:
-        """Back to what it was."""
-        rows, inserted = self.build.rows, self.build.inserted
-        for row in inserted[saved.inserted :]:
-            rows.remove(row)
-            row.dead = True
-        for row in rows[saved.rows :]:
-            row.dead = True
-        del inserted[saved.inserted :], rows[saved.rows :]
-        for cell in self.build.cells:
-            cell.sure.clear()
-        for names, before in saved.names:
-            names.clear()
-            names.update(before)
-        for one, before in saved.lists:
-            if isinstance(one, list):
-                one[:] = before
-            else:
-                one.clear()
-                one.update(before)
-        self.depths.clear()
-        self.depths.update(saved.depths)
-        for known, was in zip(self.plain, saved.plain, strict=True):
-            known.clear()
-            known.update(was)
-
-    def settled(self, construct: Construct, compile_it: Callable[[], str]) -> str:
-        """Compile a branch or a loop until its homes have their formats."""
-        for _ in range(40):
-            construct.changed = False
-            saved = self.save()
-            depth = len(self.constructs), len(self.frames), len(self.regions)
-            self.constructs.append(construct)
-            try:
-                said = compile_it()
-            finally:
-                del self.constructs[depth[0] :]
-                del self.frames[depth[1] :]
-                del self.regions[depth[2] :]
-                del self.plain[depth[2] :]
-                del self.build.seen[depth[2] :]
-                self.frame = self.frames[-1]
-            if not construct.changed:
-                return said
-            self.restore(saved)
-        raise self.error("the formats of this loop's names do not settle")
-
-    def _back_to(self, saved: Saved, depth: tuple[int, int, int]) -> None:
-        del self.constructs[depth[0] :]
-        del self.frames[depth[1] :]
-        del self.regions[depth[2] :]
-        del self.plain[depth[2] :]
-        del self.build.seen[depth[2] :]
-        self.frame = self.frames[-1]
-        self.restore(saved)
 
     def give_homes(self, construct: Construct, names: set[str]) -> None:
         """Registers for names that are set inside, and for elements of lists."""
-        for name in sorted(names):
-            held = self.home_of(self.frame.names, name)
+        for name in sorted(names & set(self.of.frame.names)):
+            held = self.home_of(self.of.frame.names, name)
             if held is not None:
-                self.frame.names[name] = held
-            self._give_home(construct, self.frame.names, name, ("name", name))
+                self.of.frame.names[name] = held
+            self._give_home(construct, self.of.frame.names, name, ("name", name))
         for (_, index), owner in list(construct.carried.items()):
             key = ("element", id(owner), index)
             self._give_home(construct, owner, index, key)
@@ -435,10 +330,6 @@ class Homes(Base):
             self.build.emit("SET", made.reg, held.reg, imm=1)
         place[at] = made
 
-    def _tear(self, torn: dict[Any, Any]) -> None:
-        for (_, name), (names, mark) in torn.items():
-            names[name] = mark
-
     def set_in(self, statements: list[Any]) -> set[str]:
         """Names that statements set: counters, too, that others read."""
         counters = {
@@ -447,13 +338,5 @@ class Homes(Base):
             for loop in ast.walk(statement)
             if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)
         }
-        tree = self.frame.tree
+        tree = self.of.frame.tree
         return assigned(statements) | {n for n in counters if not private(tree, n)}
-
-    def _local(self, names: set[str]) -> set[str]:
-        """Names of this function that hold a number or nothing."""
-        return {n for n in names if n in self.frame.names}
-
-    def way_out(self) -> Label | None:
-        """Where a warp goes on when no lane is left here."""
-        return self.constructs[-2].here if len(self.constructs) > 1 else None

@@ -13,7 +13,7 @@ from .builder import Value
 from .sums import Sum, sum_of
 
 if TYPE_CHECKING:
-    from .compiler import Compiler
+    from .state import State
 
 AXES = 8  # places for lengths of an array; two of them have another use
 MOST_AXES = 6
@@ -22,7 +22,7 @@ MOST_AXES = 6
 class LaneArray:
     """An array that kernels index with lanes: ``a[i]``, ``a[row, column] = x``."""
 
-    def __init__(self, of: Compiler, number: int, use: ArrayUse) -> None:
+    def __init__(self, of: State, number: int, use: ArrayUse) -> None:
         self._of, self.number, self.use = of, number, use
 
     @property
@@ -121,7 +121,7 @@ class LaneArray:
 
     def part(self, index: tuple[Any, ...]) -> Any:
         """What is left of the array at the first indices."""
-        return Part(self, tuple(map(self._of.expr.own, index)))
+        return Part(self, tuple(map(self._of.own, index)))
 
     def _says(self, word: str) -> dict[str, Any]:
         return {"form": self.use.form.code, "kind": f"{word}_{self.use.space}"}

@@ -12,15 +12,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from ..vm.program import Label
 from . import uniform
-from .branches import Branches
 from .builder import Home, Value
+from .expressions import Expressions
 from .frames import (
     MOST_ROWS,
+    Body,
     Construct,
     NeedsUnrolling,
     TooLong,
@@ -31,7 +33,9 @@ from .frames import (
     told_by_launch,
 )
 from .holders import parts
+from .homes import Homes, put
 from .plain import Unset
+from .state import State
 from .sums import counted
 
 UNROLL = 1024  # instructions of a loop's rounds up to which they stand one by one
@@ -44,58 +48,49 @@ def too_long() -> str:
 
 
 class Turn(ast.stmt):
-    """A round of a counting loop begins."""
+    """A round of a counting loop begins: its name gets the counter's value."""
 
-    def __init__(self, told: Told, offset: int) -> None:
+    def __init__(self, line: int, name: str, value: Value, offset: int) -> None:
         super().__init__()
-        self.told, self.offset, self.lineno = told, offset, told.lineno
+        self.lineno, self.name, self.value, self.offset = line, name, value, offset
 
 
-class Told:
-    """The body of a counting loop, each of its rounds with its number."""
-
-    def __init__(
-        self, node: ast.For, name: str, counter: Value, offsets: list[int], alias: bool
-    ) -> None:
-        self.lineno, self.name, self.counter, self.alias = (
-            *(node.lineno, name, counter),
-            alias,
-        )
-        self.body = [
-            part for offset in offsets for part in (Turn(self, offset), *node.body)
-        ]
-
-
-class Loops(Branches):
+@dataclass(slots=True)
+class Loops:
     """Statements that go round."""
 
-    def _While(self, node: ast.While) -> str:
+    of: State
+    homes: Homes
+    expr: Expressions
+    body: Body
+
+    def while_true(self, node: ast.While) -> str:
         if node.orelse:
-            raise self.error("while ... else has no meaning in a kernel")
-        if told_by_launch(node, self.frame.tree) and has_barrier(node):
+            raise self.of.error("while ... else has no meaning in a kernel")
+        if told_by_launch(node, self.of.frame.tree) and has_barrier(node):
             return self._tried(node, too_long)
         return self._tried(node, lambda: self._while_plain(node))
 
-    def _For(self, node: ast.For) -> str:
+    def for_each(self, node: ast.For) -> str:
         if node.orelse:
-            raise self.error("write for NAME in ..., without else")
+            raise self.of.error("write for NAME in ..., without else")
         ends = self._range_ends(node)
         if ends is None:
 
             def items() -> Iterator[Any]:
-                self.build.line = node.lineno
-                return self.iterated(self.expr(node.iter))
+                self.of.build.line = node.lineno
+                return self.of.iterated(self.expr(node.iter))
 
-            before = len(self.under_way)
+            before = len(self.of.under_way)
             for part in ast.walk(node.iter):
                 if isinstance(part, ast.Name):
-                    self.under_way += parts(self.expr(part))
+                    self.of.under_way += parts(self.expr(part))
             try:
                 return self._round_by_round(node, node.target, items, None)
             finally:
-                del self.under_way[before:]
+                del self.of.under_way[before:]
         if not isinstance(node.target, ast.Name):
-            raise self.error("write for NAME in range(...)")
+            raise self.of.error("write for NAME in range(...)")
         ends = self._checked_ends(ends)
         if any(isinstance(end, Value) for end in ends):
             try:
@@ -115,7 +110,7 @@ class Loops(Branches):
 
     def rounds_differ(self) -> Exception:
         """A loop that goes back holds numbers only."""
-        return self.error(
+        return self.of.error(
             "this loop's rounds differ by lane; what is no number cannot change from "
             "one to the next, and its counter is no plain number: set elements one by "
             "one, or use t.local"
@@ -127,9 +122,9 @@ class Loops(Branches):
             return None
         if not isinstance(over.func, ast.Name) or self.expr(over.func) is not range:
             return None
-        given = [self.expr.own(self.expr(a)) for a in over.args]
+        given = [self.of.own(self.expr(a)) for a in over.args]
         if not 1 <= len(given) <= 3:
-            raise self.error(f"range takes one to three numbers, {len(given)} given")
+            raise self.of.error(f"range takes one to three numbers, {len(given)} given")
         start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1)[:3]
         return [start, stop, step]
 
@@ -137,28 +132,27 @@ class Loops(Branches):
         for end in ends:
             form = of_form(end)
             if form is None or form.floating:
-                raise self.error("the ends of a range are whole numbers")
+                raise self.of.error("the ends of a range are whole numbers")
         if isinstance(ends[2], Value) or ends[2] == 0:
-            raise self.error("the step of a range is one number, not zero")
+            raise self.of.error("the step of a range is one number, not zero")
         return ends
 
     def _tried(self, node: Any, one_by_one: Callable[[], str], ends: Any = None) -> str:
         """A loop round by round where that is short, else with a way back."""
-        saved = self.save()
-        depth = len(self.constructs), len(self.frames), len(self.regions)
+        saved = self.of.save()
         try:
             return one_by_one()
         except TooLong as why:
             together = why.together() if not has_jump(node.body) else 1
-            self._back_to(saved, depth)
+            self.of.restore(saved)
         try:
             if ends is not None:
                 return self._rolled_in_steps(node, ends, together)
             return self._rolled_while(node)
         except NeedsUnrolling:
-            if any(c.rolled for c in self.constructs[: depth[0]]):
+            if any(c.rolled for c in self.of.constructs[: saved.depth[0]]):
                 raise
-            self._back_to(saved, depth)
+            self.of.restore(saved)
         if ends is None:
             try:
                 return self._while_plain(node, MOST_ROWS)
@@ -177,14 +171,14 @@ class Loops(Branches):
         """Rounds one after the other, each with its plain number."""
 
         def each(begun: Callable[[], None]) -> str:
-            before = len(self.build.rows)
+            before = len(self.of.build.rows)
             for at, item in enumerate(items()):
                 begun()
                 self._count(target, item)
                 said = self.body(node.body)
-                used = len(self.build.rows) - before
+                used = len(self.of.build.rows) - before
                 if limit and (used > limit or (at == 0 and used * rounds > limit)):
-                    raise TooLong(self.build.rows[before:])
+                    raise TooLong(self.of.build.rows[before:])
                 if said in ("break", "return") and not self.round_goes_on(node):
                     return said
                 if at == FEW and self._went_on(
@@ -193,35 +187,38 @@ class Loops(Branches):
                     return ""
             return ""
 
-        names = self.set_in([node]) if has_jump(node.body) else set()
+        names = self.homes.set_in([node]) if has_jump(node.body) else set()
         return self._with_jumps(node, each, names)
 
     def _went_on(self, node: Any, rows: int, items: Any = None) -> bool:
         """Whether the rounds that are left needed no compiling; then they are done."""
-        if len(self.build.rows) > rows or not uniform.is_simple(node):
+        if len(self.of.build.rows) > rows or not uniform.is_simple(node):
             return False
-        names = self.frame.names
-        if any(self.home_of(names, name) is not None for name in self.set_in([node])):
+        names = self.of.frame.names
+        if any(
+            self.homes.home_of(names, name) is not None
+            for name in self.homes.set_in([node])
+        ):
             return False
-        found = uniform.after(node, items, self.frame.find)
+        found = uniform.after(node, items, self.of.frame.find)
         for name, number in (found or {}).items():
             if name in uniform.counters_of(node):
                 self._count(ast.Name(name), number)
             else:
-                self.assign(name, number)
+                self.homes.assign(name, number)
         return found is not None
 
     def _count(self, target: ast.expr, item: Any) -> None:
         """A counter of rounds that stand one by one is plain, whatever lanes do."""
-        names = self.frame.names
+        names = self.of.frame.names
         name = target.id if isinstance(target, ast.Name) else None
-        if name is None or self.home_of(names, name) is not None:
-            self.bind(target, item)
+        if name is None or self.homes.home_of(names, name) is not None:
+            self.expr.bind(target, item)
             return
-        for known in self.plain:
+        for known in self.of.plain:
             known.pop((id(names), name), None)
-        names[name] = self.expr.own(item)
-        self.tear(name)
+        names[name] = self.of.own(item)
+        self.homes.tear(name)
 
     def _with_jumps(
         self, node: Any, each: Callable[[Callable[[], None]], str], names: set[str]
@@ -231,24 +228,24 @@ class Loops(Branches):
             said = each(lambda: None)
             return "return" if said == "return" else ""
         construct = Construct("loop", Label(), {}, {})
-        return self.settled(construct, lambda: self._masked(construct, each, names))
+        return self.of.settled(construct, lambda: self._masked(construct, each, names))
 
     def _masked(
         self, construct: Construct, each: Callable[..., str], names: set[str]
     ) -> str:
-        build = self.build
-        self.give_homes(construct, self._local(names))
+        build = self.of.build
+        self.homes.give_homes(construct, names)
         build.emit("LOOP", target=construct.end)
         torn: dict[Any, Any] = {}
-        self.torn.append(torn)
+        self.of.torn.append(torn)
         rounds = ExitStack()
 
         def begun() -> None:
             if construct.leave is None or construct.skips:
                 # Lanes are back that skipped the last round, or part of it.
                 rounds.close()
-                self._tear(torn)
-                rounds.enter_context(self.region())
+                put(torn)
+                rounds.enter_context(self.of.region())
             if construct.leave is not None:
                 build.place(construct.leave)
                 build.emit("NEXT", target=construct.end)
@@ -258,25 +255,24 @@ class Loops(Branches):
         construct.leave = None
         with rounds:
             each(begun)
-        self.torn.pop()
-        self._tear(torn)
+        self.of.torn.pop()
+        put(torn)
         if construct.leave is not None:
             build.place(construct.leave)
-        build.place(construct.end)
-        build.emit("ENDLOOP", target=self.way_out())
+        self.of.end(construct, "ENDLOOP")
         return ""
 
     def round_goes_on(self, node: Any) -> bool:
         """Whether lanes that skipped the rest of this round begin another."""
-        return has_jump(node.body) and self.constructs[-1].skips
+        return has_jump(node.body) and self.of.constructs[-1].skips
 
     def _while_plain(self, node: ast.While, limit: int = UNROLL) -> str:
         """``while`` whose test is plain round after round."""
 
         def each(begun: Callable[[], None]) -> str:
-            before, rounds = len(self.build.rows), 0
+            before, rounds = len(self.of.build.rows), 0
             while True:
-                self.build.line = node.lineno
+                self.of.build.line = node.lineno
                 begun()
                 test = self.expr.test(node.test)
                 if isinstance(test, Value):
@@ -287,64 +283,65 @@ class Loops(Branches):
                 rounds += 1
                 if rounds == FEW and self._went_on(node, before):
                     return ""
-                if len(self.build.rows) - before > limit or rounds > 100_000:
+                if len(self.of.build.rows) - before > limit or rounds > 100_000:
                     raise TooLong
                 if said in ("break", "return") and not self.round_goes_on(node):
                     return said
 
-        return self._with_jumps(node, each, self.set_in(node.body))
+        return self._with_jumps(node, each, self.homes.set_in(node.body))
 
     def _rolled_while(self, node: ast.While) -> str:
         construct = Construct("loop", Label(), {}, {}, rolled=True)
-        names = self.set_in(node.body)
+        names = self.homes.set_in(node.body)
+
+        def test() -> Any:
+            return self.expr.test(node.test)
 
         def once() -> str:
-            return self._loop(
-                construct, names, node, lambda: self.expr.test(node.test), lambda: None
-            )
+            line, body = node.lineno, node.body
+            return self._loop(construct, names, line, body, test, lambda: None)
 
-        self.settled(construct, once)
-        return ""
+        return self.of.settled(construct, once)
 
     def _loop(
         self,
         construct: Construct,
         names: set[str],
-        node: Any,
+        line: int,
+        body: list[ast.stmt],
         test: Callable[[], Any],
         after: Callable[[], None],
     ) -> str:
         """A loop with a way back: test, body, what counts."""
-        build = self.build
-        self.give_homes(construct, self._local(names))
+        build = self.of.build
+        self.homes.give_homes(construct, names)
         construct.leave = construct.here = Label()
         head = Label()
         torn: dict[Any, Any] = {}
-        self.torn.append(torn)
-        build.line = node.lineno
+        self.of.torn.append(torn)
+        build.line = line
         construct.row = build.emit("LOOP", target=construct.end)
         construct.level = len(build.seen)
         build.epoch += 1
         build.place(head)
-        with self.region():
+        with self.of.region():
             holds = test()
             if isinstance(holds, Value):
-                held = self.expr.condition(holds)
+                held = self.of.build.condition(holds)
                 build.emit("WHILE", -1, held.reg, target=construct.end, kind="branch")
             elif not holds:
                 build.emit("BREAK", target=construct.leave)
-            self.body(node.body)
+            self.body(body)
             build.place(construct.leave)
             build.emit("NEXT", target=construct.end)
-            build.line = node.lineno
+            build.line = line
             after()
             kind = "" if isinstance(holds, Value) else "branch"
             build.emit("JUMP", target=head, kind=kind)
-        self.torn.pop()
-        self._tear(torn)
+        self.of.torn.pop()
+        put(torn)
         build.epoch += 1
-        build.place(construct.end)
-        build.emit("ENDLOOP", target=self.way_out())
+        self.of.end(construct, "ENDLOOP")
         return ""
 
     def _rolled_in_steps(self, node: ast.For, ends: list[Any], together: int) -> str:
@@ -360,25 +357,27 @@ class Loops(Branches):
 
     def _rolled_for(self, node: ast.For, ends: list[Any], together: int = 1) -> str:
         """``range``, whose ends may differ by lane."""
-        build = self.build
+        build = self.of.build
         start, stop, step = ends
         assert isinstance(node.target, ast.Name)
         name = node.target.id
         construct = Construct("loop", Label(), {}, {}, rolled=True)
-        names = self.set_in(node.body) | {name}
+        names = self.homes.set_in(node.body) | {name}
+        if private(self.of.frame.tree, name):
+            names -= {name}
         form, _ = build.in_common(start, stop)
         op = ast.Lt if step > 0 else ast.Gt
 
         def once(together: int) -> str:
             counter = build.new(form)
+            self.of.counters.append(counter)
             home = counter.home = Home(construct, ("counter",), False)
             counter.sum = counted(start, step * together)
             first = build.as_form(start, form)
             build.emit("MOVE", counter.reg, first.reg, form=form.code, kind="move")
 
             def test() -> Any:
-                holds = self.expr.compared(op, counter, stop)
-                return holds
+                return self.expr.operators.compared(op, counter, stop)
 
             def after() -> None:
                 by = build.constant(step * together, form)
@@ -387,30 +386,28 @@ class Loops(Branches):
                     "ADD", counter.reg, counter.reg, by.reg, form=form.code, kind="int"
                 )
 
-            alias = private(self.frame.tree, name)
-            told = Told(node, name, counter, [step * n for n in range(together)], alias)
-            if alias:
-                return self._loop(construct, names - {name}, told, test, after)
-            self.frame.names.setdefault(name, Unset(name))
-            return self._loop(construct, names, told, test, after)
+            steps = range(0, step * together, step)
+            turns = [Turn(node.lineno, name, counter, n) for n in steps]
+            body = [part for turn in turns for part in (turn, *node.body)]
+            if name in names:
+                self.of.frame.names.setdefault(name, Unset(name))
+            return self._loop(construct, names, node.lineno, body, test, after)
 
         if together > 1:  # a single round tells the formats
-            saved = self.save()
-            depth = len(self.constructs), len(self.frames), len(self.regions)
-            self.settled(construct, lambda: once(1))
-            self._back_to(saved, depth)
-        self.settled(construct, lambda: once(together))
+            saved = self.of.save()
+            self.of.settled(construct, lambda: once(1))
+            self.of.restore(saved)
+        self.of.settled(construct, lambda: once(together))
         return ""
 
-    def _Turn(self, turn: Turn) -> str:
-        """A round begins: its name gets the counter's value."""
-        told = turn.told
-        value = told.counter
+    def turn(self, turn: Turn) -> str:
+        """The name of a loop's rounds gets the value of this one."""
+        name, value = turn.name, turn.value
         if turn.offset:
-            value = self.build.offset("ADD", value.form, value, turn.offset)
-        if told.alias:
-            self.frame.names[told.name] = value
+            value = self.of.build.offset("ADD", value.form, value, turn.offset)
+        if private(self.of.frame.tree, name):
+            self.of.frame.names[name] = value
             value.bound = True
         else:
-            self.assign(told.name, value)
+            self.homes.assign(name, value)
         return ""

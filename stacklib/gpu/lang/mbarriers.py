@@ -11,7 +11,7 @@ from .thread import member
 from .values import Value
 
 if TYPE_CHECKING:
-    from .compiler import Compiler
+    from .state import State
 
 MOST_ARRIVALS = (1 << 20) - 1  # PTX ISA 9.0, 9.7.13.15.1, contents of an mbarrier
 
@@ -20,7 +20,7 @@ class Mbarrier:
     """One, or the one of a list that a lane's index names."""
 
     def __init__(
-        self, of: Compiler, first: int, index: Value | None = None, many: int = 0
+        self, of: State, first: int, index: Value | None = None, many: int = 0
     ) -> None:
         self._of, self.first, self._index, self._many = of, first, index, many
 
@@ -59,7 +59,7 @@ class Mbarrier:
         self._of.build.emit(op, -1, index, reg, imm=code, kind=kind)
 
 
-def chosen(of: Compiler, listed: Any, index: Value) -> Mbarrier | None:
+def chosen(of: State, listed: Any, index: Value) -> Mbarrier | None:
     """The barrier of a list that each lane's index names; None for other lists."""
     if not isinstance(listed, list | tuple) or not listed:
         return None
@@ -71,7 +71,7 @@ def chosen(of: Compiler, listed: Any, index: Value) -> Mbarrier | None:
     return Mbarrier(of, first, index, len(listed))
 
 
-def count_of(of: Compiler, count: Any) -> int:
+def count_of(of: State, count: Any) -> int:
     """Arrivals that complete a phase."""
     if not is_whole(count) or not 1 <= count <= MOST_ARRIVALS:
         raise of.error(f"an mbarrier of {count!r} arrivals: 1 to {MOST_ARRIVALS:,}")

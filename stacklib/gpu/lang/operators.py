@@ -6,18 +6,15 @@ import ast
 import operator
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..vm.formats import BOOL, F64, FORMS, I32, I64, WEAK_FLOAT, WEAK_INT, of_constant
-from .plain import is_harmless, is_plain
+from .plain import is_plain
+from .state import State
 from .sums import result_of
 from .values import Value
-
-if TYPE_CHECKING:
-    from .compiler import Compiler
-    from .frames import Frame
 
 BINARY: dict[type, tuple[str, str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("ADD", "FADD", operator.add),
@@ -54,39 +51,8 @@ PYTHON = (int, float, bool)  # whose operators ask nothing of NumPy
 class Operators:
     """Computes what operators make of operands."""
 
-    def __init__(self, compiler: Compiler) -> None:
-        self.of = compiler
-        self.tests: set[ast.expr] = set()  # those of which the truth alone is asked
-
-    @property
-    def frame(self) -> Frame:
-        """The function that is being compiled."""
-        return self.of.frame
-
-    def __call__(self, node: ast.expr) -> Any:
-        """The value of an expression."""
-        method = getattr(self, f"_{type(node).__name__}", None)
-        if method is None:
-            raise self.of.error(f"{type(node).__name__} has no meaning in a kernel")
-        return method(node)
-
-    def _BinOp(self, node: ast.BinOp) -> Any:
-        return self.binary(type(node.op), *self._two(node), self._product(node))
-
-    def _two(self, node: ast.BinOp) -> tuple[Any, Any]:
-        left = self.of.expr.kept(self(node.left), node.right)
-        return left, self(node.right)
-
-    @staticmethod
-    def _product(node: ast.BinOp) -> str:
-        """Which side is a product that nothing else uses: it joins the sum."""
-        if not isinstance(node.op, ast.Add | ast.Sub):
-            return ""
-        for side in ("left", "right"):
-            inner = getattr(node, side)
-            if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Mult):
-                return side
-        return ""
+    def __init__(self, of: State) -> None:
+        self.of = of
 
     def binary(self, op: type, left: Any, right: Any, product: str = "") -> Any:
         """An operation on two operands."""
@@ -198,50 +164,27 @@ class Operators:
         build.pad("int", 3 if not isinstance(given, Value) else 16, result)
         return result
 
-    def _UnaryOp(self, node: ast.UnaryOp) -> Any:
-        if isinstance(node.op, ast.Not):
-            return self.negated(self.test(node.operand))
-        value = self(node.operand)
-        plain = UNARY[type(node.op)]
+    def unary(self, op: type, value: Any) -> Any:
+        """An operation on one operand."""
         if not isinstance(value, Value):
-            return self._plainly(plain, value)
-        if isinstance(node.op, ast.UAdd):
+            return self._plainly(UNARY[op], value)
+        if op is ast.UAdd:
             return value
-        if isinstance(node.op, ast.Invert):
-            if value.form.code == BOOL:
+        form = value.form
+        if op is ast.Invert:
+            if form.code == BOOL:
                 return self.negated(value)
-            return self.of.build.op("INV", self._whole(value, "~").form, value)
-        form = FORMS[WEAK_INT] if value.form.code == BOOL else value.form
+            if form.floating:
+                raise self.of.error(f"~ of {form}: whole numbers are needed")
+            return self.of.build.op("INV", form, value)
+        form = FORMS[WEAK_INT] if form.code == BOOL else form
         return self.of.build.op("FNEG" if form.floating else "NEG", form, value)
-
-    def _whole(self, value: Value, what: str) -> Value:
-        if value.form.floating:
-            raise self.of.error(f"{what} of {value.form}: whole numbers are needed")
-        return value
 
     def negated(self, value: Any) -> Any:
         """``not``."""
         if not isinstance(value, Value):
             return not value
-        return self.of.build.op("NOT", FORMS[BOOL], self.condition(value))
-
-    def condition(self, value: Any) -> Value:
-        """Yes or no a lane."""
-        build = self.of.build
-        if value.form.code == BOOL:
-            return value
-        return build.op("TEST", value.form, value, result=FORMS[BOOL], kind="int")
-
-    def _Compare(self, node: ast.Compare) -> Any:
-        left = self(node.left)
-        result: Any = None
-        for op, right_node in zip(node.ops, node.comparators, strict=True):
-            left = self.of.expr.kept(left, right_node)
-            right = self(right_node)
-            one = self.compared(type(op), left, right)
-            result = one if result is None else self.both_hold(result, one)
-            left = right
-        return result
+        return self.of.build.op("NOT", FORMS[BOOL], self.of.build.condition(value))
 
     def both_hold(self, one: Any, other: Any) -> Any:
         """``and`` of two conditions that are there already."""
@@ -295,87 +238,6 @@ class Operators:
         }
         plain: Callable[..., Any] = words[op] if op in words else COMPARE[op][1]
         return self._plainly(plain, left, right)
-
-    def test(self, node: ast.expr) -> Any:
-        """An expression of which nobody asks more than whether it holds."""
-        if isinstance(node, ast.BoolOp):
-            self.tests.add(node)
-        return self(node)
-
-    def _BoolOp(self, node: ast.BoolOp) -> Any:
-        """The second is asked only of the lanes the first leaves open."""
-        wanted, holds = isinstance(node.op, ast.And), node in self.tests
-        first, *rest = node.values
-        value = self.test(first) if holds else self(first)
-        after = rest[0] if not rest[1:] else ast.BoolOp(node.op, rest)
-        if holds and isinstance(after, ast.BoolOp):
-            self.tests.add(after)
-        if not isinstance(value, Value):
-            return self(after) if bool(value) is wanted else value
-        return self._asked(value, after, wanted, holds)
-
-    def _asked(self, first: Value, node: ast.expr, wanted: bool, holds: bool) -> Value:
-        """Which of two it is, or whether they hold where that says as much."""
-        build, test = self.of.build, self.condition(first)
-        if is_harmless(node):
-            other = self(node)
-            if not (holds or (_of_truth(first) and _of_truth(other))):
-                return self._one_of(test, first, other, wanted)
-            if not isinstance(other, Value):
-                # ``or`` with what is true, ``and`` with what is not: no lane matters.
-                return test if bool(other) is wanted else build.constant(not wanted)
-            name = "AND" if wanted else "OR"
-            return build.op(name, FORMS[BOOL], test, self.condition(other), kind="")
-        if not (holds or (_of_truth(first) and _asks(node))):
-            first, test = self.of.expr.own(first), self.of.expr.own(test)
-            left = test if wanted else build.op("NOT", FORMS[BOOL], test, kind="")
-            with self.of.on_some_lanes(left):
-                other = self.of.expr.own(self(node))
-            return self._one_of(test, first, other, wanted)
-        result = build.new(FORMS[BOOL])
-        build.emit("MOVE", result.reg, test.reg, form=BOOL)
-        left = test if wanted else build.op("NOT", FORMS[BOOL], test, kind="")
-        with self.of.on_some_lanes(left):
-            other = self(node)
-            held = (
-                build.constant(bool(other))
-                if not isinstance(other, Value)
-                else self.condition(other)
-            )
-            build.emit("MOVE", result.reg, held.reg, form=BOOL)
-        return result
-
-    def _one_of(self, test: Value, first: Value, other: Any, wanted: bool) -> Value:
-        form, (a, b) = self.of.build.in_common(first, other)
-        if wanted:
-            a, b = b, a
-        return self.of.build.op("SELECT", form, test, a, b)
-
-    def _IfExp(self, node: ast.IfExp) -> Any:
-        test = self.test(node.test)
-        if not isinstance(test, Value):
-            return self(node.body if test else node.orelse)
-        test = self.condition(test)
-        if is_harmless(node.body) and is_harmless(node.orelse):
-            one, other = self(node.body), self(node.orelse)
-            form, (a, b) = self.of.build.in_common(one, other)
-            return self.of.build.op("SELECT", form, test, a, b)
-        return self.of.chosen(test, node.body, node.orelse)
-
-
-def _of_truth(value: Any) -> bool:
-    """Whether it is a truth value."""
-    if isinstance(value, Value):
-        return value.form.code == BOOL
-    return isinstance(value, bool | np.bool_)
-
-
-def _asks(node: ast.expr) -> bool:
-    """Whether an expression gives a truth value whatever its parts are."""
-    if isinstance(node, ast.BoolOp):
-        return all(map(_asks, node.values))
-    negated = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-    return negated or isinstance(node, ast.Compare)
 
 
 def _of_plain(wrong: Exception) -> str:

@@ -17,7 +17,7 @@ from .lane_arrays import LaneArray
 from .values import Cell, Value
 
 if TYPE_CHECKING:
-    from .compiler import Compiler
+    from .state import State
 
 MOST_REGISTERS = 255  # a thread has
 
@@ -33,7 +33,7 @@ class Spilled(Exception):
 class OwnArray(LaneArray):
     """What ``t.local`` gives; ``key`` names its place in the source."""
 
-    def __init__(self, of: Compiler, number: int, use: ArrayUse, key: Any) -> None:
+    def __init__(self, of: State, number: int, use: ArrayUse, key: Any) -> None:
         super().__init__(of, number, use)
         self._key = key
         self._cells: dict[int, Cell] = {}

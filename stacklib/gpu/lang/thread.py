@@ -11,7 +11,7 @@ from ..vm.program import Place
 from .lane_arrays import LaneArray
 
 if TYPE_CHECKING:
-    from .compiler import Compiler
+    from .state import State
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,7 +34,7 @@ class Dim:
 class Thread:
     """Who a thread is; what the other parts of its context share."""
 
-    def __init__(self, of: Compiler, grid: Dim, block: Dim, given: Place) -> None:
+    def __init__(self, of: State, grid: Dim, block: Dim, given: Place) -> None:
         self._of, self._given = of, given
         self.block_dim, self.grid_dim = block, grid
         special = of.build.special

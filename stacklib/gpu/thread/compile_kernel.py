@@ -12,6 +12,7 @@ from ..lang.compiler import Compiler
 from ..lang.frames import Frame, all_assigned, cells_of
 from ..lang.own_arrays import Spilled
 from ..lang.plain import Unset, source_of
+from ..lang.state import State
 from ..lang.thread import Dim
 from ..vm.program import ArrayUse, Place, Program
 from .context import MEMBERS, KernelThread
@@ -66,16 +67,16 @@ def _attempt(
     """The program, if no other array of a thread turns out to need memory."""
     names, (node, file) = parameters(kernel), parsed
     frame = Frame({}, None, kernel.__globals__, cells_of(kernel), node)
-    of = Compiler(Builder(kernel.__name__, file), frame)
+    of = State(Builder(kernel.__name__, file), frame, place, spilled, MEMBERS)
     of.build.line = node.lineno
-    of.place, of.spilled = place, spilled
-    of.members, of.intrinsics = MEMBERS, intrinsics(of)
+    compiler = Compiler(of)
+    compiler.expr.intrinsics = intrinsics(of, compiler.expr.operators)
     thread = KernelThread(of, grid, block, place)
     given = [of.array(a) if isinstance(a, ArrayUse) else a for a in args]
     local = all_assigned(node) - set(names)
     frame.names.update({n: Unset(n) for n in sorted(local)})
     frame.names.update(zip(names, [thread, *given], strict=True))
-    of.body(node.body)
+    compiler.body(node.body)
     made = of.build.program()
     made.names, made.cluster = of.names, place.cluster
     return made

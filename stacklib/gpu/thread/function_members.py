@@ -32,12 +32,12 @@ class FunctionMembers(Thread):
     @member
     def min(self, first: Any, other: Any) -> Value:
         """The smaller of two."""
-        return self._of.lesser("MIN", first, other)
+        return self._of.build.lesser("MIN", first, other)
 
     @member
     def max(self, first: Any, other: Any) -> Value:
         """The larger of two."""
-        return self._of.lesser("MAX", first, other)
+        return self._of.build.lesser("MAX", first, other)
 
     @member
     def abs(self, value: Any) -> Value:
@@ -75,7 +75,7 @@ class FunctionMembers(Thread):
     def to(self, dtype: Any, value: Any) -> Value:
         """The value in another format, rounded or cut as NumPy does."""
         form = self._form(dtype)
-        return self._of.converted(form, value)
+        return self._of.build.converted(form, value)
 
 
 _WORDS = {

@@ -15,10 +15,11 @@ from ..lang.builder import Value
 from ..vm.formats import Form, find
 
 if TYPE_CHECKING:
-    from ..lang.compiler import Compiler
+    from ..lang.operators import Operators
+    from ..lang.state import State
 
 
-def intrinsics(of: Compiler) -> dict[Any, Callable[..., Any]]:
+def intrinsics(of: State, operators: Operators) -> dict[Any, Callable[..., Any]]:
     """What Python's own functions do with values of lanes."""
 
     def folded(op: str) -> Callable[..., Any]:
@@ -26,7 +27,7 @@ def intrinsics(of: Compiler) -> dict[Any, Callable[..., Any]]:
             values = list(args[0]) if len(args) == 1 else list(args)
             found = values[0]
             for one in values[1:]:
-                found = of.lesser(op, found, one)
+                found = of.build.lesser(op, found, one)
             return found
 
         return fold
@@ -35,15 +36,15 @@ def intrinsics(of: Compiler) -> dict[Any, Callable[..., Any]]:
         parts = list(of.iterated(values))
         found = parts.pop(0) if parts and start == 0 else start
         for one in parts:
-            found = of.expr.binary(ast.Add, found, one)
+            found = operators.binary(ast.Add, found, one)
         return found
 
     def holds(op: type, values: Any) -> Any:
-        parts = [of.expr.own(one) for one in of.iterated(values)]
+        parts = [of.own(one) for one in of.iterated(values)]
         found: Any = op is ast.BitAnd
         for one in parts:
-            held = of.expr.condition(one) if isinstance(one, Value) else bool(one)
-            found = of.expr.binary(op, found, held)
+            held = of.build.condition(one) if isinstance(one, Value) else bool(one)
+            found = operators.binary(op, found, held)
         return found
 
     def absolute(value: Any) -> Any:
@@ -58,7 +59,7 @@ def intrinsics(of: Compiler) -> dict[Any, Callable[..., Any]]:
         )
 
     def power(base: Any, by: Any) -> Any:
-        return of.expr.binary(ast.Pow, base, by)
+        return operators.binary(ast.Pow, base, by)
 
     found: dict[Any, Callable[..., Any]] = {
         builtins.min: folded("MIN"),
@@ -79,5 +80,5 @@ def intrinsics(of: Compiler) -> dict[Any, Callable[..., Any]]:
     return found
 
 
-def _converts(of: Compiler, form: Form) -> Callable[..., Any]:
-    return lambda value: of.converted(form, value)
+def _converts(of: State, form: Form) -> Callable[..., Any]:
+    return lambda value: of.build.converted(form, value)

@@ -71,7 +71,7 @@ class LaneMembers(Thread):
 
     def _vote(self, how: str, test: Any, form: int) -> Value:
         build = self._of.build
-        held = self._of.expr.condition(build.value(test))
+        held = build.condition(build.value(test))
         return build.op("VOTE", FORMS[form], held, imm=VOTES.index(how), kind="vote")
 
     @member

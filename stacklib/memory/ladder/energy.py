@@ -19,13 +19,15 @@ from stacklib.hardware import Accelerator, stack_fact
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, assumed
 from stacklib.quantity import constant as constant_of
+from stacklib.quantity.names import UnknownName
 from stacklib.roofline import decode_step
 
 from ..tiers.parts import constant
-from ..tiers.seen import hbm2_energy
 
 ACCOUNTS = ("circuit", "board")
 MOVES = ("memory", "wire", "array")  # kinds of stage that only move or hold a bit
+# Whose energy a bit of another generation is taken to be; of any other kind, HBM2's.
+LIKE = {"LPDDR": "lpddr5x", "GDDR": "gddr6", "DDR": "ddr4_3200"}
 
 
 def energy_of(moved: Any, per_bit: Any) -> Any:
@@ -100,6 +102,25 @@ def die_area(device: Accelerator) -> Quantity:
     return field.to("mm2").named("largest die that can be exposed")
 
 
+def stack_energy(device: Accelerator) -> Quantity:
+    """Joules of a bit out of a device's memory: its generation's published figure.
+
+    Where a generation has none, that of the nearest which has one.
+    """
+    kind = device.memory_type
+    try:
+        own = hardware.memory(kind).fields["energy"]
+    except UnknownName:
+        own = None
+    if own is not None:
+        return own
+    like = next((key for start, key in LIKE.items() if kind.startswith(start)), "hbm2")
+    known = hardware.memory(like)
+    words = f"{kind} over {known.short}, energy a bit"
+    same = assumed(1, label=words, why="nobody publishes its own figure")
+    return (known.energy * same).named(f"{kind}, energy a bit")
+
+
 def circuit_path(device: Accelerator) -> tuple[Stage, ...]:
     """Stages of a bit that is read, each from a circuit paper.
 
@@ -110,7 +131,7 @@ def circuit_path(device: Accelerator) -> tuple[Stage, ...]:
         "wires across the die"
     )
     return (
-        Stage("HBM stack", "memory", 1, hbm2_energy()),
+        Stage("HBM stack", "memory", 1, stack_energy(device)),
         Stage("wires across the die", "wire", 1, wires),
         Stage("L2", "array", 2, _array("sram_1mb")),
         Stage("shared memory", "array", 2, _array("sram_32kb")),

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from stacklib import hardware
 from stacklib.models import LanguageModel, Matrix
-from stacklib.quantity import dtype as find_dtype
+from stacklib.models.weights.kept import one_format
 from stacklib.roofline.count.matrices import Tally
 from stacklib.roofline.work.fit import copies_of, model_of
 
@@ -87,7 +87,8 @@ def count_energy(
     """Joules of one decode step by stage, without the constant power."""
     if account not in ACCOUNTS:
         raise ValueError(f"account {account!r}: {', '.join(ACCOUNTS)}")
-    shape, device, bits = model_of(model), hardware.get(on), find_dtype(dtype).bits
+    shape, device = model_of(model), hardware.get(on)
+    bits = one_format(shape, dtype).bits
     count = EventCount(ways_across(grid))
     for block in shape.blocks:
         for m in block.matrices(shape.hidden):

@@ -119,6 +119,17 @@ def way_of(model: LanguageModel, dtype: str | Quantity | None) -> Way:
     return way(HALF if dtype is None else dtype)
 
 
+def one_format(model: LanguageModel, dtype: str | Quantity | None) -> Stored:
+    """The format of every number; ``ValueError`` where weights are kept in several."""
+    row = way_of(model, dtype).element
+    if row is None:
+        raise ValueError(
+            f"dtype = {dtype!r} keeps weights in several formats: one for every number "
+            "is counted here, such as bf16 or e4m3fn"
+        )
+    return row
+
+
 def kept(model: LanguageModel, dtype: str | None = None) -> Kept:
     """Every tensor of a model in its format, under a name or as it was released.
 

@@ -1,11 +1,11 @@
 """How the weights of a model are stored, by the name that people give it.
 
-Three rules. A plain format (``bf16``, ``int4``) or bits of a number hold every tensor.
-A name of llama.cpp's (``q4_k_m``, ``iq3_xs``) is the file of that name: ``ggml_files``
-has its rule. Any other format with scales (``awq``, ``nvfp4``, ``fp8_128x128``) holds
-the large matrices of the layers; embedding, output, norms and routers stay in 16 bits,
-as AWQ, GPTQ, ModelOpt, bitsandbytes and DeepSeek publish them. ``mxfp4`` holds the
-experts alone where there are any (gpt-oss).
+Three rules. A plain format (``bf16``, ``int4``, ``e4m3fn``) or bits of a number hold
+every tensor. A name of llama.cpp's (``q4_k_m``, ``iq3_xs``) is the file of that name:
+``ggml_files`` has its rule. Any other format with scales (``awq``, ``nvfp4``, ``fp8``)
+holds the large matrices of the layers; embedding, output, norms and routers stay in 16
+bits, as AWQ, GPTQ, ModelOpt, bitsandbytes and DeepSeek publish them. ``mxfp4`` holds
+the experts alone where there are any (gpt-oss).
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 ALIASES = {f"q{n}_k": f"q{n}_k_m" for n in "345"}
 ALIASES |= {"awq": "awq_g128", "gptq": "gptq_g128", "w4a16": "int4_g128"}
 ALIASES |= {"w8a8": "int8_channel", "fp8_block": "fp8_128x128", "bnb_nf4": "nf4"}
-ALIASES |= {"f16": "fp16", "f32": "fp32"}
+# What releases mean by it: E4M3 in tiles. Every number in one byte is ``e4m3fn``.
+ALIASES |= {"fp8": "fp8_128x128", "f16": "fp16", "f32": "fp32"}
 NAMES = tuple(dict.fromkeys([*FILES, *WIDER, *ALIASES, *STORED]))
 
 

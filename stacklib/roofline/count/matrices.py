@@ -18,7 +18,7 @@ from stacklib.models import (
 from stacklib.models.block import AnyAttention
 from stacklib.models.parts import Skipped
 from stacklib.models.recurrent import Recurrent
-from stacklib.quantity import dtype as find_dtype
+from stacklib.models.weights.kept import one_format
 from stacklib.quantity.bounds import whole
 
 from ..work.fit import model_of
@@ -127,13 +127,13 @@ def count_decode(
     Raises
     ------
     UnknownName, ValueError
-        As ``decode_work`` does.
+        As ``decode_work`` does, and for a dtype that mixes formats.
     """
     model = model_of(model)
     whole(batch=batch)
     whole(0, context=context)
     tokens = context + 1
-    bits = find_dtype(dtype).bits
+    bits = one_format(model, dtype).bits
     tally = Tally()
     caches: dict[AnyAttention, Tally] = {}
     for block in model.blocks:

@@ -129,7 +129,7 @@ def famous_cuts(
     alone = _decode(found, "bf16", 1)
     return [
         Cut("FlashAttention", unfused_attention(tokens=tokens, **shape), flash),  # type: ignore[arg-type]
-        Cut("8-bit weights and cache", alone, _decode(found, "fp8", 1)),
+        Cut("8-bit weights and cache", alone, _decode(found, "e4m3fn", 1)),
         Cut("batching", alone, _decode(found, "bf16", batch)),
         Cut("shared KV heads", own, shared),
         fused("gelu", tokens, found.hidden),

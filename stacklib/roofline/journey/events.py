@@ -11,6 +11,7 @@ from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.hardware.links import Link
 from stacklib.models import LanguageModel, Matrix
 from stacklib.models.block import Block
+from stacklib.models.weights.kept import one_format
 from stacklib.quantity import (
     Quantity,
     assumed,
@@ -78,10 +79,12 @@ class _EventMaker:
         context: int,
         ring: bool,
     ) -> None:
-        self.model, self.device, self.dtype, self.ring = model, device, dtype, ring
+        row = one_format(model, dtype)
+        self.model, self.device, self.ring = model, device, ring
+        self.dtype = row.numbers or dtype
         self.tp = chosen(tp, label="chips")
         self.context = chosen(context, label="context")
-        self.width = bytes_per_element(dtype)
+        self.width = bytes_per_element(row.name)
         self.bandwidth = device.memory_bandwidth.across(self.tp)
         self.copies = kv_copies(model, tp, context, read=True)
 

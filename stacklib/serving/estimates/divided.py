@@ -170,7 +170,7 @@ def scaled(line: Line, by: Any) -> Line:
     times = (line.t_bytes, line.t_arithmetic, line.t_fixed)
     moving, computing, fixed = (None if t is None else by * t for t in times)
     return replace(
-        line, t_bytes=moving, t_arithmetic=computing, t_fixed=fixed, joules=None
+        line, t_bytes=moving, t_arithmetic=computing, t_fixed=fixed, spent=None
     )
 
 
@@ -196,7 +196,7 @@ def _added(parts: Sequence[Sequence[Line]]) -> Iterator[Line]:
             t_bytes=by[0],
             t_arithmetic=by[1],
             t_fixed=by[2],
-            joules=None,
+            spent=None,
             regime="the sum of its stages",
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stacklib.hardware import Accelerator
 from stacklib.hardware.errors import ErrorBand, error_band
@@ -34,6 +34,9 @@ from .parts import (
     traced_parts,
 )
 from .step import step_of
+
+if TYPE_CHECKING:
+    from stacklib.cost.spans import Span
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -139,15 +142,16 @@ class Estimate:
         return [*self.binding][1]
 
     @property
-    def energy(self) -> Quantity | None:
-        """Joules of a step's arithmetic and memory; None where no figure is published.
+    def energy(self) -> Span | None:
+        """Joules of a step's arithmetic and memory; None where no figure is known.
 
-        What a board draws beside them (leakage, links, fans) is left out.
+        From circuits' least to what a board was found to take. Beside them a chip draws
+        power that stands still, and links and fans do: left out.
         """
-        joules = [x.joules for x in traced_parts(self.asked) if x.covers]
-        if not joules or any(x is None for x in joules):
+        first, *rest = [x.joules for x in traced_parts(self.asked) if x.covers]
+        if first is None or None in rest:
             return None
-        return sum(joules[1:], joules[0])
+        return sum(rest, first)
 
     @property
     def error(self) -> ErrorBand | None:

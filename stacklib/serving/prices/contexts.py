@@ -17,6 +17,7 @@ from math import log
 from typing import Any
 
 from stacklib.models import LanguageModel
+from stacklib.models.weights.kept import way_of
 from stacklib.quantity import Quantity, chosen
 from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.fit import Infeasible, model_of
@@ -82,7 +83,7 @@ def context_multiplier(
 
     Examples
     --------
-    >>> found = context_multiplier("llama-3-70b", 131072, dtype="fp8")
+    >>> found = context_multiplier("llama-3-70b", 131072, dtype="e4m3fn")
     >>> round(found.bytes.si, 1), round(found.exponent, 2)
     (8.3, 0.61)
     """
@@ -90,7 +91,7 @@ def context_multiplier(
     if context <= base:
         raise ValueError(f"context = {context}: longer than base = {base} is needed")
     held = model_of(model)
-    cached = kv_dtype or dtype or "bf16"
+    cached = kv_dtype or way_of(held, dtype).cache
     many = chosen(batch, label="batch")
     weights = held.read_bytes(batch, dtype)
     long, short = (

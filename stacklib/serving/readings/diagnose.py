@@ -174,13 +174,12 @@ def _dtype(
 ) -> str | None:
     """Format of the weights: as given, as the log says; None: as the model has them."""
     if given is not None:
-        return format_named({"fp8": "fp8_128x128"}.get(given, given))
+        return format_named(given)
     printed = readings.value("quantization", "None")
     if printed == "None":
         return None
     try:
-        known = {"fp8": "fp8_128x128"}.get(printed, printed.removesuffix("_marlin"))
-        return format_named(known)
+        return format_named(printed.removesuffix("_marlin"))
     except UnknownName:
         own = way_of(model, None).name
         notes.append(f"quantization {printed!r} is not known here; {own} is taken")

@@ -9,7 +9,7 @@ least published costs. What an engine itself loses (family E) is in neither.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -33,7 +33,7 @@ from stacklib.roofline.work.fit import (
     split,
 )
 
-from . import calibrated, host, work
+from . import calibrated, host, joules, work
 from .exchanges import exchange_time, family_of, link_rate, sampling_time
 from .lines import Account, Line
 from .shape import ATTENTION, HEAD, NORMS, PRODUCTS, Shape, shape_of
@@ -183,6 +183,8 @@ def account(
     between = (frame.launches, _exchanges(case), head, _sampling(case), LATER)
     lines: tuple[Line, ...] = (products_, attention, norms, *between)
     note = LOSSES
+    if not plain:
+        lines = tuple(_with_joules(case, one) for one in lines)
     if mode == "calibrated":
         lines = tuple(calibrated.line(case, one, _told) for one in lines)
     else:
@@ -282,12 +284,10 @@ def fitting(case: Case) -> Any:
 def _covering(case: Case, name: str, uneven: Any) -> Line:
     """A line that covers operations: bytes over bandwidth, or operations over peak."""
     frame = case.frame
-    joules: Any = None
     rate: Any
     peak: Any
     if case.traced:
         moved, flops, beside, rate, peak = _traced(case, name)
-        joules = _joules(frame, moved, flops)
     else:
         moved, flops, beside = _plain(case, name)
         rate, peak = frame.rate, frame.peak
@@ -300,11 +300,7 @@ def _covering(case: Case, name: str, uneven: Any) -> Line:
         beside,
         passed / rate if uneven is WHOLE else uneven * (passed / rate),
         flops / peak if uneven is WHOLE else uneven * (flops / peak),
-        None,
-        joules,
-        "",
-        "",
-        frame.shape.parts[name].covers,
+        covers=frame.shape.parts[name].covers,
     )
 
 
@@ -333,16 +329,15 @@ def _traced(case: Case, name: str) -> tuple[Quantity, ...]:
     return (*both, rate.across(chips), peak.across(chips))
 
 
-def _joules(frame: Frame, moved: Quantity, flops: Quantity) -> Quantity | None:
-    """Arithmetic where its energy was fitted, memory where it is published; or None."""
-    fitted = hardware.microarchitecture(frame.device).tensor_energy
-    if not fitted or frame.runs_in not in ("bf16", "fp16"):
-        return None
-    try:
-        a_bit = hardware.memory(frame.device.memory_type).energy
-    except (LookupError, hardware.UnknownSpec):
-        return None
-    return moved.to("bit") * a_bit + flops * hardware.efficiency_quantity(fitted)
+def _with_joules(case: Case, line: Line) -> Line:
+    """A line with what it spends, or with the reason why nobody knows."""
+    frame = case.frame
+    per = joules.rates(frame.device, frame.runs_in)
+    if line.covers and per.unknown:
+        return replace(line, note=f"no joules: {per.unknown}")
+    rows = int(case.rows)
+    found = joules.spent(line, per, frame.chips, frame.model, rows)
+    return replace(line, spent=found) if found else line
 
 
 def _launches(model: LanguageModel, tp: int, traced: bool) -> Line:

@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from stacklib.hardware.errors import error_band
 from stacklib.quantity import Quantity, maximum, resolve
 from stacklib.quantity.core import _make
+
+if TYPE_CHECKING:
+    from stacklib.cost.spans import Span
 
 BYTES, ARITHMETIC = "bytes", "arithmetic"
 
@@ -47,8 +50,8 @@ class Line:
     - ``t_bytes``, ``t_arithmetic``, ``t_fixed``: seconds of moving, seconds of
       arithmetic under which moving hides (or the other way round), and seconds that do
       not overlap with either; None where there are none
-    - ``joules``: energy of what it moves and multiplies; None where a figure is not
-      published
+    - ``spent``: joules by what they are of, as ``joules.spent`` has them; None in
+      plain seconds, and where nobody publishes what it takes: then ``note`` says so
     - ``family``: whose error band it carries; ``""``: a count, or a published cost
     - ``regime``: which part of the family, in words
     - ``covers``: what of ``models.operations`` it stands for
@@ -65,7 +68,7 @@ class Line:
     t_bytes: Any = None
     t_arithmetic: Any = None
     t_fixed: Any = None
-    joules: Any = None
+    spent: dict[str, Span] | None = None
     family: str = ""
     regime: str = ""
     covers: frozenset[Cover] = frozenset()
@@ -86,6 +89,15 @@ class Line:
         if moving is not None:
             time = moving if time is None else moving + time
         return _of(time, self.name, self.whole)
+
+    @property
+    def joules(self) -> Span | None:
+        """Energy of what it moves, multiplies and sends, from the least to the most.
+
+        Of no chip that only stands by; None where ``spent`` is.
+        """
+        first, *rest = (self.spent or {}).values() or (None,)
+        return sum(rest, first)
 
     @property
     def bound(self) -> str:
@@ -213,7 +225,7 @@ class Account:
         return Band(1 - low, 1 + high, words)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a line: seconds, what binds it, bytes, operations, whose it is."""
+        """A row a line: seconds, what binds it, bytes, operations, joules, section."""
         return [
             {
                 "line": line.name,
@@ -221,6 +233,7 @@ class Account:
                 "bound by": line.bound,
                 "bytes": line.bytes,
                 "operations": line.operations,
+                "joules": line.joules,
                 "section": line.section,
             }
             for line in self.lines

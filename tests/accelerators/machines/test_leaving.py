@@ -39,10 +39,10 @@ def test_a_fleet_breaks_even_where_its_gain_is_nothing(
 
 def test_arithmetic_gains_what_the_roofline_leaves():
     """The ratio of the two sides of a decode step, by the room of roofs."""
-    found = limits(LLAMA, "h100-sxm", "fp8", context=16)
+    found = limits(LLAMA, "h100-sxm", "e4m3fn", context=16)
     for batch in (1, 300, 600, 4000):
         step = roofline.decode_step(
-            LLAMA, on="h100-sxm", dtype="fp8", tp=8, batch=batch, context=16
+            LLAMA, on="h100-sxm", dtype="e4m3fn", tp=8, batch=batch, context=16
         )
         hand = max(step.t_compute.si / step.t_memory.si, 1)
         assert found.ratio(batch).si == pytest.approx(hand, rel=0.02)
@@ -51,7 +51,7 @@ def test_arithmetic_gains_what_the_roofline_leaves():
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 300), st.floats(1.1, 30))
 def test_the_batch_is_the_first_at_which_it_is_possible(context, ratio):
-    found = limits(LLAMA, "h100-sxm", "fp8", context=context)
+    found = limits(LLAMA, "h100-sxm", "e4m3fn", context=context)
     batch = found.batch(ratio)
     if batch is None:
         assert found.end.si <= ratio and found.ratio(10**9).si <= ratio
@@ -61,8 +61,8 @@ def test_the_batch_is_the_first_at_which_it_is_possible(context, ratio):
 
 
 def test_with_two_thousand_tokens_each_no_batch_allows_twenty():
-    assert limits(LLAMA, "h100-sxm", "fp8", context=2048).batch(20.0) is None
-    assert limits(LLAMA, "h100-sxm", "fp8", context=1).batch(20.0) > 5000
+    assert limits(LLAMA, "h100-sxm", "e4m3fn", context=2048).batch(20.0) is None
+    assert limits(LLAMA, "h100-sxm", "e4m3fn", context=1).batch(20.0) > 5000
 
 
 BAD = [

@@ -18,7 +18,7 @@ LLAMA = "llama-3-70b"
 # A device, a format, its byte a weight, the bytes of a chip: weights alone, by hand.
 BY_HAND = [
     ("groq-lpu", "int8", 1, 230e6, 307),
-    ("groq-3", "fp8", 1, 500e6, 142),
+    ("groq-3", "e4m3fn", 1, 500e6, 142),
     ("wse3", "fp16", 2, 44e9, 4),
 ]
 
@@ -38,15 +38,15 @@ def test_the_published_counts_are_of_seventy_billion_bytes():
 
 def test_a_token_by_hand():
     """A stage reads a layer out of its share of the chips, eighty times."""
-    plan = sram_machine(LLAMA, on="groq-3", dtype="fp8", chips=240, context=0)
-    read = models.get(LLAMA).read_bytes(1, "fp8").si
+    plan = sram_machine(LLAMA, on="groq-3", dtype="e4m3fn", chips=240, context=0)
+    read = models.get(LLAMA).read_bytes(1, "e4m3fn").si
     own = hardware.get("groq-3").memory_bandwidth.si * 240 / 80
     lines = [
         plan.account[name].t_bytes.si
         for name in ("products with the weights", "output matrix")
     ]
     assert sum(lines) == pytest.approx(read / own, rel=1e-4)
-    held = models.get(LLAMA).weight_bytes("fp8").si  # a table that is not read, too
+    held = models.get(LLAMA).weight_bytes("e4m3fn").si  # a table that is not read, too
     assert plan.reading.si == pytest.approx(held / own)
     row = 8192 * 2
     sent = row * (160 * 2 * 2 / 3 + 79)  # three chips add up twice a layer, then on
@@ -67,12 +67,14 @@ def test_one_stage_is_tensor_parallelism():
 @given(st.integers(1, 80), st.integers(1, 400), st.integers(1, 300))
 def test_more_stages_are_slower_for_one_and_no_slower_for_all(stages, chips, batch):
     asked = {"chips": chips, "context": 128}
-    one = placed_account(LLAMA, "groq-3", "fp8", stages=1, **asked)
-    many = placed_account(LLAMA, "groq-3", "fp8", stages=stages, **asked)
+    one = placed_account(LLAMA, "groq-3", "e4m3fn", stages=1, **asked)
+    many = placed_account(LLAMA, "groq-3", "e4m3fn", stages=stages, **asked)
     name = "products with the weights"
     assert many[name].time.si == pytest.approx(stages * one[name].time.si)
     # With a batch, what a stage reads once serves all that pass together.
-    full = placed_account(LLAMA, "groq-3", "fp8", stages=stages, batch=batch, **asked)
+    full = placed_account(
+        LLAMA, "groq-3", "e4m3fn", stages=stages, batch=batch, **asked
+    )
     rows = ceil(batch / stages)
     assert full[name].t_arithmetic.si == pytest.approx(
         rows * many[name].t_arithmetic.si
@@ -120,7 +122,7 @@ def test_a_plan_holds_what_it_says(name, batch, context):
 
 
 def test_a_plan_has_a_timetable_without_variance():
-    plan = sram_machine(LLAMA, on="groq-3", dtype="fp8")
+    plan = sram_machine(LLAMA, on="groq-3", dtype="e4m3fn")
     table = plan.static(3)
     assert {slot.stage for slot in table} == set(range(80)) and plan.variance == 0
     assert table[79].end * 1e-12 == pytest.approx(plan.time.si, rel=1e-3)
@@ -137,14 +139,17 @@ def test_energy_and_price_by_hand():
     assert plan.dollars().to("USD/Mtoken").value == pytest.approx(hand * 1e6, rel=1e-3)
     own = plan.dollars(chosen(1e6, "USD", label="a price"))
     assert own.si == pytest.approx(plan.dollars().si / 2.5)
-    unknown = sram_machine(LLAMA, on="groq-3", dtype="fp8")
+    unknown = sram_machine(LLAMA, on="groq-3", dtype="e4m3fn")
     assert unknown.joules is None and unknown.dollars() is None
 
 
 REFUSED = [
     ({"on": "h100-sxm"}, "its memory is HBM3"),
-    ({"on": "groq-3", "dtype": "fp8", "chips": 100}, "100 = 712.2 MB > 500 MB"),
-    ({"on": "groq-3", "dtype": "fp8", "batch": 100}, "chips > 256 that can be joined"),
+    ({"on": "groq-3", "dtype": "e4m3fn", "chips": 100}, "100 = 712.2 MB > 500 MB"),
+    (
+        {"on": "groq-3", "dtype": "e4m3fn", "batch": 100},
+        "chips > 256 that can be joined",
+    ),
     ({"on": "wse3", "stages": 81}, "has 80 layers"),
     ({"on": "wse3", "batch": 0}, "batch = 0"),
     ({"on": "wse3", "batch": True}, "batch = True"),

@@ -1,5 +1,6 @@
 """Loads of neighbours in shared memory that become one wide load."""
 
+import gc
 import random
 from collections import OrderedDict
 
@@ -19,9 +20,13 @@ THREADS, SIDE = 64, 32  # a tile of 32x32 by 64 threads of 4x4, in steps of 4
 WIDTH = FIELDS.index("c")
 
 
+def program_of(kernel, *args, threads=THREADS):
+    return planned(kernel, 1, threads, "h100-sxm", args, 32, 0, 1).program
+
+
 def widths(kernel, *args, threads=THREADS):
     """How many neighbours each load of shared memory gets."""
-    program = planned(kernel, 1, threads, "h100-sxm", args, 32, 0, 1).program
+    program = program_of(kernel, *args, threads=threads)
     loads = program.rows[:, 0] == OP["LOAD"]
     shared = np.array([kind == "load_shared" for kind in program.kinds])
     return sorted(max(1, int(row[WIDTH])) for row in program.rows[loads & shared])
@@ -385,6 +390,19 @@ def chance(seed):
 def test_kernels_by_chance_leave_what_one_thread_leaves():
     found = [one for seed in range(25) for one in chance(seed)]
     assert min(found.count(n) for n in (1, 2, 4)) > 50
+
+
+def test_a_program_does_not_depend_on_when_python_clears_its_memory(unjoined):
+    kernel, made = written(by_chance(0), "kernel"), []
+    most, *rest = gc.get_threshold()
+    for often in (0, 50):
+        unjoined(joined.joined)
+        gc.set_threshold(often, *rest)
+        try:
+            made.append(program_of(kernel, np.zeros(LANES, int), threads=LANES).rows)
+        finally:
+            gc.set_threshold(most, *rest)
+    assert np.array_equal(*made)
 
 
 def over_stores(block, arrays):

@@ -19,10 +19,10 @@ from stacklib.roofline import Infeasible
     "model, on, tp, dtype, batch, context",
     [
         ("llama-3-70b", "h100-sxm", 2, "bf16", 1, 4096),
-        ("llama-3-70b", "b200-sxm", 1, "fp8", 8, 1000),
+        ("llama-3-70b", "b200-sxm", 1, "e4m3fn", 8, 1000),
         ("llama-3-8b", "h100-sxm", 1, "bf16", 3, 77),
         ("mixtral-8x7b-v0.1", "h100-sxm", 2, "bf16", 4, 10),
-        ("deepseek-v3", "b200-sxm", 8, "fp8", 2, 300),
+        ("deepseek-v3", "b200-sxm", 8, "e4m3fn", 2, 300),
     ],
 )
 def test_sector_by_sector_it_is_the_formula(

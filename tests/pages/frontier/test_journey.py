@@ -6,12 +6,13 @@ import pytest
 from _tools import tree
 
 from stacklib import serving
-from stacklib.frontier import joules, meters
+from stacklib.frontier import meters
 from stacklib.pages import chain
 from stacklib.pages.chain.bars import ROLES
 from stacklib.pages.frontier import journey as page
 from stacklib.pages.frontier.journey import drawings, figures, live
 from stacklib.pages.serving import journey as street
+from stacklib.serving.token import joules
 
 from ...live_figures import ask, values
 from ...programs import loop_of

@@ -59,7 +59,7 @@ def test_a_square_product_crosses_the_ridge_at_the_side_that_is_named():
 
 
 def test_prefill_of_one_token_is_a_decode_step_without_a_cache():
-    work = roofline.decode_work(models.get(counting.MODEL), dtype="fp8", context=0)
+    work = roofline.decode_work(models.get(counting.MODEL), dtype="e4m3fn", context=0)
     got = counting.prefill_intensity(1)
     assert got.si == pytest.approx(work.intensity.si, rel=1e-12)
 

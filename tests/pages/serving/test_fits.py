@@ -72,7 +72,7 @@ def test_entries_left_are_the_long_context_s_limit():
 
 def test_operations_are_those_of_a_step():
     new, old = (
-        roofline.decode_work(models.get(m), dtype="fp8", context=page.MILLION)
+        roofline.decode_work(models.get(m), dtype="e4m3fn", context=page.MILLION)
         for m in (page.FOURTH, page.BEFORE)
     )
     cut = 1 - new.operations.si / old.operations.si

@@ -46,7 +46,7 @@ QWEN2 = models.from_hf_config(  # biases on query, key and value; ragged sizes
     st.sampled_from([MODEL, QWEN, QWEN2]),
     st.integers(1, 64),
     st.integers(0, 9000),
-    st.sampled_from(["bf16", "fp8", "fp4", "fp32"]),
+    st.sampled_from(["bf16", "e4m3fn", "fp4", "fp32"]),
 )
 @settings(max_examples=40, deadline=None)
 def test_closed_form_equals_the_count_matrix_by_matrix(model, batch, context, dtype):
@@ -104,7 +104,7 @@ def test_infeasible_has_a_sum_and_no_speed():
         ({"tp": 1}, False),
         ({"tp": 2}, True),
         ({"tp": 2, "batch": 64}, False),
-        ({"tp": 1, "dtype": "fp8", "context": 0}, True),
+        ({"tp": 1, "dtype": "e4m3fn", "context": 0}, True),
         ({"tp": 2, "reserve": Quantity(10, "GB")}, False),
         ({"tp": 1, "dtype": "int4"}, True),
         ({"tp": 2, "batch": 16, "kv_dtype": "fp8"}, True),

@@ -1,5 +1,7 @@
 """Weights, cache and arithmetic in three formats."""
 
+import json
+
 import numpy
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from stacklib.cli import main
 from stacklib.hardware import UnknownSpec
 from stacklib.models.weights.mixtures import NAMES
 from stacklib.quantity import Quantity
-from stacklib.roofline import decode_step, fit_memory
+from stacklib.roofline import count_decode, decode_step, fit_memory
 
 MODEL = models.get("llama-3-8b")
 
@@ -97,7 +99,7 @@ def test_quantities_floats_and_operations_add_up_to_the_same(
     [
         ("a100", "int4", "int4"),
         ("h100", "int4", "bf16"),
-        ("h100", "fp8", "fp8"),
+        ("h100", "e4m3fn", "e4m3fn"),
         ("a100", "fp8", "bf16"),
         ("b200", "fp4", "fp4"),
         ("m4-max", "fp32", "fp32"),
@@ -143,14 +145,36 @@ def test_the_command_says_which_format_does_what(capsys):
     assert main([*argv, "Q4_K_M"]) == 0
     out = capsys.readouterr().out
     assert "3.66 GB q4_k + 1.26 GB q6_k" in out and "cache in bf16" in out
-    assert main([*argv, "fp8"]) == 0  # E4M3 with block scales; the head in bf16
-    assert "9.083 GB weights" in capsys.readouterr().out
     for name in ("awq", "nvfp4", "mxfp4", "q6_k", "iq2_xxs", "gptq-g32"):
         assert main([*argv, name]) == 0 and name[:4] in capsys.readouterr().out
     assert main(["formats", "fp8"]) == 0
     assert "e4m3fn, e5m2" in capsys.readouterr().out
     assert main(["formats", "q4_k_m"]) == 0
     assert "llama.cpp's rule" in capsys.readouterr().out
+
+
+@pytest.mark.rows("dtype", ["fp8", "FP8", "e4m3fn", "nvfp4"])
+def test_calls_and_commands_mean_one_thing_by_a_name(dtype, capsys):
+    """By hand: codes of a byte, a scale for 128 x 128 of them, the rest in 16 bits."""
+    argv = ["--dtype", dtype, "--json"]
+    assert main(["fit", "llama-3-8b", "--on", "h100", *argv]) == 0
+    told = json.loads(capsys.readouterr().out)
+    fit = fit_memory(MODEL, on="h100", dtype=dtype)
+    assert told["weights_bytes"] == fit.weights.si
+    assert told["kv_bytes"] == fit.kv.si
+    assert main(["roofline", "h100", "--model", "llama-3-8b", *argv]) == 0
+    told = json.loads(capsys.readouterr().out)
+    step = decode_step(MODEL, on="h100", dtype=dtype)
+    assert told["time_s"] == step.time.si
+    plain = decode_step(MODEL, on="h100", dtype=dtype, batch=1.0)
+    assert plain.time == pytest.approx(step.time.si)
+    whole = MODEL.parameters.si
+    inside = whole - (2 * MODEL.vocab + 2 * 32 + 1) * MODEL.hidden
+    due = {"e4m3fn": whole, "fp8": inside * (1 + 4 / 128**2) + 2 * (whole - inside)}
+    assert fit.weights.si == pytest.approx(due.get(dtype.lower(), fit.weights.si))
+    if dtype == "fp8":
+        with pytest.raises(ValueError, match="several formats"):
+            count_decode(MODEL, dtype=dtype, context=1)
 
 
 def test_a_device_without_any_rate_is_named():

@@ -23,7 +23,7 @@ SMALL += [models.from_hf_config(c["config"]) for c in LIBRARY["windows"]]
     st.sampled_from(SMALL),
     st.integers(1, 24),
     st.integers(0, 600),
-    st.sampled_from(["bf16", "fp8", "fp4", "fp32", "int8"]),
+    st.sampled_from(["bf16", "e4m3fn", "fp4", "fp32", "int8"]),
 )
 @settings(max_examples=120, deadline=None)
 def test_closed_form_count_and_operations_agree(model, batch, context, dtype):
@@ -40,7 +40,7 @@ def test_closed_form_count_and_operations_agree(model, batch, context, dtype):
 @pytest.mark.rows("name", models.names())
 def test_every_model_of_the_database_three_ways(name):
     model = models.get(name)
-    shape = {"dtype": "fp8", "batch": 3, "context": 2000}
+    shape = {"dtype": "e4m3fn", "batch": 3, "context": 2000}
     work = roofline.decode_work(model, **shape)
     operations, moved = roofline.count_decode(model, **shape)
     assert work.operations.si == pytest.approx(operations, rel=1e-12)
@@ -65,14 +65,14 @@ def test_experts_are_read_once_however_many_sequences_choose_them():
 
 
 def test_a_latent_cache_is_kept_whole_on_every_chip():
-    shape = {"on": "h200", "dtype": "fp8", "batch": 64, "context": 8192}
+    shape = {"on": "h200", "dtype": "e4m3fn", "batch": 64, "context": 8192}
     even = fit_memory("deepseek-v3", tp=8, **shape)
     step = decode_step("deepseek-v3", tp=8, **shape)
     kv = 64 * 8192 * 61 * 576
     assert even.need.si == pytest.approx((671026419200 + kv) / 8)
     assert step.fit.need.si == pytest.approx(671026419200 / 8 + kv)
-    alone = roofline.decode_work(models.get("deepseek-v3"), dtype="fp8")
-    shared = roofline.decode_work(models.get("deepseek-v3"), dtype="fp8", tp=8)
+    alone = roofline.decode_work(models.get("deepseek-v3"), dtype="e4m3fn")
+    shared = roofline.decode_work(models.get("deepseek-v3"), dtype="e4m3fn", tp=8)
     assert (shared.bytes - alone.bytes).si == pytest.approx(7 * 4097 * 61 * 576)
 
 
@@ -80,7 +80,7 @@ def test_a_latent_cache_is_kept_whole_on_every_chip():
 def test_the_sum_with_copies_is_what_the_step_asks_for(name):
     """Both calls, every model, from one chip to more chips than KV heads."""
     model = models.get(name)
-    shape = {"on": "b200", "dtype": "fp8", "batch": 32, "context": 1000}
+    shape = {"on": "b200", "dtype": "e4m3fn", "batch": 32, "context": 1000}
     for tp in (1, model.heads):
         fit = fit_memory(model, tp=tp, **shape)
         copied, step = fit_with_copies(model, fit), decode_step(model, tp=tp, **shape)

@@ -42,7 +42,7 @@ def same(plain, traced, names):
 @given(
     st.sampled_from(NAMES),
     st.sampled_from(DEVICES),
-    st.sampled_from(["bf16", "fp8", "fp4", "int8"]),
+    st.sampled_from(["bf16", "e4m3fn", "fp4", "int8"]),
     st.sampled_from([1, 2, 8, 16]),
     st.sampled_from([None, "fp8"]),
     st.integers(1, 600),

@@ -38,7 +38,7 @@ def test_unknown_devices_and_formats_are_refused():
 
 @pytest.mark.parametrize(
     ("gains", "other"),
-    [((2, 2), {"dtype": "fp8"}), ((1, 2), {"dtype": "bf16", "kv_dtype": "fp8"})],
+    [((2, 2), {"dtype": "e4m3fn"}), ((1, 2), {"dtype": "bf16", "kv_dtype": "fp8"})],
 )
 def test_the_parts_with_their_gains_are_the_step_counted_anew(gains, other):
     case = {"on": "h100-sxm", **SERVING}

@@ -119,7 +119,7 @@ def test_what_cannot_be_answered_is_refused():
 
 
 def test_energy_is_known_only_where_it_was_fitted():
-    trip = journey("llama-3-70b", on="h100-sxm", dtype="fp8")
+    trip = journey("llama-3-70b", on="h100-sxm", dtype="e4m3fn")
     assert all(e.energy is None for e in trip.events if e.layer == 3)
     full = journey("llama-3-70b", on="h100-sxm")
     assert full.energy < full.energy_ceiling

@@ -46,10 +46,10 @@ def test_a_chip_that_nobody_sells_is_named():
 @pytest.mark.parametrize("long, claimed", [(131_072, 8.2), (1_000_000, 56)])
 def test_a_context_is_dearer_by_the_bytes_of_a_step(long, claimed):
     """The claims of 8.14, with 160 KiB a token in FP8 and 32 at once."""
-    found = context_multiplier("llama-3-70b", long, dtype="fp8")
+    found = context_multiplier("llama-3-70b", long, dtype="e4m3fn")
     assert found.bytes.si == pytest.approx(claimed, rel=0.1)
     assert found.exponent < 1
-    weights = get("llama-3-70b").read_bytes(32, "fp8").si
+    weights = get("llama-3-70b").read_bytes(32, "e4m3fn").si
     bytes_of = [weights + 32 * n * 163_840 for n in (4096, long)]
     assert found.bytes.si == pytest.approx(bytes_of[1] / bytes_of[0])
 

@@ -89,7 +89,7 @@ def gain(chips: int) -> Quantity:
 
 def terms(context: int) -> Limits:
     """What a step of the claim's comparison takes on one of its H100s."""
-    return limits(MODEL, CLAIMED, "fp8", context=context)
+    return limits(MODEL, CLAIMED, "e4m3fn", context=context)
 
 
 def prompt() -> int:

@@ -24,7 +24,7 @@ from stacklib.quantity import (
 )
 
 # Each chip with the format in which it holds the model.
-HELD = {"groq_lpu_v1": "int8", "groq3_lp30": "fp8", "wse3": "fp16"}
+HELD = {"groq_lpu_v1": "int8", "groq3_lp30": "e4m3fn", "wse3": "fp16"}
 FIRST, NEW, WAFER = HELD
 HBM, GPU = "h100_sxm", "b200_sxm"
 ANSWER, SESSIONS = 2000, 50  # tokens of an answer, and answers that one reads a day
@@ -74,7 +74,7 @@ def published(on: str) -> Quantity:
 
 def one_gpu() -> Quantity:
     """Tokens a second of a B200 that reads a model of eight bits for each."""
-    weights = models.get(MODEL).read_bytes(1, "fp8")
+    weights = models.get(MODEL).read_bytes(1, "e4m3fn")
     full = hardware.get(GPU).memory_bandwidth.across(1)
     token = chosen(1, "token", label="a token")
     return (token * full / weights).to("token/s").named("roof of a B200")

@@ -8,7 +8,7 @@ from typing import Any
 
 from stacklib import models
 from stacklib.cost.spans import Span
-from stacklib.frontier import joules, meters
+from stacklib.frontier import meters
 from stacklib.frontier.waterfall import Event, Journey, journey
 from stacklib.hardware import THIS_MACHINE, get
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, OTHER, TP
@@ -16,6 +16,7 @@ from stacklib.pages.serving import journey as street
 from stacklib.quantity import Quantity, chosen, constant, counted, counting
 from stacklib.quantity.records import recorded
 from stacklib.roofline import Infeasible
+from stacklib.serving.token import joules
 
 HERE = "10-frontier/journey"
 MILLION = 10**6  # tokens that a price is told for

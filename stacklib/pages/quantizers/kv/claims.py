@@ -49,19 +49,19 @@ def _step(dtype: str, account: str, batch: int = 1, chips: int = CHIPS) -> StepE
 
 def energy_saved(account: str, batch: int = 1, chips: int = CHIPS) -> Quantity:
     """Share of a token's energy that FP8 saves over BF16."""
-    wide, narrow = (_step(t, account, batch, chips) for t in ("bf16", "fp8"))
+    wide, narrow = (_step(t, account, batch, chips) for t in ("bf16", "e4m3fn"))
     return (1 - narrow.total / wide.total).named(f"energy saved, {account}")
 
 
 def power_saved(account: str, batch: int = 1, chips: int = CHIPS) -> Quantity:
     """Share of a chip's power that FP8 saves, each at the rate it reaches."""
-    wide, narrow = (_step(t, account, batch, chips) for t in ("bf16", "fp8"))
+    wide, narrow = (_step(t, account, batch, chips) for t in ("bf16", "e4m3fn"))
     return (1 - narrow.power / wide.power).named(f"power saved, {account}")
 
 
 def saved_at_one_rate(account: str, batch: int = 1, chips: int = CHIPS) -> Quantity:
     """The same when FP8 serves no more tokens a second than BF16 does."""
-    wide, narrow = (_step(t, account, batch, chips) for t in ("bf16", "fp8"))
+    wide, narrow = (_step(t, account, batch, chips) for t in ("bf16", "e4m3fn"))
     idle = "constant power"
     saved = (wide.total - wide.parts[idle]) - (narrow.total - narrow.parts[idle])
     return (saved / wide.total).named(f"power saved at one rate, {account}")

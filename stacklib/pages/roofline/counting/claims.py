@@ -97,7 +97,7 @@ def prefill_range() -> Finding:
 def decode_intensity_fp8() -> Finding:
     """Operations over bytes of one FP8 step, as document 001 works it out."""
     return Finding(
-        _work(dtype="fp8").intensity,
+        _work(dtype="e4m3fn").intensity,
         why=f"Two operations a parameter and one byte: 2, and attention adds a little. "
         f"The text divides its own low {get('decode-step-flops').claimed} by "
         f"{get('decode-step-bytes').claimed}. Batch one, FP8 weights.",

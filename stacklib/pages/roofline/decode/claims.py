@@ -17,7 +17,7 @@ CHIPS, MANY, BRIEF = 8, 512, 256  # a node, with many short sequences
 
 
 def _step(
-    on: str, batch: int = 1, dtype: str = "fp8", tp: int = 1
+    on: str, batch: int = 1, dtype: str = "e4m3fn", tp: int = 1
 ) -> roofline.DecodeStep:
     return roofline.decode_step(
         MODEL, on=on, dtype=dtype, tp=tp, batch=batch, context=CONTEXT
@@ -29,7 +29,7 @@ def _in_16_bits(batch: int = 1, tp: int = 2) -> roofline.DecodeStep:
 
 
 def _work() -> roofline.Work:
-    return roofline.decode_work(models.get(MODEL), dtype="fp8", context=CONTEXT)
+    return roofline.decode_work(models.get(MODEL), dtype="e4m3fn", context=CONTEXT)
 
 
 def _flops() -> Quantity:

@@ -65,7 +65,7 @@ def saturation() -> Finding:
 @claim("session-prefill-time")
 def session() -> Finding:
     """The long prompt on one node, weights in FP8 and in bf16."""
-    fast, slow = (account(dtype=d, prompt=SESSION).total() for d in ("fp8", "bf16"))
+    fast, slow = (account(dtype=d, prompt=SESSION).total() for d in ("e4m3fn", "bf16"))
     ideal = prefilled(MODEL, SESSION, "all") / hardware.get(DEVICE).peak("bf16")
     return Finding(
         fast,
@@ -136,7 +136,7 @@ def prefill_intensity() -> Finding:
     """Of bf16, in which its own threshold is given; of FP8 under the condition."""
     return Finding(
         per_token("bf16"),
-        then=per_token("fp8"),
+        then=per_token("e4m3fn"),
         why="Two operations for each weight, which has two bytes in bf16.",
     )
 
@@ -157,7 +157,7 @@ def decode_intensity() -> Finding:
     """Of one sequence, weights alone, in bf16 and in FP8."""
     return Finding(
         intensity("bf16"),
-        then=intensity("fp8"),
+        then=intensity("e4m3fn"),
         why="A token alone reads every weight for itself. The same document says one "
         "elsewhere, which is bf16.",
     )
@@ -183,7 +183,7 @@ def weight_only() -> Finding:
     wide, short = (
         account(dtype=d, prompt=CONTEXT).total() for d in ("bf16", "int4_g128")
     )
-    both = account(dtype="fp8", prompt=CONTEXT).total()
+    both = account(dtype="e4m3fn", prompt=CONTEXT).total()
     return Finding.true(
         "Codes are widened to bf16 before they are multiplied. Where inputs are in "
         f"FP8, too, a prompt is {wide / both:.3} times as fast.",
@@ -248,7 +248,7 @@ def cache_share(batch: int, context: int) -> Quantity:
 def bandwidth() -> Finding:
     """The bandwidth of the chip that has this one."""
     chip, newer = hardware.get(DEVICE), hardware.get("h200_sxm")
-    work = roofline.decode_work(models.get(MODEL), dtype="fp8", context=LONG)
+    work = roofline.decode_work(models.get(MODEL), dtype="e4m3fn", context=LONG)
     times = [work.bytes / c.memory_bandwidth for c in (chip, newer)]
     return Finding(
         chip.memory_bandwidth,

@@ -191,7 +191,7 @@ def held(model: str, context: int) -> float:
 @counting("operations of {model}", unit="FLOP")
 def operations(model: str, context: int) -> float:
     """Operations of a token with so many before it."""
-    work = roofline.decode_work(models.get(model), dtype="fp8", context=context)
+    work = roofline.decode_work(models.get(model), dtype="e4m3fn", context=context)
     return work.operations.si
 
 

@@ -116,7 +116,7 @@ def many_sessions() -> Finding:
 def capacity(context: int, kv_dtype: str) -> Quantity:
     """Conversations of a model in FP8 on one H200, as an engine leaves room."""
     model, have = models.get(MODEL), hardware.get(H200).memory_capacity
-    left = (have * page.used() - model.weight_bytes("fp8")).named("left for caches")
+    left = (have * page.used() - model.weight_bytes("e4m3fn")).named("left for caches")
     return counted(math.floor, left / model.kv_bytes(context, kv_dtype), label="fit")
 
 

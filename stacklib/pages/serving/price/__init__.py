@@ -242,7 +242,7 @@ def rents() -> Span:
 @cache
 def longer(context: int = LONG, on: str | None = None) -> Multiplier:
     """What a long context costs over one of 4,096 tokens, in FP8."""
-    return context_multiplier(MODEL, context, dtype="fp8", on=on, tp=TP)
+    return context_multiplier(MODEL, context, dtype="e4m3fn", on=on, tp=TP)
 
 
 @cache

@@ -20,11 +20,12 @@ from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, chosen, counted, minimum
 from stacklib.quantity import dtype as find_dtype
 from stacklib.quantity.keys import Same
-from stacklib.quantity.names import UnknownName
-from stacklib.serving.token.lines import Line
-from stacklib.serving.token.work import ACTIVATION, EXCHANGES, all_reduces
+
+from .lines import Line
+from .work import ACTIVATION, EXCHANGES, all_reduces
 
 MEASURED = {"circuit": "h200_sxm", "board": "a100_sxm_80gb"}  # whose idle power it is
+SIXTEEN = ("bf16", "fp16")
 MOVED, MADE, SENT, STOOD = "bytes", "products", "links", "standing still"
 
 
@@ -37,6 +38,13 @@ class Rates:
     link: Span | None  # of a bit between chips
     standing: Span | None  # W of a chip that holds a model and does nothing
     design: Quantity | None  # W of a board, at most
+
+    @property
+    def unknown(self) -> str:
+        """Why joules of moving and multiplying are not told; empty where they are."""
+        lacks = ("a bit of its memory", self.bit), ("an operation", self.operation)
+        known = [f"no figure of {what}" for what, each in lacks if each is None]
+        return " and ".join(known)
 
 
 def rates(device: Accelerator, runs_in: str) -> Rates:
@@ -72,21 +80,11 @@ def _ends(device: Accelerator, ask: Any) -> Span | None:
 
 
 def _bit(device: Accelerator, account: str) -> Quantity:
-    """Joules of a bit on its whole way; its memory's own figure where one is known."""
+    """Joules of a bit on its whole way."""
     if "SRAM" in device.memory_type:  # no bit comes from DRAM, which the figures are of
         raise hardware.UnknownSpec(f"{device.key}: energy of a bit of its SRAM")
     found = [stage.per_bit for stage in energy.PATHS[account](device)]
-    if account == "circuit" and (own := _stack(device)) is not None:
-        found[0] = own
     return sum(found[1:], found[0]).named("energy of a bit")
-
-
-def _stack(device: Accelerator) -> Quantity | None:
-    """Joules of a bit out of its memory; None for a kind that has no figure or row."""
-    try:
-        return hardware.memory(device.memory_type).fields["energy"]
-    except UnknownName:
-        return None
 
 
 def _standing(device: Accelerator, account: str) -> Quantity:
@@ -104,11 +102,12 @@ def _operation(device: Accelerator, runs_in: str) -> Span | None:
     Another format is taken to draw the same power at its own peak.
     """
     both = _ends(device, energy.operation_energy)
-    if both is None or find_dtype(runs_in).operation != "FLOP":
-        return None
-    if runs_in in ("bf16", "fp16") or device.peaks.get("bf16") is None:
+    base = next((f for f in SIXTEEN if f in device.formats), None)
+    if both is None or runs_in in SIXTEEN:
         return both
-    faster = device.peak(runs_in) / device.peak("bf16")
+    if base is None:  # nothing to go by but the operation
+        return both if find_dtype(runs_in).operation == "FLOP" else None
+    faster = device.peak(runs_in) / device.peak(base)
     return both / span(faster.named("times the 16-bit rate"))
 
 
@@ -119,10 +118,10 @@ def _link(device: Accelerator) -> Span | None:
     return None if known is None else span(known)
 
 
-def of_line(
+def spent(
     line: Line, per: Rates, chips: int, model: LanguageModel, rows: int
 ) -> dict[str, Span]:
-    """Joules of one line over all chips, by what they are of.
+    """Joules of what a line moves, multiplies and sends over all chips, by each.
 
     - ``rows``: tokens that pass the layers
     """
@@ -132,17 +131,19 @@ def of_line(
         if moved.si > 0:
             found[MOVED] = _times(per.bit, energy.energy_of(moved, _ONE))
     if per.operation is not None and line.covers and line.operations.si > 0:
-        found[MADE] = Span(
-            (line.operations * per.operation.low).to("J"),
-            (line.operations * per.operation.high).to("J"),
-        )
+        found[MADE] = _times(per.operation, line.operations)
     if per.link is not None and line.name == EXCHANGES and chips > 1:
         sent = counted(sent_bits, model, chips, rows, unit="bit", label="bits sent")
         found[SENT] = _times(per.link, sent)
-    if per.standing is not None and line.time is not None and line.time.si > 0:
-        both = chosen(chips, label="chips") * line.time
-        found[STOOD] = _times(per.standing, both)
     return {what: each.named(f"{what}, {line.name}") for what, each in found.items()}
+
+
+def stood(line: Line, per: Rates, chips: int) -> dict[str, Span]:
+    """Joules that the chips draw while a line lasts, whatever it does."""
+    if per.standing is None or line.time is None or not line.time.si > 0:
+        return {}
+    both = chosen(chips, label="chips") * line.time
+    return {STOOD: _times(per.standing, both).named(f"{STOOD}, {line.name}")}
 
 
 _ONE = chosen(1, label="a bit")
