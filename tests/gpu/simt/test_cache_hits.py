@@ -22,6 +22,7 @@ def asked(kind: str, sectors) -> Traffic:
 @pytest.mark.rows("stride", [1, 4])  # in sectors
 def test_stores_write_the_sectors_they_made_dirty(key, stride):
     device, count = hardware.get(key), 2**19
+    assert cache_hits._l2(device).sets % 2  # strides spread
     sectors = stride * np.arange(count)
     found = cache_hits.through(asked("store", sectors), device, 4, 16, 0)
     assert found.read == 0 and found.dirtied == 32 * count

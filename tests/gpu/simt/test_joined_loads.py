@@ -179,6 +179,15 @@ def test_nothing_is_known_of_the_address_of_a_global_array():
     assert len(loads) == 4 + 16 and (loads[:, WIDTH] < 1).all()
 
 
+def test_nobody_waits_for_what_is_stored_by_fours():
+    def fours(t, dst):
+        t.store(dst, 4 * t.thread.x, [1.0, 2.0, 3.0, 4.0])
+
+    made = planned(fours, 1, 32, "h100-sxm", (gpu.empty(128),), 32, 0, 1).program
+    stores = made.rows[made.rows[:, 0] == OP["STORE"]]
+    assert stores[:, FIELDS.index("dst")].tolist() == [-1]
+
+
 def rounds(t, out, src):
     """A counter with steps of four, in more rounds than stand one by one."""
     x = t.thread.x

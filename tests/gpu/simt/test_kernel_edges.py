@@ -238,6 +238,15 @@ def warp_scan(t, x, y):
     y[t.thread.x] = v + before
 
 
+def taken_from_above(t, x, y):
+    t.atomic_sub(y, 0, t.shuffle_up(x[t.lane], 3))
+
+
+def test_one_lane_at_a_time_takes_from_above():
+    ran = same(taken_from_above, 1, 32, np.arange(32) ** 2, np.zeros(1, np.int64))
+    assert ran.results["y"] == -sum(n**2 for n in (0, 1, 2, *range(29)))
+
+
 def test_bitonic_sort():
     a = np.random.default_rng(2).integers(-1000, 1000, 128).astype(np.int32)
     ran = same(sorts.bitonic_sort, 1, 128, a, rest=(128,))

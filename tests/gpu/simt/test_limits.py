@@ -10,6 +10,8 @@ from stacklib import gpu, hardware
 from stacklib.gpu.simt import sampled
 from stacklib.gpu.simt.long_loops import long_loops
 from stacklib.gpu.simt.plan import planned
+from stacklib.gpu.simt.slice_of import addresses_of, searched
+from stacklib.gpu.vm.program import OP
 
 SMALL = """
 import sys
@@ -108,6 +110,14 @@ def strides(t, x, out, n):
         i = i + t.block_dim.x * t.grid_dim.x
 
 
+def picks(t, x, out, n):
+    i = t.block.x * t.block_dim.x + t.thread.x
+    while i < n:
+        if x[i] > 0.0:
+            out[i] = x[i]
+        i = i + t.block_dim.x * t.grid_dim.x
+
+
 def walks(t, x, out, n):
     """What it reads behind the loop depends on how far that went."""
     at = t.thread.x
@@ -129,7 +139,8 @@ def upwards(t, x, out, n):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "rounds"), [(strides, [500]), (walks, []), (leaves, []), (upwards, [])]
+    ("kernel", "rounds"),
+    [(strides, [500]), (picks, [500]), (walks, []), (leaves, []), (upwards, [])],
 )
 def test_only_loops_whose_rounds_are_known_are_cut(kernel, rounds):
     n = 64 * 500
@@ -137,3 +148,15 @@ def test_only_loops_whose_rounds_are_known_are_cut(kernel, rounds):
     plan = planned(kernel, 2, 32, "h100-sxm", args, 32, 0, 1)
     loops = long_loops(plan.program, plan.threads * plan.blocks)
     assert [loop.rounds for loop in loops] == rounds
+    wide = [set_.bit_count() for set_ in searched(plan.program).results]
+    assert wide == (plan.program.rows[:, 2] >= 0).tolist()
+
+
+def test_a_slice_keeps_every_turn():
+    args = gpu.empty(64), gpu.empty(64), 64
+    whole = planned(picks, 2, 32, "h100-sxm", args, 32, 0, 1).program
+    turns = [
+        [op for op in program.rows[:, 0] if OP["IF"] <= op <= OP["EXIT"]]
+        for program in (whole, addresses_of(whole))
+    ]
+    assert turns[0] == turns[1] and len(turns[0]) >= 5

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stacklib import gpu
+from stacklib.gpu.vm.parted import AT_A_BARRIER, next_group
 
 from .refusals import refused
 
@@ -124,6 +125,29 @@ def test_who_arrives_goes_on():
         out[t.thread.x] = 1.0
 
     assert gpu.launch(ahead, 1, 64, "h100", gpu.empty(64)).results["out"].all()
+
+
+def test_lanes_at_a_barrier_go_on_last():
+    aside = [(0, 1, 0, 7), (0, 2, 0, AT_A_BARRIER), (0, 0, 0, 0), (0, 0, 0, 0)]
+    found = [next_group(0, np.array([aside]), *now) for now in ((7, True), (7, False))]
+    assert found == [0, -1] and next_group(0, np.array([aside]), 8, False) == 0
+
+
+def test_a_grid_meets():
+    """Each thread reads what the other block wrote, and all wait for the slowest."""
+
+    def crossed(t, src, out, rounds):
+        i = t.block.x * 64 + t.thread.x
+        for _ in range(t.block.x * rounds):
+            src[i] = src[i] + 1
+        t.grid_sync()
+        out[i] = src[(i + 64) % 128]
+
+    arrays = np.zeros(128, np.int32), gpu.empty(128, np.int32)
+    found = gpu.launch(crossed, 2, 64, "h100", *arrays, 20)
+    assert found.results["out"].tolist() == [20] * 64 + [0] * 64
+    streams = found.report.times.replayed.streams
+    assert streams.events.tolist() == [2]  # the warps of a block on a unit of its own
 
 
 def no_parity(t, out):

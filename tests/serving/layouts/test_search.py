@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 
@@ -61,6 +62,10 @@ def plainly(given, device, largest):
                     best, min(many * reads, others * max(writing[writer.tp, writer.ep]))
                 )
     return best
+
+
+def test_chips_share_by_divisors_and_powers_of_two():
+    assert rows.ways(SimpleNamespace(gpus=6)) == [1, 2, 3, 4, 6]
 
 
 @pytest.mark.rows("case", CASES, drawn=2)
