@@ -371,11 +371,11 @@ def _fault(node: dict[str, Any]) -> str:
     key, label = node.get("key", ""), node.get("label", "a leaf")
     if node.get("kind") in RECORDED and not key:
         return f"{label!r} is {node['kind']} and names no record"
-    kept = key.startswith((QUOTED, "nccl/")) or MARK in key
+    kept = key.startswith((QUOTED, "nccl/", ledger.CLAIMS)) or MARK in key
     if not key or (node.get("kind") == "claimed" and not kept):
         return ""  # a quoted figure is under a key of its own, and in no table
     try:
-        now = current(key)
+        now = min([current(key), *ends(key)], key=lambda end: abs(end - node["si"]))
     except (LookupError, ValueError) as error:
         return f"{label!r}: {error}"
     title, holds = node.get("source", [""])[0], document(key)

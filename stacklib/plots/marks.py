@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 
+from stacklib.evidence import guard
 from stacklib.quantity import Quantity
 from stacklib.quantity.told import refuse_bare, told
 
@@ -19,38 +20,79 @@ from .spec import SCALES, SpecError, check, check_mark
 Mark = dict[str, Any]
 Spec = dict[str, Any]
 Numbers = Iterable[float]
+LEAVES = {"measured": ("measured",), "claimed": ("claimed", "spec")}
 FAINT = 0.16  # shade of cells that stand back
 
 
 class Rows(list[float]):
-    """Numbers of a record, as ``rows`` read them: what may be drawn as measured."""
+    """Numbers of records, as ``rows`` read them: what may be drawn as read.
+
+    - ``evidence``: what a mark of them may say
+    - ``of``: the records
+    """
+
+    def __init__(self, evidence: str) -> None:
+        super().__init__()
+        self.evidence, self.of = evidence, set[str]()
 
 
-def rows(measured: Iterable[Quantity], unit: str = "") -> Rows:
-    """Values of measured quantities, for a mark that says so.
+def rows(
+    read: Iterable[Quantity], unit: str = "", *, evidence: str = "measured"
+) -> Rows:
+    """Values of quantities that were read, for a mark that says so.
 
     Parameters
     ----------
-    measured : iterable of Quantity
+    read : iterable of Quantity
         Each rests on a row of a record, and on nothing that says nothing of itself.
     unit : str
         In which the axis has them; default their own.
+    evidence : str
+        ``measured``, or ``claimed`` of what somebody says, on a data sheet too.
 
     Raises
     ------
     SpecError
-        For a number that was not measured, and for one with a unit that holds a
+        For a number of no such record, and for one with a unit that holds a
         prediction or a typed number which scales it.
     """
-    found = Rows()
-    for one in measured:
-        refuse_bare("a measured mark", one)
-        if not any(leaf.kind == "measured" and leaf.key for leaf in one.leaves()):
-            raise SpecError(f"a measured mark: {one!r} rests on no row of a record")
-        if one.shown.dims and told(one) not in ("measured", "spec"):
-            raise SpecError(f"a measured mark: {one!r} is {told(one)}, not measured")
+    found = Rows(evidence)
+    for one in read:
+        refuse_bare(f"a {evidence} mark", one)
+        if not any(leaf.kind in LEAVES[evidence] and leaf.key for leaf in one.leaves()):
+            raise SpecError(f"a {evidence} mark: {one!r} rests on no row of a record")
+        word = told(one) if one.shown.dims else evidence
+        if word not in (evidence, "spec") and not _quoted(evidence, one):
+            raise SpecError(f"a {evidence} mark: {one!r} is {word}, not {evidence}")
         found.append(one.to(unit).value if unit else one.value)
+        found.of |= guard.records(one)
     return found
+
+
+def _quoted(evidence: str, one: Quantity) -> bool:
+    """Whether it is arithmetic on what somebody says and on nothing else."""
+    kinds = {leaf.kind for leaf in one.leaves() if leaf.si != 1}
+    return evidence == "claimed" and kinds <= {*LEAVES["claimed"], "config"}
+
+
+def _check_read(mark: Mark, own: Mapping[str, Any]) -> None:
+    """What is drawn as read is rows, its spread too, of the device that is named."""
+    evidence, what = mark["evidence"], f"{mark['kind']} {mark['name']!r}"
+    places = [own.get(axis) for axis in "xy"]
+    read = [v for v in places if isinstance(v, Rows) and v.evidence == evidence]
+    beside = next((v for v in places[1:] if v and v not in read), [0])
+    in_a_row = all(isinstance(v, int) and v == beside[0] for v in beside)
+    ends = own.get("spread") or []
+    if not read or not in_a_row or not all(isinstance(pair, Rows) for pair in ends):
+        raise SpecError(
+            f"{what}: typed numbers are not {evidence}; give rows of a record, "
+            f"rows(quantities, unit, evidence={evidence!r}), its spread too"
+        )
+    of = set[str]().union(*(v.of for v in read))
+    if other := {name for pair in ends for name in pair.of - of}:
+        raise SpecError(f"{what}: its spread is of another record, {min(other)}")
+    own_device = "this_machine" if mark.get("this_machine") else None
+    guard.refuse_other(what, mark.get("device") or own_device, of)
 
 
 class About(TypedDict, total=False):
@@ -78,12 +120,16 @@ def _mark(
     mark = {"kind": kind, "evidence": evidence, "name": name, **given, **about}
     if at != "end":
         mark["label_at"] = at
+    if evidence in LEAVES and kind != "cells":
+        _check_read(mark, own)
     if kind != "cells" or mark["x"]:  # a chart leaves cells without places out
         check_mark(mark)
     return mark
 
 
 def _listed(values: float | Numbers) -> list[float]:
+    if isinstance(values, Rows):
+        return values
     return [values] if isinstance(values, (int, float)) else list(values)
 
 
@@ -133,23 +179,20 @@ def dots(
 
     A number as ``x`` and ``y`` is one point; ``spread`` is low and high end of each y,
     ``each`` what each is called by who points at it.
-    What is ``measured`` takes ``rows`` as y, or as x in a row of its own, whose number
-    y is. ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
+    What is ``measured`` or ``claimed`` takes ``rows`` as y, or as x in a row of its
+    own, whose number y is; a spread is rows of the same record. ``name``,
+    ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
 
     Raises
     ------
     SpecError
-        For typed numbers that are called measured.
+        For typed numbers that are called measured or claimed.
+    ValueError
+        For a device that none of the rows is of.
     """
-    ends = None if spread is None else [list(pair) for pair in spread]
+    ends = None if spread is None else [_listed(pair) for pair in spread]
     names = None if each is None else list(each)
     places = {"x": _listed(x), "y": _listed(y), "spread": ends, "each": names}
-    in_a_row = isinstance(x, Rows) and isinstance(y, int)
-    if evidence == "measured" and not (isinstance(y, Rows) or in_a_row):
-        raise SpecError(
-            f"dots {name!r}: typed numbers are not measured; give rows of a record, "
-            "y=rows(quantities, unit)"
-        )
     return _mark("dots", name, evidence, at, about, series=series, **places)
 
 
@@ -191,8 +234,8 @@ def rule(
     name: str,
     evidence: str,
     *,
-    x: float | None = None,
-    y: float | None = None,
+    x: float | Rows | None = None,
+    y: float | Rows | None = None,
     to: float | None = None,
     at: str = "end",
     series: int | None = None,
@@ -205,10 +248,11 @@ def rule(
     """
     if (x is None) == (y is None) or (to is not None and x is None):
         raise SpecError(f"rule {name!r}: x={x}, y={y}, to={to}; x, x and to, or y")
-    if x is None:
-        return _mark("hline", name, evidence, at, about, series=series, y=[y])
+    if y is not None:
+        return _mark("hline", name, evidence, at, about, series=series, y=_listed(y))
+    assert x is not None  # one of them is given
     up = None if to is None else [to]
-    return _mark("vline", name, evidence, at, about, series=series, x=[x], y=up)
+    return _mark("vline", name, evidence, at, about, series=series, x=_listed(x), y=up)
 
 
 def band(
@@ -225,7 +269,7 @@ def band(
 
     ``name``, ``evidence``, ``at``, ``series`` and ``about`` are as for ``line``.
     """
-    ends = {"x": x and list(x), "y": y and list(y)}
+    ends = {"x": x and _listed(x), "y": y and _listed(y)}
     return _mark("band", name, evidence, at, about, series=series, **ends)
 
 

@@ -56,7 +56,7 @@ def _point_mark(point: Mapping[str, Any], series: Mapping[str, int]) -> Mark:
     name, evidence = point["name"], point["evidence"]
     read = rows if evidence == "measured" else _values
     x, y = _values(point["intensity"], "FLOP/B"), read(_listed(point["rate"]), RATE)
-    ends = [_values(pair, RATE) for pair in point.get("spread", ())] or None
+    ends = [read(pair, RATE) for pair in point.get("spread", ())] or None
     key = point.get("device", "")
     about: Any = {name: point[name] for name in ABOUT if name in point}
     own = About(this_machine=key == hardware.THIS_MACHINE and "series" not in point)

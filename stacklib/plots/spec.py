@@ -311,9 +311,9 @@ def _readout_row(spec: Mapping[str, Any]) -> dict[str, Any]:
         for r in told
     }
     run = [r["label"] for r in told if r.get("ran")]
-    return guard.row(
-        "readouts", values, of=_records(spec), run=run, **_about(spec.get("about", {}))
-    )
+    of, about = _records(spec), _about(spec.get("about", {}))
+    guard.refuse_other(f"readouts of {spec['title']!r}", about.get("device"), of)
+    return guard.row("readouts", values, of=of, run=run, **about)
 
 
 def guard_entry(spec: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -15,12 +15,13 @@ import pandas
 from stacklib import hardware
 from stacklib.evidence import guard
 from stacklib.quantity import Quantity, UnitError
-from stacklib.quantity.told import refuse_bare
+from stacklib.quantity.told import refuse_bare, told
 from stacklib.quantity.units import axis_of, format_number, plural, typeset
 
 from .spec import SpecError, check_name
 
 BLANK = "–"
+MADE = ("predicted", "simulated", "measured")
 DIGITS = 4  # printed digits of a float, at most: no BLAS decides a test
 ABOUT = (
     *("device", "dtype", "chips", "evidence", "feasible", "level"),
@@ -166,8 +167,20 @@ def _guard_row(
         mine[name] = given[i] if isinstance(given, (list, tuple)) else given
     label = _text(next(iter(columns.values()))[i], DIGITS)
     evidence = mine.get("evidence", "")
+    guard.refuse_other(f"row {label!r}", mine.get("device"), of)
+    if evidence == "claimed":
+        _check_claimed(label, numbers)
     run = [name for name, value in numbers.items() if guard.of_run(value, evidence)]
     return guard.row(label, cells, of=of, run=run, **mine)
+
+
+def _check_claimed(row: str, numbers: Mapping[str, Any]) -> None:
+    """A row of claims has one, and nothing that a model made."""
+    read = {name: told(n) for name, n in numbers.items() if isinstance(n, Quantity)}
+    own = [name for name, word in read.items() if word in MADE]
+    if own or (numbers and not {*read.values()} & {"claimed", "spec"}):
+        what = f"{own[0]!r} is {read[own[0]]}" if own else "none of its numbers is read"
+        raise SpecError(f"row {row!r} is no claim: {what}; say evidence by row")
 
 
 def _check_about(about: Mapping[str, Any], rows: int) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from functools import partial
 
 import pytest
 
@@ -223,13 +224,13 @@ def test_a_roofline_passes_the_guard_and_a_point_above_it_does_not(rooflines):
 
 
 def test_a_roofline_of_mixed_formats_and_spread():
-    spread = (Quantity(1, "TFLOP/s"), Quantity(3, "TFLOP/s"))
+    seen = partial(Quantity, unit="TFLOP/s", kind="measured", key="a.json#b#c")
     point = {
         "name": "p",
         "evidence": "measured",
         "intensity": [Quantity(1, "FLOP/B")],
-        "rate": [Quantity(2, "TFLOP/s", kind="measured", key="a.json#b#c")],
-        "spread": [spread],
+        "rate": [seen(2)],
+        "spread": [(seen(1), seen(3))],
     }
     spec = plots.roofline_spec(
         ["h100", "h200"], {"h100": "bf16", "h200": "fp8"}, title="t", points=[point]

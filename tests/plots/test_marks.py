@@ -26,6 +26,8 @@ from stacklib.quantity import Quantity
 from ..rows import refusals
 
 SEEN = plots.rows([Quantity(2, kind="measured", key="a.json#b#c")])
+TOLD = Quantity(4, kind="claimed", key="quotes/a.b")
+SAID = plots.rows([TOLD], evidence="claimed")
 
 AXES = {"x": axis("Batch", log=True), "y": axis("Rate (TFLOP/s)", unit="TFLOP/s")}
 
@@ -41,9 +43,9 @@ def test_a_mark_is_the_dict_of_the_grammar():
         "device": "h100_sxm",
     }
     assert line([1], [2], "a", "simulated", at="none")["label_at"] == "none"
-    assert diamonds(3, 4, "said") == dots([3], [4], "said", "claimed")
-    pairs = dots([1], SEEN, "m", "measured", spread=[(1, 3)])["spread"]
-    assert pairs == [[1, 3]]
+    assert diamonds(3, SAID, "said") == dots([3], SAID, "said", "claimed")
+    pairs = dots([1], SEEN, "m", "measured", spread=[SEEN])["spread"]
+    assert pairs == [[2]]
     assert dots(SEEN, 4, "m", "measured")["y"] == [4]
     row = bar(0, 2.5, 7, "load", "simulated", layer=2)
     assert (row["kind"], row["x"], row["y"]) == ("bar", [0, 2.5], [7, 7])
@@ -68,9 +70,10 @@ def test_places_are_dots_or_strokes_and_no_evidence_of_their_own():
 def test_rules_bands_and_cells():
     up = rule("ridge", "predicted", x=295, to=989)
     assert (up["kind"], up["x"], up["y"]) == ("vline", [295], [989])
-    flat = rule("peak", "measured", y=3)
+    flat = rule("peak", "measured", y=SEEN)
     assert flat["kind"] == "hline" and "x" not in flat
-    assert band("claimed", "claimed", y=(1, 2))["y"] == [1, 2]
+    ends = plots.rows([TOLD, TOLD], evidence="claimed")
+    assert band("claimed", "claimed", y=ends)["y"] == [4, 4]
     grid = cells([(0, 1), (1, 1)], "waits", "simulated", shade=0.16, texts=["a", ""])
     assert (grid["x"], grid["y"], grid["shades"]) == ([0, 1], [1, 1], [0.16, 0.16])
     assert (across(8), down(8)) == ([-0.6, 7.6], [7.6, -0.6])
@@ -99,6 +102,9 @@ test_what_the_grammar_does_not_know_is_refused = refusals(
     (lambda: line([], [], "a", "predicted"), "needs x"),
     (lambda: line([1], [2], "a", "predicted", hue=3), "line 'a' takes no 'hue'"),
     (lambda: dots([1], SEEN, "a", "measured", spread=[]), "spread pair"),
+    (lambda: dots([1], SEEN, "a", "claimed"), "typed numbers are not claimed"),
+    (lambda: rule("a", "measured", y=2), "typed numbers are not"),
+    (lambda: bar(0, 2, 1, "a", "claimed"), "typed numbers are not"),
     (lambda: dots(SEEN, [2 * 0.99], "a", "measured"), "typed numbers are not"),
     (lambda: dots(SEEN, 2 * 0.99, "a", "measured"), "typed numbers are not"),
     (lambda: bar(1, float("inf"), 0, "a", "simulated"), "inf"),
@@ -108,7 +114,7 @@ test_what_the_grammar_does_not_know_is_refused = refusals(
     (lambda: rule("a", "predicted"), "x=None, y=None"),
     (lambda: rule("a", "predicted", x=1, y=2), "x=1, y=2"),
     (lambda: rule("a", "predicted", y=1, to=2), "to=2"),
-    (lambda: band("a", "claimed", x=[1]), "pair"),
+    (lambda: band("a", "predicted", x=[1]), "pair"),
     (lambda: cells([(0, 0)], "a", "simulated", shade=2), "shade 2"),
     (lambda: cells([(0, 0)], "a", "simulated", texts=["12345"]), "12345"),
     (lambda: axis("x", limits=[1]), "pair"),

@@ -9,6 +9,7 @@ import pytest
 
 from stacklib import hardware, plots
 from stacklib.interconnect.best import bounds
+from stacklib.pages.figures_of import measured
 from stacklib.plots import SpecError
 from stacklib.quantity import (
     Quantity,
@@ -34,10 +35,12 @@ from stacklib.quantity.told import families, told
 ROW = ("gemv-fp32-8192x8192", "times_s/median")
 RESULT = "benchmarks/results/host_gemv_gemm.json"
 DATED = Source("A paper", "table 1", "2026-11-28", "secondary")
+MEDIAN = plots.rows([recorded(RESULT, *ROW, unit="s")])
 TIME = stamp(chosen(3, "s") * 2, "A")
 
 
 H100 = hardware.get("h100")
+H200 = measured("D-0043")
 
 
 def seen():
@@ -71,6 +74,13 @@ cell_figure.__module__ = "__main__"
 def _hidden(value):
     """What no reader can type."""
     return value
+
+
+def tabled(number, **about):
+    """A table of one row."""
+    return plots.table(
+        [{"of": "it", "number": number}], name="t", caption="T.", **about
+    )
 
 
 def drawn(y):
@@ -118,6 +128,60 @@ PLANTS = {
     "dots of a factor": (
         lambda: drawn(plots.rows([recorded(RESULT, *ROW) * 0.99])),
         "a typed number",
+    ),
+    "a spread of typed ends": (
+        lambda: plots.dots([1], MEDIAN, "seen", "measured", spread=[(0.9, 1.1)]),
+        "its spread too",
+    ),
+    "a spread of another record": (
+        lambda: plots.dots(
+            [1], MEDIAN, "seen", "measured", spread=[plots.rows([H200])]
+        ),
+        "of another record, D-0043",
+    ),
+    "a rule said to be measured": (
+        lambda: plots.rule("peak", "measured", y=3.1),
+        "typed numbers are not measured",
+    ),
+    "a diamond nobody claims": (
+        lambda: plots.diamonds(1, 3.1, "the vendor says"),
+        "typed numbers are not claimed",
+    ),
+    "a prediction among claims": (
+        lambda: plots.rows(
+            [TIME * quoted("llama3.training_share")], evidence="claimed"
+        ),
+        "is predicted",
+    ),
+    "rows of another machine": (
+        lambda: plots.dots(
+            [1], plots.rows([H200]), "H100", "measured", device=H100.key
+        ),
+        "stand on h200_sxm alone",
+    ),
+    "this machine's under a device": (
+        lambda: plots.dots([1], MEDIAN, "H100", "measured", device=H100.key),
+        "stand on this_machine alone",
+    ),
+    "a device's under this machine": (
+        lambda: plots.dots([1], plots.rows([H200]), "a", "measured", this_machine=True),
+        "stand on h200_sxm alone",
+    ),
+    "a table's row of another device": (
+        lambda: tabled(H100.memory_bandwidth, device="b200_sxm"),
+        "stand on h100_sxm alone",
+    ),
+    "a table's row of another machine": (
+        lambda: tabled(H200, device="a100_sxm_80gb", evidence="measured"),
+        "stand on h200_sxm alone",
+    ),
+    "a row of claims that a model made": (
+        lambda: tabled(TIME * H100.tdp, evidence="claimed"),
+        "is no claim",
+    ),
+    "a row of claims that is typed": (
+        lambda: tabled(421.7, evidence="claimed"),
+        "none of its numbers is read",
     ),
     "a stamp on typed numbers": (lambda: said(TIME), "carries the band of A"),
     "a cell's own figure": (lambda: counted(cell_figure, 3), "gives a typed number"),

@@ -6,7 +6,7 @@ notebook carries its entry, so that a test can walk every committed page.
 
 from .entries import MIME, RUN, cell, entry, of_run, register, row, shown
 from .notebook import read_notebook, unregistered
-from .owners import records
+from .owners import records, refuse_other
 from .rules import faults
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "of_run",
     "read_notebook",
     "records",
+    "refuse_other",
     "register",
     "row",
     "shown",

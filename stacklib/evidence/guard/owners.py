@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ NONE = "none: "
 COUNT = f"{NONE}a count"
 PHYSICAL = ("s", "J", "USD")
 NAMED = 3  # records named in a reason
+OURS = "benchmarks/results/"  # how the name of a file that was made here begins
+_ROW = re.compile(r"[A-K]-[A-Z]?\d+")  # ids of published measurements
 _TOKENS = re.compile(r"\btok(ens)?/")
 _TOLD = re.compile(r"\(([^()]+)\)\s*$|(\S+/s)\s*$")
 
@@ -65,6 +68,50 @@ def unit_of(column: str, unit: str) -> str:
 @cache
 def _devices() -> Mapping[str, str]:
     return {key.replace("_", "-"): key for key in hardware.names()}
+
+
+@cache
+def _systems() -> Mapping[str, str]:
+    from .. import measurements
+
+    every = (*measurements.fitted(), *measurements.series())
+    return {row.id: row.system for row in every}
+
+
+def machines(of: Iterable[str]) -> set[str]:
+    """The devices that records, as ``records`` finds them, describe or were made on."""
+    from ..systems import DeviceRefusal, device_of
+
+    found: set[str] = set()
+    for key in of:
+        if key.startswith(OURS):
+            found.add(hardware.THIS_MACHINE)
+        elif key in _devices():
+            found.add(_devices()[key])
+        elif _ROW.fullmatch(key):
+            with suppress(DeviceRefusal):  # no device of the book
+                found.add(device_of(_systems().get(key, ""))[0])
+    return found
+
+
+def refuse_other(what: str, device: str | None, of: Collection[str]) -> None:
+    """ValueError where numbers are told of a device and stand on others alone.
+
+    Parameters
+    ----------
+    what : str
+        What shows them, as the message calls it.
+    device : str, optional
+        Whose they are said to be; ``none: why`` is nobody's.
+    of : collection of str
+        Records that they stand on.
+    """
+    stands = machines(of) if device and not device.startswith(NONE) else set()
+    if stands and device and device.replace("-", "_") not in stands:
+        raise ValueError(
+            f"{what}: device={device!r}, but its numbers stand on "
+            f"{' and '.join(sorted(stands))} alone; name whose they are"
+        )
 
 
 def model_of(of: Iterable[str]) -> str | None:

@@ -39,32 +39,26 @@ class Calls:
 
     def returned(self, node: ast.Return) -> str:
         """The lanes that are here are finished with this function."""
-        frame = self.of.frame
+        frame, build, constructs = self.of.frame, self.of.build, self.of.constructs
         if frame is self.of.frames[0]:
             if node.value is not None and not (
                 isinstance(node.value, ast.Constant) and node.value.value is None
             ):
                 raise self.of.error("a kernel returns nothing; store the result")
-            if not self.of.constructs:
-                return "return"
-            self.of.build.emit(
-                "EXIT", imm=1, target=self.of.constructs[-1].here, kind="exit"
-            )
+            if constructs:
+                build.emit("EXIT", imm=1, target=constructs[-1].here, kind="exit")
             return "return"
         value = None if node.value is None else self.expr(node.value)
-        return self._returned(frame, value)
-
-    def _returned(self, frame: Frame, value: Any) -> str:
         construct = frame.construct
         if construct is None:
-            if len(self.of.constructs) > frame.depth:
+            if len(constructs) > frame.depth:
                 raise Diverges(frame)
             frame.result = self.of.own(value)
             return "return"
         self._result_home(frame, construct, value)
-        inner = len(self.of.constructs) - 1 - self.of.constructs.index(construct)
+        inner = len(constructs) - 1 - constructs.index(construct)
         if inner:
-            self.of.build.emit("BREAK", target=self.of.constructs[-1].here, imm=inner)
+            build.emit("BREAK", target=constructs[-1].here, imm=inner)
         return "return"
 
     def _result_home(self, frame: Frame, construct: Construct, value: Any) -> None:
@@ -118,15 +112,11 @@ class Calls:
             return function.node, frame, function.file
         if hasattr(function, "__wrapped__"):
             raise self.of.error(f"{function.__name__} is behind a decorator")
-        node, file = self._parsed(function)
-        cells = cells_of(function)
+        code, cells = function.__code__, cells_of(function)
+        if code not in _SOURCES:
+            _SOURCES[code] = source_of(function)
+        node, file = _SOURCES[code]
         return node, Frame({}, None, function.__globals__, cells, node), file
-
-    def _parsed(self, function: Any) -> tuple[ast.FunctionDef, str]:
-        found = _SOURCES.get(function.__code__)
-        if found is None:
-            found = _SOURCES[function.__code__] = source_of(function)
-        return found
 
     def _arguments(
         self,
@@ -168,7 +158,9 @@ class Calls:
         parameters, saved = dict(frame.names), self.of.save()
         frame.depth = len(self.of.constructs)
         try:
-            self._call_plain(node, frame)
+            self.of.enter(frame)
+            self.body(node.body)
+            self.of.leave()
         except Diverges as where:
             if where.frame is not frame:
                 raise
@@ -182,11 +174,6 @@ class Calls:
             return frame.result
         homes, several = frame.result
         return tuple(homes) if several else homes[0]
-
-    def _call_plain(self, node: ast.FunctionDef, frame: Frame) -> None:
-        self.of.enter(frame)
-        self.body(node.body)
-        self.of.leave()
 
     def _call_masked(
         self,

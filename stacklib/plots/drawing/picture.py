@@ -185,14 +185,10 @@ def _row(name: str, shown: Shown, device: str | None) -> dict[str, Any]:
     cell = guard.cell(shown.quantity, role=role)
     values = {shown.quantity.label: cell}
     run = [shown.quantity.label] if ran(shown.quantity) else []
+    of, level, chips = guard.records(shown.quantity), shown.level, shown.chips
+    guard.refuse_other(f"drawing, {name!r}", device, of)
     return guard.row(
-        name,
-        values,
-        device=device,
-        level=shown.level,
-        chips=shown.chips,
-        of=guard.records(shown.quantity),
-        run=run,
+        name, values, device=device, level=level, chips=chips, of=of, run=run
     )
 
 

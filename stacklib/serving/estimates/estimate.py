@@ -148,10 +148,10 @@ class Estimate:
         From circuits' least to what a board was found to take. Beside them a chip draws
         power that stands still, and links and fans do: left out.
         """
-        first, *rest = [x.joules for x in traced_parts(self.asked) if x.covers]
-        if first is None or None in rest:
-            return None
-        return sum(rest, first)
+        found = [x.joules for x in traced_parts(self.asked) if x.covers]
+        known = [x for x in found if x is not None]
+        every = len(known) == len(found)
+        return sum(known[1:], known[0]) if every else None
 
     @property
     def error(self) -> ErrorBand | None:

@@ -35,7 +35,7 @@ from stacklib.roofline.work.fit import (
 
 from . import calibrated, host, joules, work
 from .exchanges import exchange_time, family_of, link_rate, sampling_time
-from .lines import Account, Line
+from .lines import Account, Line, line_of
 from .shape import ATTENTION, HEAD, NORMS, PRODUCTS, Shape, shape_of
 from .work import EXCHANGES, HOST, LAUNCHES, SAMPLING, SECTIONS, counted_work, line_work
 
@@ -157,8 +157,10 @@ def account(
     tp, ep = int(tp), int(ep)  # whole numbers of NumPy overflow
     plain = is_plain(batch) or is_plain(context)
     if plain:
-        batch = whole_floats(1, batch=batch)
-        context = whole_floats(0, context=context)
+        if not (type(batch) is float and batch >= 1 and batch.is_integer()):
+            batch = whole_floats(1, batch=batch)
+        if not (type(context) is float and context >= 0 and context.is_integer()):
+            context = whole_floats(0, context=context)
     else:
         whole(batch=batch)
         whole(0, context=context)
@@ -292,7 +294,7 @@ def _covering(case: Case, name: str, uneven: Any) -> Line:
         moved, flops, beside = _plain(case, name)
         rate, peak = frame.rate, frame.peak
     passed = moved + beside if name == NORMS else moved
-    return Line(
+    return line_of(
         name,
         SECTIONS[name],
         moved,
@@ -347,7 +349,7 @@ def _launches(model: LanguageModel, tp: int, traced: bool) -> Line:
         replay, node = cost("replay"), cost("node")
         kernels = counted(work.kernels, model, tp, label="kernels of a step")
         time = (replay + kernels * node).named(LAUNCHES)
-    return Line(
+    return line_of(
         LAUNCHES,
         SECTIONS[LAUNCHES],
         t_fixed=time,
@@ -370,7 +372,7 @@ def _exchanges(case: Case) -> Line:
         time = stamp(time, family)
     else:
         time = _swept(frame, given, case.rows)
-    return Line(
+    return line_of(
         EXCHANGES,
         SECTIONS[EXCHANGES],
         beside=size,
@@ -406,7 +408,7 @@ def _sampling(case: Case) -> Line:
         seconds = counted(sampling_time, *asked, unit="s", label=SAMPLING)
     else:
         seconds = sampling_time(case.batch, frame.tp, link)
-    return Line(
+    return line_of(
         SAMPLING,
         SECTIONS[SAMPLING],
         t_fixed=seconds,

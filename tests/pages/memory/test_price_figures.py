@@ -6,20 +6,23 @@ from itertools import pairwise
 import pytest
 
 from stacklib import cost, plots
-from stacklib.evidence import guard
+from stacklib.evidence import guard, ledger
 from stacklib.pages.memory.price import figures as prices
 from stacklib.pages.memory.price import live as explorer
 from stacklib.plots import spec as grammar
+from stacklib.quantity import quoted
 
 from ...live_figures import ask
 
 readouts = partial(ask, explorer.explore, explorer.controls())
 
+SAID = ledger.get("hbm-wafer-3to1").quantity()
+SHARE = quoted("llama3.training_share")
 SPECS = {
     "gigabytes": lambda: prices.gigabyte_spec("Memory."),
     "yield": lambda: prices.yield_spec(cost.defect_density("n5").high, "Dies."),
-    "stack": lambda: prices.stack_spec([0.9, 0.99], "Stacks.", [(8, 0.8)]),
-    "trade": lambda: prices.trade_spec(cost.factors(), 3, "Wafers."),
+    "stack": lambda: prices.stack_spec([0.9, 0.99], "Stacks.", [(8, SHARE)]),
+    "trade": lambda: prices.trade_spec(cost.factors(), SAID, "Wafers."),
 }
 
 
@@ -33,7 +36,7 @@ def test_each_can_be_drawn_and_shows_nothing_impossible(name):
 
 def test_factors_follow_each_other_to_their_product():
     trade = cost.factors()
-    bars = prices.trade_spec(trade, 3, "Wafers.")["marks"]
+    bars = prices.trade_spec(trade, SAID, "Wafers.")["marks"]
     steps = [bar["x"] for bar in bars[:4]]
     assert steps[0][0] == 1
     assert all(a[1] == b[0] for a, b in pairwise(steps))

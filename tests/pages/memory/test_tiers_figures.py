@@ -42,10 +42,6 @@ def test_the_shortage_raises_the_bill():
 def test_a_tier_without_a_price_is_not_drawn():
     bare = tiers_from("sm")
     assert tiers_spec(bare, title="None.")["marks"] == []
-    claimed = tiers_spec(priced.seen("sm"), title="Five.", claimed=[(2e-9, 5e-6)])
-    grammar.check(claimed)
-    assert claimed["marks"][-1]["x"] == pytest.approx([2])
-    assert claimed["marks"][-1]["y"] == pytest.approx([5000])
 
 
 def test_bars_add_up_to_the_step():

@@ -6,6 +6,7 @@ from stacklib.evidence.results import ResultError
 from stacklib.pages.memory.tiling import sweep
 from stacklib.pages.memory.tiling.figures import bound_spec, sweep_spec
 from stacklib.plots.spec import check
+from stacklib.quantity import Quantity
 
 
 def test_every_prediction_was_run_and_none_beats_the_bytes():
@@ -40,7 +41,11 @@ def test_what_was_not_run_is_refused():
 
 def test_the_figures_hold_their_grammar():
     n = sweep.sizes()[-1]
-    check(sweep_spec({"a": sweep.points(n)}, title="A sweep.", peak=1e11))
+    check(
+        sweep_spec(
+            {"a": sweep.points(n)}, title="A sweep.", peak=Quantity(100, "GFLOP/s")
+        )
+    )
     spec = bound_spec(1024, title="A floor.", stores={"x": 1e5})
     check(spec)
     floor, tiled = spec["marks"][:2]

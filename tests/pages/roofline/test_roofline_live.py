@@ -7,6 +7,7 @@ import pytest
 
 from stacklib import hardware, roofline
 from stacklib.evidence import guard
+from stacklib.pages.roofline import roofline as page
 from stacklib.pages.roofline.roofline import figures as limits
 from stacklib.pages.roofline.roofline import live as live
 from stacklib.plots import spec as grammar
@@ -51,7 +52,7 @@ def test_a_level_that_beats_its_peak_is_caught():
 def test_ridges_are_dots_by_year_over_the_claimed_band():
     device = hardware.get("h100-sxm")
     rows = [("bf16", [(device, roofline.ridge(device, "bf16"))])]
-    spec = limits.ridges_spec(rows, claimed=(300.0, 500.0), title="Ridges.")
+    spec = limits.ridges_spec(rows, claimed=page.ends(), title="Ridges.")
     grammar.check(spec)
     band, dots = spec["marks"]
     assert band["y"] == [300.0, 500.0] and dots["x"] == [2022]

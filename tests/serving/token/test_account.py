@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from stacklib.roofline.work.fit import Infeasible, fit_memory
 from stacklib.serving import Account, account
 from stacklib.serving.token.account import CONTEXT
 from stacklib.serving.token.exchanges import link_rate
-from stacklib.serving.token.lines import DoubleCount, Line
+from stacklib.serving.token.lines import DoubleCount, Line, line_of
 from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
 from stacklib.serving.token.work import (
     EXCHANGES,
@@ -234,7 +234,7 @@ def test_the_band_moves_families_together():
     st.sampled_from(MODELS), st.integers(1, 300), st.integers(0, 9000), st.booleans()
 )
 def test_more_work_takes_no_less_time(model, batch, context, prompt):
-    given = {**big(model), "dtype": "fp8"}
+    given = {**big(model), "dtype": "e4m3fn"}
     asked = {"prompt": context + 1} if prompt else {}
     times = [
         [
@@ -414,6 +414,11 @@ def test_an_account_says_its_lines():
     strange = found.with_(replace(found[HEAD], family="Z"))
     assert strange.band().words.endswith("no band for Z")
     assert Line("a", "", t_bytes=2.0, t_arithmetic=2.0).bound == "bytes"
+    given = {"t_fixed": 1.0, "covers": found[HEAD].covers, "note": "n"}
+    made = line_of("a", "s", 2.0, **given)
+    assert made == Line("a", "s", 2.0, **given) and hash(made)
+    with pytest.raises(FrozenInstanceError):
+        made.name = "b"
     assert Line("a", "", t_bytes=2.0, t_arithmetic=3.0, t_fixed=1.0).time == 4.0
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from stacklib.pages.diy import tapeout as page
 from stacklib.plots.live import choices
-from stacklib.plots.marks import Spec, axis, bar, chart, down, rule
+from stacklib.plots.marks import Spec, axis, bar, chart, down, rows, rule
 from stacklib.plots.spec import readout
 
 FILLS = (50, 55, 60, 65, 70, 75, 80, 85, 90)  # percent of the core
@@ -30,7 +30,7 @@ def explore(*, design: str, fill: int) -> Spec:
     """Every design's area beside one tile, and what the chosen one needs."""
     areas = [page.made(name).placed.to("µm^2").value for name in page.SHOWN]
     found = page.made(design)
-    core = found.one.to("µm^2").value
+    core = rows([found.one], "µm^2", evidence="claimed")
     fits = found.placed <= found.one * (fill / 100)
     return chart(
         f"{_words(design)}: {'fits' if fits else 'does not fit'} one tile.",
@@ -48,7 +48,7 @@ def explore(*, design: str, fill: int) -> Spec:
                 )
                 for n, (name, each) in enumerate(zip(page.SHOWN, areas, strict=True))
             ),
-            rule("routable", "predicted", x=fill / 100 * core),
+            rule("routable", "predicted", x=fill / 100 * core[0]),
             rule("one tile", "claimed", x=core),
         ],
         readouts=[

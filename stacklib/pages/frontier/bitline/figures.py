@@ -13,7 +13,7 @@ def costs_spec(*, title: str) -> Spec:
     told = [page.told_cost(adc).si for adc in page.WIDTHS]
     marks = [line(page.WIDTHS, told, "foretold, 4 deviations", "predicted", at="key")]
     for series, reach in enumerate((page.NARROW, page.WIDE, page.WHOLE)):
-        ends = [[page.cost(adc, reach, at).si for at in (1, 2)] for adc in page.WIDTHS]
+        ends = [rows(page.cost(n, reach, at) for at in (1, 2)) for n in page.WIDTHS]
         marks.append(
             dots(
                 page.WIDTHS,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from stacklib import cost
-from stacklib.plots.marks import Spec, axis, bar, chart, rule
+from stacklib.plots.marks import Spec, axis, bar, chart, rows, rule
 from stacklib.quantity import Quantity
 
-CARRIED = {"CoWoS-S, CoWoS-L 2024": 3.3, "CoWoS-L 2026": 5.5}  # reticles
+CARRIED = {"2024": "CoWoS-S, CoWoS-L 2024", "2026": "CoWoS-L 2026"}  # by the date
 
 
 def reticle_spec(title: str, packages: dict[str, Quantity]) -> Spec:
@@ -15,12 +15,11 @@ def reticle_spec(title: str, packages: dict[str, Quantity]) -> Spec:
         bar(0, (area / cost.reticle()).si, row, name, "predicted", series=0)
         for row, (name, area) in enumerate(packages.items())
     ]
-    known = {q.value.si for q in cost.fact("carries", "cowos_l").quotes}
-    carried = {name: x for name, x in CARRIED.items() if x in known}
-    rules = [
-        rule(name, "claimed", x=x, series=4)
-        for name, x in {"one exposure": 1.0, **carried}.items()
-    ]
+    rules = [rule("one exposure", "predicted", x=1, series=4)]
+    for one in cost.fact("carries", "cowos_l").quotes:
+        if name := CARRIED.get(one.date):
+            at = rows([one.value], evidence="claimed")
+            rules.append(rule(name, "claimed", x=at, series=4))
     high = (-0.7, len(packages) - 0.3)
     return chart(
         title,

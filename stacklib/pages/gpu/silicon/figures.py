@@ -6,7 +6,7 @@ from stacklib import cost
 from stacklib.cost import moore
 from stacklib.cost.chiplets import Pieces
 from stacklib.cost.moore import Chip
-from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line
+from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, line, rows
 
 
 def clock_spec(title: str, last: int = 2026) -> Spec:
@@ -36,7 +36,9 @@ def clock_spec(title: str, last: int = 2026) -> Spec:
 
 def _chip(chip: Chip) -> Mark:
     short = chip.name.removeprefix("NVIDIA ").removeprefix("Tesla ").split()[0]
-    return diamonds(chip.year, chip.density.to("1/mm2").value / 1e6, short, series=1)
+    return diamonds(
+        chip.year, rows([chip.density * 1e-6], "1/mm2", evidence="claimed"), short
+    )
 
 
 def pieces_spec(title: str, cuts: dict[str, list[Pieces]]) -> Spec:

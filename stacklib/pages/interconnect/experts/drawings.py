@@ -45,7 +45,7 @@ def _nodes(once: str) -> d.Node:
         "switch there",
         page.nic(),
         page.nvlink(),
-        [d.line(network, " copies", bold=True), page.nic(), "per port"],
+        [d.line("copies: ", network, bold=True), page.nic(), "per port"],
         role=machine.LINKS,
         least=64.0,
     )

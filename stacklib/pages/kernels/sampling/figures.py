@@ -34,7 +34,7 @@ def gains() -> Spec:
             rule(
                 "a paper's best, B300",
                 "claimed",
-                y=page.claimed("flashsampling-1p84").si,
+                y=rows([page.claimed("flashsampling-1p84")], evidence="claimed"),
             ),
         ],
     )

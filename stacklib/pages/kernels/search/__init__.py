@@ -129,6 +129,17 @@ def found(method: str, after: int = BUDGET) -> float:
     return curves()[method].middle[after - 1]
 
 
+@counting("{end} of {method} after {after}", unit="s")
+def reached(method: str, after: int, end: str) -> float:
+    """The same at an end of the seeds, ``low`` or ``high``."""
+    return float(getattr(curves()[method], end)[after - 1])
+
+
+def ends(method: str, after: int) -> tuple[Quantity, Quantity]:
+    """Both."""
+    return reached(method, after, "low"), reached(method, after, "high")
+
+
 @counting("{method} after {after}, above")
 def above(method: str, after: int = BUDGET) -> float:
     """How far that lies above the fastest."""

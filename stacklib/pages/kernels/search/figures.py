@@ -18,7 +18,7 @@ from stacklib.plots.marks import (
     line,
     rows,
 )
-from stacklib.quantity import maximum
+from stacklib.quantity import Quantity, maximum
 
 SLAB = 128  # rows of the tiles on the map
 AFTER = (4, 8, 16, 32, 64)
@@ -85,19 +85,17 @@ def _axis(label: str, values: list[int], limits: list[float]) -> dict[str, objec
     return axis(label, limits=limits, ticks=range(len(values)), names=names)
 
 
+def _over(found: Quantity) -> Quantity:
+    return maximum(found / page.best(), 1) - 1
+
+
 def curves_spec(*, title: str) -> Spec:
     """Best so far over the fastest: median and tenths of the seeds, by method."""
     marks = []
-    for at, (method, band) in enumerate(page.curves().items()):
+    for at, method in enumerate(page.curves()):
         x = [after * 1.07 ** (at - 1.5) for after in AFTER]
-        low, high = (
-            [max(0.0, 100 * (part[after - 1] / page.least() - 1)) for after in AFTER]
-            for part in (band.low, band.high)
-        )
-        least = page.best()
-        over = (maximum(page.found(method, n) / least, 1) - 1 for n in AFTER)
-        middle = rows(over, "%")
-        ends = zip(low, high, strict=True)
+        middle = rows((_over(page.found(method, n)) for n in AFTER), "%")
+        ends = [rows(map(_over, page.ends(method, n)), "%") for n in AFTER]
         marks.append(
             dots(x, middle, method, "measured", spread=ends, at="key", series=at)
         )

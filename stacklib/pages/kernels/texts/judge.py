@@ -26,7 +26,7 @@ def run(*kernels: Callable[..., Any], **sizes: int) -> None:
     - raises ``UnknownName`` for a name that no text has, ``ValueError`` for a size that
       the text does not have or too few kernels, and what the program raises.
     """
-    name = kernels[0].__name__ if kernels else "nothing"
+    name = getattr(kernels[0], "__name__", repr(kernels[0])) if kernels else "nothing"
     case = CASES[resolve(name, CASES, what="text")]
     if len(kernels) != len(case.kernels):
         wanted = ", ".join(k.__name__ for k in case.kernels)

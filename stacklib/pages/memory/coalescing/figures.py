@@ -37,7 +37,7 @@ def walk_spec(*, title: str) -> Spec:
     runs = walks()
     strides = [float(run.case["stride"]) for run in runs]
     single = [alone(run.case["stride"]).si * 1e3 for run in runs]
-    ends = [[run.low.si * 1e3, run.high.si * 1e3] for run in runs]
+    ends = [rows((run.low, run.high), "ms") for run in runs]
     moved = [run.predicted.si * 1e3 for run in runs]
     seen = rows((run.measured for run in runs), "ms")
     core = About(level="memory, one core")

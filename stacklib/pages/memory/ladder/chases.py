@@ -205,7 +205,7 @@ def sweep_series() -> list[dict[str, Any]]:
     sizes = [run.case["size"] for run in sweep()]
     told = [ns(run.predicted) for run in sweep()]
     seen = plotted((run.measured for run in sweep()), "ns")
-    spread = [[ns(run.low), ns(run.high)] for run in sweep()]
+    spread = [plotted((run.low, run.high), "ns") for run in sweep()]
     return [
         {
             "name": "predicted",

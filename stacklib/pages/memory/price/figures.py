@@ -10,6 +10,7 @@ from stacklib.cost.spans import Span
 from stacklib.cost.stacks import Costs, build, stack_yield
 from stacklib.cost.trade import Trade
 from stacklib.cost.yields import negative_binomial, seeds, thrown
+from stacklib.evidence import ledger
 from stacklib.plots.marks import (
     Mark,
     Spec,
@@ -20,6 +21,7 @@ from stacklib.plots.marks import (
     diamonds,
     dots,
     line,
+    rows,
 )
 from stacklib.quantity import Quantity
 
@@ -31,8 +33,12 @@ LAWS = {
     "clustered": ("negative binomial", lambda x: negative_binomial(x, 2.0)),
     "Seeds": ("seeds", lambda x: seeds(x)),
 }
-# What the source documents say of a gigabyte, USD.
-SAID = {"SRAM": (5000, 5000), "HBM": (10, 15), "DDR5": (3, 5), "flash": (0.08, 0.15)}
+SAID = {  # what the source documents say of a gigabyte
+    "SRAM": "tier-sram-cost",
+    "HBM": "hbm-cost-per-gb",
+    "DDR5": "ddr5-cost-per-gb",
+    "flash": "tier-nvme-cost",
+}
 MADE, SOLD, WRITTEN = 0, 1, 4  # colours: computed, asked on the market, in a document
 
 
@@ -44,18 +50,20 @@ def _made(name: str, at: Span, row: float) -> list[Mark]:
     return [bar(*_ends(at), row, name, "predicted", series=MADE)]
 
 
-def _told(name: str, ends: Sequence[float], row: float, series: int) -> list[Mark]:
+def _told(name: str, ends: Sequence[Quantity], row: float, series: int) -> list[Mark]:
     """A diamond at either end."""
-    x, y = [float(end) for end in ends], [row, row]
-    return [diamonds(x, y, name, series=series)]
+    x = rows(ends, "USD/GB", evidence="claimed")
+    return [diamonds(x, [row] * len(x), name, series=series)]
 
 
 def _sold(name: str, at: Span, row: float) -> list[Mark]:
-    return _told(name, _ends(at), row, SOLD)
+    return _told(name, (at.low, at.high), row, SOLD)
 
 
 def _written(kind: str, row: float) -> list[Mark]:
-    return _told(f"{kind}, a document", SAID[kind], row, WRITTEN)
+    claim = ledger.get(SAID[kind])
+    ends = [claim.quantity(end) for end in claim.ends or (None, None)]
+    return _told(f"{kind}, a document", ends, row, WRITTEN)
 
 
 def gigabyte_spec(title: str) -> Spec:
@@ -66,7 +74,7 @@ def gigabyte_spec(title: str) -> Spec:
     """
     system = hardware.get("wse3")
     whole = span(system.purchase_price.across(1) / system.memory_capacity)
-    rows = [
+    shown = [
         _sold("SRAM, in a CS-3", whole, 12),
         _written("SRAM", 11),
         _made("SRAM in 2 nm", cost.sram("n2"), 10),
@@ -85,8 +93,8 @@ def gigabyte_spec(title: str) -> Spec:
     return chart(
         title,
         x=axis("Dollars a gigabyte", log=True, unit="USD/GB", limits=span_x),
-        y=axis("Kind of memory, dearest on top", ticks=(), limits=across(len(rows))),
-        marks=[mark for row in rows for mark in row],
+        y=axis("Kind of memory, dearest on top", ticks=(), limits=across(len(shown))),
+        marks=[mark for row in shown for mark in row],
     )
 
 
@@ -128,7 +136,7 @@ def _stacks(share: float, series: int) -> list[Mark]:
 
 
 def stack_spec(
-    layers: Sequence[float], title: str, said: Sequence[tuple[int, float]] = ()
+    layers: Sequence[float], title: str, said: Sequence[tuple[int, Quantity]] = ()
 ) -> Spec:
     """Stacks that work against their height, a line for each share of layers.
 
@@ -136,7 +144,8 @@ def stack_spec(
     """
     marks = [mark for i, share in enumerate(layers) for mark in _stacks(share, i)]
     if said:
-        x, y = [n for n, _ in said], [100 * share for _, share in said]
+        x = [n for n, _ in said]
+        y = rows((share for _, share in said), "%", evidence="claimed")
         marks.append(diamonds(x, y, "makers and the press", at="none", series=5))
     return chart(
         title,
@@ -146,7 +155,7 @@ def stack_spec(
     )
 
 
-def trade_spec(trade: Trade, claimed: float, title: str) -> Spec:
+def trade_spec(trade: Trade, claimed: Quantity, title: str) -> Spec:
     """Wafers of HBM for one of DDR5, factor upon factor, and what makers say.
 
     Each bar begins where the one above it ends. The last spans the product of all low
@@ -159,9 +168,10 @@ def trade_spec(trade: Trade, claimed: float, title: str) -> Spec:
         marks.append(bar(start, reached, 5 - i, name, "predicted", series=i))
     low, high = trade.total.low.si, trade.total.high.si
     marks.append(bar(low, high, 1, "together", "predicted", series=5))
+    said = rows([claimed], evidence="claimed")
     return chart(
         title,
         x=axis("Wafers of HBM for one of DDR5", limits=(1, 4.2)),
         y=axis("Factor upon factor", ticks=(), limits=(-0.6, 5.6)),
-        marks=[*marks, diamonds(claimed, 0, "what makers say", series=4)],
+        marks=[*marks, diamonds(said, [0], "what makers say", series=4)],
     )

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 
 from stacklib.memory.scratchpad.sbuf import SbufCase
 from stacklib.memory.tiers.spill import knee, spilled_time
-from stacklib.plots.marks import Mark, Spec, axis, chart, diamonds, dots, line, rule
+from stacklib.plots.marks import (
+    Mark,
+    Spec,
+    axis,
+    chart,
+    diamonds,
+    dots,
+    line,
+    rows,
+    rule,
+)
+from stacklib.quantity import Quantity
 
 POLICIES = {
     "lru": "last used longest ago",
@@ -22,7 +33,7 @@ def cliff_spec(
     *,
     title: str,
     snake: bool = False,
-    claimed: Sequence[tuple[float, float]] = (),
+    claimed: Sequence[tuple[float, Quantity]] = (),
 ) -> Spec:
     """Bytes copied in by how full the scratchpad is, for three policies.
 
@@ -38,7 +49,7 @@ def cliff_spec(
     marks.append(rule("room for X", "predicted", x=room))
     if claimed:
         full, said = zip(*claimed, strict=True)
-        x, y = [100 * u for u in full], [b / 1e6 for b in said]
+        x, y = [100 * u for u in full], rows(said, "MB", evidence="claimed")
         marks.append(diamonds(x, y, "reported"))
     ends = [100 * FINE[0], 100 * FINE[-1]]
     return chart(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from stacklib.memory import Tier
 from stacklib.memory.ladder.energy import StepEnergy
-from stacklib.plots.marks import Spec, across, axis, bar, chart, diamonds, dots
+from stacklib.plots.marks import Spec, across, axis, bar, chart, dots
 
 KINDS = {  # kind of part to what a bar is called
     "memory": "HBM",
@@ -18,24 +18,13 @@ KINDS = {  # kind of part to what a bar is called
 }
 
 
-def tiers_spec(
-    tiers: Sequence[Tier],
-    *,
-    title: str,
-    claimed: Sequence[tuple[float, float]] = (),
-) -> Spec:
-    """Price against latency, log-log, a stroke for each tier that has a price.
-
-    ``claimed`` are seconds and USD a byte as somebody claims them, in order.
-    """
+def tiers_spec(tiers: Sequence[Tier], *, title: str) -> Spec:
+    """Price against latency, log-log, a stroke for each tier that has a price."""
     marks = []
     for t in tiers:
         if t.price is not None:
             place = t.latency.to("ns").value, t.price.to("USD/GB").value
             marks.append(dots(*place, t.name, "predicted", series=0))
-    if claimed:
-        x, y = ([v * 1e9 for v in part] for part in zip(*claimed, strict=True))
-        marks.append(diamonds(x, y, "as claimed", series=2))
     return chart(
         title,
         x=axis("Latency (ns)", log=True, unit="ns", limits=[1, 3e6]),

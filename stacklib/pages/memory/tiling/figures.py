@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from stacklib.memory import TiledMatmul
 from stacklib.memory.tile.tiling import hong_kung
 from stacklib.plots.marks import About, Mark, Spec, axis, chart, dots, line, rows, rule
+from stacklib.quantity import Quantity
 
 from .sweep import TilePoint
 
@@ -43,14 +44,16 @@ def bound_spec(
 
 
 def sweep_spec(
-    sizes: Mapping[str, Sequence[TilePoint]], *, title: str, peak: float
+    sizes: Mapping[str, Sequence[TilePoint]], *, title: str, peak: Quantity
 ) -> Spec:
     """Rate by side of a cubic tile: predicted lines, measured dots with their spread.
 
-    ``peak`` is FLOP/s of the innermost loop at its best.
+    ``peak`` is the predicted rate of the innermost loop.
     """
     marks = [m for i, of in enumerate(sizes.items()) for m in _sweep(*of, i)]
-    alone = rule("innermost loop alone", "measured", y=peak / 1e9, **ABOUT)
+    alone = rule(
+        "innermost loop alone", "predicted", y=peak.to("GFLOP/s").value, **ABOUT
+    )
     return chart(
         title,
         x=axis("Side of the tile", log=True),
@@ -64,7 +67,7 @@ def _sweep(name: str, points: Sequence[TilePoint], series: int) -> list[Mark]:
     x, runs = [p.side for p in cubes], [p.run for p in cubes]
     told = [r.operations.si / 1e9 / r.predicted.si for r in runs]
     seen = rows((r.rate for r in runs), "GFLOP/s")
-    ends = [[q.si / 1e9 for q in r.spread] for r in runs]
+    ends = [rows(r.spread, "GFLOP/s") for r in runs]
     words = f"{name}, measured"
     return [
         line(x, told, name, "predicted", series=series, **ABOUT),

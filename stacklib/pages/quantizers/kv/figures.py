@@ -11,7 +11,7 @@ def losses_spec(*, title: str) -> Spec:
     marks: list[Mark] = []
     for series, way in enumerate(page.WAYS):
         widths = [b for b in page.WIDTHS[1:] if way in page.ways_of(b)]
-        ends = ([page.loss(b, way, e).si for e in page.ENDS[1:]] for b in widths)
+        ends = (rows(page.loss(b, way, e) for e in page.ENDS[1:]) for b in widths)
         marks.append(
             dots(
                 [page.stored_bits(b).si for b in widths],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stacklib.pages.quantizers import quality as page
 from stacklib.plots.marks import Mark, Spec, axis, chart, dots, rows
+from stacklib.quantity import Quantity
 from stacklib.tinylm.quantized import Measured
 
 WORDS = {"round": "rounded", "gptq": "GPTQ", "awq": "AWQ"}
@@ -13,6 +14,10 @@ NAMED = {
     *((name, "round") for name in ("q5_k", "q6_k", "int8_channel")),
     *((name, "round") for name in ("bnb_fp4", "q8_0", "fp8_1x128")),
 }
+
+
+def _lost(row: Measured, end: str = "value") -> Quantity:
+    return page.of(row.scheme, method=row.method, end=end)
 
 
 def ladder_spec(*, title: str) -> Spec:
@@ -31,10 +36,12 @@ def ladder_spec(*, title: str) -> Spec:
             marks.append(
                 dots(
                     [row.bits for row in found],
-                    rows(page.of(row.scheme, method=row.method) for row in found),
+                    rows(map(_lost, found)),
                     scheme or name,
                     "measured",
-                    spread=[(row.loss.low, row.loss.high) for row in found],
+                    spread=[
+                        rows(_lost(row, e) for e in page.ENDS[1:]) for row in found
+                    ],
                     each=[f"{row.scheme}, {WORDS[row.method]}" for row in found],
                     at="end" if scheme else "key",
                     series=series,

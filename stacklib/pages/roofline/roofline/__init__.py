@@ -99,6 +99,11 @@ def claimed(value: float, label: str) -> Quantity:
     return ledger.get("breakeven-300-500").quantity(value).named(label)
 
 
+def ends() -> list[Quantity]:
+    """Both ends of it."""
+    return [claimed(end, "an end of the range") for end in CLAIMED]
+
+
 @cache
 def gain() -> gains.Gain:
     return gains.generation_gain(H100, B200)

@@ -14,6 +14,7 @@ from stacklib.plots.marks import (
     chart,
     dots,
     line,
+    rows,
     rule,
     years,
 )
@@ -73,19 +74,19 @@ def _level(level: Slope, peak: Quantity, series: int, about: About) -> list[Mark
 
 
 def ridges_spec(
-    rows: Iterable[tuple[str, Sequence[tuple[hardware.Accelerator, Quantity]]]],
+    formats: Iterable[tuple[str, Sequence[tuple[hardware.Accelerator, Quantity]]]],
     *,
-    claimed: tuple[float, float],
+    claimed: Iterable[Quantity],
     title: str,
 ) -> Spec:
     """Ridges of many devices by year, a row of dots a format, and a claimed range."""
-    points = []
-    for i, (dtype, found) in enumerate(rows):
+    said, points = rows(claimed, evidence="claimed"), []
+    for i, (dtype, found) in enumerate(formats):
         x, y = [d.year for d, _ in found], [q.si for _, q in found]
         points.append(dots(x, y, dtype, "data sheet", at="key", series=i))
     return chart(
         title,
         x=years("Year of the device", FIRST, LAST, 4),
         y=axis("Dense ridge (FLOP/B)", log=True, unit="FLOP/B"),
-        marks=[band("claimed", "claimed", y=claimed, series=5), *points],
+        marks=[band("claimed", "claimed", y=said, series=5), *points],
     )

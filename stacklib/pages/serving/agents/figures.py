@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stacklib.pages.serving.agents import calls
-from stacklib.plots.marks import Spec, axis, chart, diamonds, dots, line
+from stacklib.plots.marks import Spec, axis, chart, dots, line
 from stacklib.quantity import chosen
 
 COUNTS = (1, 2, 3, 5, 7, 10, 15, 20)
@@ -33,6 +33,6 @@ def ratios_spec(*, title: str) -> Spec:
             line(COUNTS, [calls.overstated(n) for n in COUNTS], "formula", "predicted"),
             line(COUNTS, drawn, "drawn, lognormal", "simulated", at="key"),
             *engine,
-            diamonds(calls.HOPS, told, "as added up", at="key"),
+            dots(calls.HOPS, told, "as added up", "predicted", at="key"),
         ],
     )
