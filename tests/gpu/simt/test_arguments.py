@@ -89,9 +89,9 @@ def halved(t, x):
 
 @pytest.mark.rows("name", ["bfloat16", "float16", "float8_e4m3fn"])
 def test_formats_of_the_device(name):
-    x = gpu.to_device(X[:32], name)
+    x = gpu.to_device(-X[:32], name)
     gpu.launch(halved, 1, 32, "h100", x)
-    assert x.numpy()[:16].tolist() == [n / 2 for n in range(16)]
+    assert x.numpy()[:16].tolist() == [-n / 2 for n in range(16)]
 
 
 # -- a thread's own arrays -----------------------------------------------------

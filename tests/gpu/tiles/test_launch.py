@@ -110,15 +110,17 @@ def test_a_report_reads_as_a_profilers():
 
 
 def test_a_constant_of_a_kernel_may_be_a_word():
-    def named(out):
+    def named(x, out):
         N: tl.constexpr = 8
         HOW: tl.constexpr = "twice"
+        ALONE: tl.constexpr = tl.load(x)  # of the program, whatever it is called
         at = tl.arange(0, N)
         if HOW == "twice":
-            tl.store(out + at, 2 * at)
+            tl.store(out + at, 2 * at + tl.where(not at, ALONE, 0))
 
-    found = gpu.launch_tiles(named, 1, gpu.empty(8, np.int32)).results["out"]
-    assert found.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
+    given = np.full(1, 7, np.int32), gpu.empty(8, np.int32)
+    found = gpu.launch_tiles(named, 1, *given).results["out"]
+    assert found.tolist() == [7, 2, 4, 6, 8, 10, 12, 14]
 
 
 def test_pointers_of_either_array():

@@ -58,9 +58,8 @@ def test_preempted_by_swap(small, tmp_path, kind):
         swaps = sum(engine.explain(one).parts["swap"] for one in engine.requests)
         assert swaps > 0
         came = [e.detail for e in engine.log if e.what == "swapped_in"]
-        assert {e["tier"] for e in came} == (
-            {"host", "file"} if kind == "both" else {kind}
-        )
+        tiers = {e["tier"] for e in came}
+        assert tiers == ({"host", "file"} if kind == "both" else {kind})
         went = {e.detail["key"] for e in engine.log if e.what == "swapped_out"}
         assert {e["key"] for e in came} <= went
 

@@ -66,10 +66,8 @@ def test_two_servers_answer_as_one_engine_and_name_the_one_that_is_gone():
             told = found[at][1]["choices"][0]["logprobs"]["tokens"]
             tokens = answered(alone, prompt, 8)
             assert told == [TINY.tokenizer.decode([t]).decode() for t in tokens]
-        cached = [
-            found[at][1]["usage"]["prompt_tokens_details"]["cached_tokens"]
-            for at in range(4)
-        ]
+        told = [found[at][1]["usage"]["prompt_tokens_details"] for at in range(4)]
+        cached = [each["cached_tokens"] for each in told]
         assert cached == [32, 0, 32, 64]  # full blocks before a last token
         assert asked(where, PROMPTS[0])[0] == 404  # it reads for others
         ended(first)

@@ -62,11 +62,8 @@ def test_a_server_shows_both():
         assert process.wait(20) == 0
         process.stdout.close()
     assert found["requests"] == 5 and len(found["times"]) == 12
-    assert (
-        found["steps_s"] > 0
-        and 0.01 < found["steps_over_law"] < 100
-        and found["steps_timed"] >= 128
-    )
+    assert found["steps_s"] > 0 and found["steps_timed"] >= 128
+    assert 0.01 < found["steps_over_law"] < 100
     for row in found["times"]:
         assert row["measured_s"] > 0
         if row["predicted_s"]:
