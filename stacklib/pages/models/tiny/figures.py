@@ -15,7 +15,7 @@ def learning_spec(
     curves: Mapping[str, Mapping[str, Sequence[Quantity]]],
     *,
     title: str,
-    levels: Mapping[str, float] | None = None,
+    levels: Mapping[str, Quantity] | None = None,
 ) -> Spec:
     """Held-out loss over tokens read, a row of dots a model; ``levels`` are rules.
 
@@ -31,7 +31,7 @@ def learning_spec(
         x, y = (rows(columns[key]) for key in ("tokens", "held_out"))
         points.append(dots(x, y, name, "measured", series=i, **about))
     rules = [
-        rule(name, "measured", y=loss, series=5, **about)
+        rule(name, "measured", y=rows([loss]), series=5, **about)
         for name, loss in (levels or {}).items()
     ]
     return chart(
