@@ -9,7 +9,8 @@ LOSSES = [q.si for columns in CURVES.values() for q in columns["held_out"]]
 
 
 def test_every_loss_is_in_the_frame_and_zero_is_not():
-    made = learning_spec(CURVES, title="It falls.", levels={"a 5-gram": 3.6})
+    told = measured.of_quality("held_out", "kneser_ney_on_curve", "1", "a 5-gram's")
+    made = learning_spec(CURVES, title="It falls.", levels={"a 5-gram": told})
     spec.check(made)
     low, high = made["y"]["limits"]
     assert 0 < low < min(LOSSES) and high > max(LOSSES)
