@@ -11,19 +11,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba.core import types
+from numba.core import types as numba_types
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.types.functions import BaseFunction
 
 __all__ = ["remembered"]
 
+types: Any = numba_types
 PLAIN = (types.Number, types.Boolean, types.Array, types.BaseTuple)
 
 
 @contextmanager
 def remembered() -> Iterator[None]:
     """While this lasts, a function of plain types is looked up once."""
-    ask, known = BaseFunction.get_call_type, {}
+    functions, known = types.functions.BaseFunction, {}
 
     def told(self: Any, context: Any, args: tuple[Any, ...], kws: Any) -> Any:
         plain = isinstance(self, types.Function) and not kws
@@ -39,9 +39,10 @@ def remembered() -> Iterator[None]:
         self._impl_keys[found.args] = chosen  # where lowering looks
         return found
 
-    with global_compiler_lock:
-        BaseFunction.get_call_type = told
+    with global_compiler_lock:  # who comes meanwhile waits, and finds it undone
+        ask = functions.get_call_type
+        functions.get_call_type = told
         try:
             yield
         finally:
-            BaseFunction.get_call_type = ask
+            functions.get_call_type = ask
