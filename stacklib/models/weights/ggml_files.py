@@ -3,9 +3,10 @@
 llama.cpp's rule (src/llama-quant.cpp at 007dbbf, ``llama_tensor_get_type``): a file has
 one type for most matrices, and more bits for the few that matter more or cost little.
 Rows that the block does not divide fall back to a type of 32. Norms, biases, routers
-and convolutions stay in fp32, experts that were released in MXFP4 as they are (no file
-of gpt-oss is rounded twice). Taken as given: an importance matrix for the ``iq`` types
-alone, the split latent of files since April 2025, and no layer of Falcon's.
+and convolutions stay in fp32. Taken as given: experts that a release has in MXFP4 alone
+stay so (gpt-oss, as unsloth's files have it; the rule itself would round them again),
+an importance matrix for the ``iq`` types alone, the split latent of files since April
+2025, and no layer of Falcon's.
 """
 
 from __future__ import annotations
