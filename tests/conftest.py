@@ -59,7 +59,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(200_000, 50, 50)
     judging = {item.path for item in session.items if item.path.stem in JUDGING}
     if session.config.getoption("workers", 1) > 1 and len(judging) > 1:
         with suppress(Exception):  # a check that breaks is the tests' to tell

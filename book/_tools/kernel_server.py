@@ -151,5 +151,5 @@ if __name__ == "__main__":
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or its import warns
     warm()
     gc.freeze()  # so that a fork's collector copies no page of it
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(200_000, 50, 50)
     serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:]))

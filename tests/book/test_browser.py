@@ -35,7 +35,7 @@ def sparse(few: int):
 
 
 SHARES = [
-    *(pytest.param(look, 10, id=f"{look}-some") for look in FAST),
+    *(pytest.param(look, 8, id=f"{look}-some") for look in FAST),
     *(pytest.param(look, None, id=look, marks=pytest.mark.slow) for look in b.LOOKS),
 ]
 

@@ -44,11 +44,14 @@ def operands():
     yield "flash_backward", (*given, out, lse, torch.ones_like(out), True, 5, 0.25)
 
 
+CASES = list(operands())
+
+
 def test_every_operator_has_a_case():
-    assert {name for name, _ in operands()} == set(ops_torch.OPERATORS)
+    assert {name for name, _ in CASES} == set(ops_torch.OPERATORS)
 
 
-@pytest.mark.parametrize(("name", "given"), list(operands()), ids=lambda x: str(x)[:18])
+@pytest.mark.parametrize(("name", "given"), CASES, ids=lambda x: str(x)[:18])
 def test_torch_checks_the_operator(name, given):
     tests = ["test_schema", "test_autograd_registration", "test_faketensor"]
     tests.append("test_aot_dispatch_dynamic")
@@ -58,7 +61,7 @@ def test_torch_checks_the_operator(name, given):
     assert set(found.values()) == {"SUCCESS"}
 
 
-@pytest.mark.parametrize(("name", "given"), list(operands()), ids=lambda x: str(x)[:18])
+@pytest.mark.parametrize(("name", "given"), CASES, ids=lambda x: str(x)[:18])
 def test_the_plain_formula_gives_the_same(name, given):
     if name == "flash_sampling":  # another generator: the same at temperature 0
         given = (*given[:2], 0.0, 1)
@@ -77,7 +80,7 @@ def test_the_plain_formula_gives_the_same(name, given):
     "name", ["layernorm", "rmsnorm", "softmax", "layernorm_linear"]
 )
 def test_gradients_are_those_of_the_formula(name):
-    (given,) = [g for n, g in operands() if n == name]
+    given = next(g for n, g in operands() if n == name)
     leaves = [x for x in given if isinstance(x, torch.Tensor)]
     for run in (ops_torch.OPERATORS[name], ops_torch.PLAIN[name]):
         out = run(*given)
