@@ -50,6 +50,8 @@ def once(loop: Callable[..., Any], **options: Any) -> Any:
     """
     import numba
 
+    from ._typing import remembered
+
     try:
         made = numba.njit(cache=True, **options)(loop)
     except RuntimeError:  # no folder for the cache can be written
@@ -65,6 +67,7 @@ def once(loop: Callable[..., Any], **options: Any) -> Any:
             if gc.isenabled():  # all that is made is kept: to look at it takes a sixth
                 gc.disable()
                 turn.callback(gc.enable)
+            turn.enter_context(remembered())
             return compile(signature)
 
     made.compile = alone

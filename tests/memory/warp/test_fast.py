@@ -1,5 +1,6 @@
 """A loop runs without numba, and says once what that costs."""
 
+import operator
 import sys
 import threading
 import warnings
@@ -80,3 +81,39 @@ def test_few_steps_are_done_before_numba_is_asked(monkeypatch):
     half, made = _fast.FEW // 2, object()
     found = [_fast.soon(add, half, lambda loop: made) for _ in range(3)]
     assert found == [add, add, made]
+
+
+def test_numba_gives_the_same_types_asked_once_and_again(monkeypatch):
+    """And refuses the same; afterwards it is as it was."""
+    numba = pytest.importorskip("numba")
+    from numba.core.registry import cpu_target
+    from numba.core.types.functions import BaseFunction
+
+    from stacklib.memory.warp._typing import remembered
+
+    ask, asked = BaseFunction.get_call_type, []
+    values = True, 2, 2.5, np.int8(3), 1j, np.zeros(2), (1, 2.0)
+    kinds = [numba.typeof(value) for value in values]
+    asks = operator.add, operator.lt, operator.getitem
+    pairs = [(f, a, b) for f in asks for a in kinds for b in kinds]
+    context = cpu_target.typing_context
+    context.refresh()
+
+    def answers():
+        for f, *args in pairs:
+            try:
+                yield str(context.resolve_function_type(f, tuple(args), {}))
+            except numba.core.errors.NumbaError as wrong:
+                yield type(wrong).__name__
+
+    plain = [*answers()]
+    assert len({*plain}) > 20
+    with remembered(), remembered():
+        told = BaseFunction.get_call_type
+        assert [*answers()] == plain and told is not ask
+        monkeypatch.setattr(BaseFunction, "get_impl_key", asked.append)
+        assert [*answers()] == plain and not asked
+    assert BaseFunction.get_call_type is ask
+    with pytest.raises(ZeroDivisionError), remembered():
+        _ = 1 / 0
+    assert BaseFunction.get_call_type is ask

@@ -39,6 +39,11 @@ def test_menus_hold_only_devices_whose_levels_are_known():
     assert all(hardware.get(key).vendor == "NVIDIA" for key in keys)
 
 
+def seen(*latencies):
+    key = "file#row#field"
+    return rows(Quantity(y, "ns", kind="measured", key=key) for y in latencies)
+
+
 def test_lines_are_predicted_dots_measured_and_caches_ruled():
     series = [
         {"name": "told", "evidence": "predicted", "sizes": [1, 2], "latencies": [3, 9]},
@@ -46,10 +51,8 @@ def test_lines_are_predicted_dots_measured_and_caches_ruled():
             "name": "seen",
             "evidence": "measured",
             "sizes": [1, 2],
-            "latencies": rows(
-                Quantity(y, "ns", kind="measured", key="file#row#field") for y in (3, 8)
-            ),
-            "spread": [(2, 4), (7, 9)],
+            "latencies": seen(3, 8),
+            "spread": [seen(2, 4), seen(7, 9)],
         },
     ]
     spec = chase_spec(
