@@ -118,6 +118,8 @@ def key_of(name: str) -> str:
         listed = ", ".join([*open_][:FEW])
         raise UnknownName(f"model {name!r} {several}\ndid you mean: {listed}")
     last = name.split("/")[-1] if typed else name  # the organisation is like nothing
-    if typed and (same := known.get(fold(last))):
+    # somebody's copy, or a format behind the name
+    if typed and (held := [one for one in known if one in fold(last)]):
+        same = known[max(held, key=len)]
         raise UnknownName(f"unknown model {name!r}\ndid you mean: {same}")
     return resolve(last, names(), "model", exact=True)  # says what is like it

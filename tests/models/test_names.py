@@ -75,6 +75,7 @@ def test_a_word_not_begun_is_not_left_open(monkeypatch):
         ("gpt3", "gpt3-175b"),
         ("glm-4.", "glm-4.5, glm-4.5-air, glm-4.6, glm-4.7"),
         ("somebody/Llama-3.1-8B-Instruct", "llama-3.1-8b"),
+        ("RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic", "llama-3.3-70b"),
         ("lama-3.1-8b", "llama-3.1-8b"),
         ("moonshotai/Kimi-K2-Thinking", "kimi-k2"),  # in INT4, and kimi-k2 in FP8
     ],

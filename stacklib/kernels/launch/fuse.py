@@ -53,6 +53,14 @@ class Fusion:
         """Share of the bytes that is saved."""
         return 1 - self.fused_bytes / self.unfused_bytes
 
+    def seconds(self, bandwidth: float, node: float) -> float:
+        """Time of its kernels: bytes at a bandwidth, and a start of ``node`` for each.
+
+        - ``bandwidth``: bytes a second
+        - ``node``: seconds, as ``launches.cost("node").si`` has them
+        """
+        return self.fused_bytes / bandwidth + self.launches * node
+
 
 # -- fusing --------------------------------------------------------------------------
 
@@ -137,9 +145,7 @@ def _sorted(groups: list[list[Op]]) -> list[list[Op]]:
     ]
     order: list[int] = []
     while len(order) < len(groups):
-        ready = [
-            n for n in range(len(groups)) if n not in order and needs[n] <= set(order)
-        ]
+        ready = [i for i, on in enumerate(needs) if i not in order and on <= {*order}]
         if not ready:
             raise ValueError("kernels that wait for each other")
         order += ready

@@ -3,8 +3,10 @@
 llama.cpp's rule (src/llama-quant.cpp at 007dbbf, ``llama_tensor_get_type``): a file has
 one type for most matrices, and more bits for the few that matter more or cost little.
 Rows that the block does not divide fall back to a type of 32. Norms, biases, routers
-and convolutions stay in fp32. Taken as given: an importance matrix for the ``iq`` types
-alone, the split latent of files since April 2025, and no layer of Falcon's.
+and convolutions stay in fp32. Taken as given: experts that a release has in MXFP4 alone
+stay so (gpt-oss, as unsloth's files have it; the rule itself would round them again),
+an importance matrix for the ``iq`` types alone, the split latent of files since April
+2025, and no layer of Falcon's.
 """
 
 from __future__ import annotations
@@ -82,6 +84,7 @@ def types(model: LanguageModel, file: str) -> Iterator[tuple[Tensor, Stored]]:
     counts = Counter(sort for _, sort in found)
     seen = dict.fromkeys(counts, 0)
     mixed = model.experts is not None
+    as_released = model.kept is not None and model.kept.way.name == "mxfp4"
     for tensor, sort in found:
         number = seen[sort]
         seen[sort] += 1
@@ -95,6 +98,9 @@ def types(model: LanguageModel, file: str) -> Iterator[tuple[Tensor, Stored]]:
             continue
         if tensor.name == "project layer input":  # never quantized, Gemma 4's
             yield tensor, STORED[HALF]
+            continue
+        if tensor.experts and as_released:
+            yield tensor, STORED["mxfp4"]
             continue
         name = _type(model, file, tensor, sort, place)
         if wide and sort in ("head", "embedding"):

@@ -69,8 +69,10 @@ class DecodeStep:
         cache = self.fit.cache
         told = cache if isinstance(cache, str) else f"{cache.to('bit').value:g} bits"
         line = f"weights in {way.name}, cache in {told}, products in {run}"
-        own = way.numbers == run
-        return line if own else f"{line} (widening the weights is not counted)"
+        if way.numbers == run:
+            return line
+        rates = "no 16-bit rate is published, " if run == "fp32" else ""
+        return f"{line} ({rates}widening the weights is not counted)"
 
     @property
     def operations(self) -> Quantity:

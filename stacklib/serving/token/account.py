@@ -335,10 +335,9 @@ def _with_joules(case: Case, line: Line) -> Line:
     """A line with what it spends, or with the reason why nobody knows."""
     frame = case.frame
     per = joules.rates(frame.device, frame.runs_in)
-    if line.covers and per.unknown:
-        return replace(line, note=f"no joules: {per.unknown}")
-    rows = int(case.rows)
-    found = joules.spent(line, per, frame.chips, frame.model, rows)
+    if why := per.lacks(line):
+        return line.noted(f"no joules: {why}")
+    found = joules.spent(line, per, frame.chips, frame.model, int(case.rows))
     return replace(line, spent=found) if found else line
 
 

@@ -50,7 +50,7 @@ def line(case: Case, found: Line, told: Callable[[Case, str], Quantity]) -> Line
     elif found.name == ATTENTION:
         kinds = (a for _, a in case.frame.shape.attention)
         if not all(map(predicted, kinds)):
-            return replace(found, note="at its limit: no family predicts its kernels")
+            return found.noted("at its limit: no family predicts its kernels")
         family, by = cell(case), cache_time
     else:
         return found

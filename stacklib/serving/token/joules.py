@@ -39,12 +39,14 @@ class Rates:
     standing: Span | None  # W of a chip that holds a model and does nothing
     design: Quantity | None  # W of a board, at most
 
-    @property
-    def unknown(self) -> str:
-        """Why joules of moving and multiplying are not told; empty where they are."""
-        lacks = ("a bit of its memory", self.bit), ("an operation", self.operation)
-        known = [f"no figure of {what}" for what, each in lacks if each is None]
-        return " and ".join(known)
+    def lacks(self, line: Line) -> str:
+        """Why joules of a line are not told; empty where they are, or nothing moves."""
+        asked = {"a bit of its memory": self.bit, "an operation": self.operation}
+        if not line.covers:
+            sends = line.name == EXCHANGES and line.t_fixed is not None
+            asked = {"a bit between chips": self.link} if sends else {}
+        missing = [f"no figure of {what}" for what, each in asked.items() if not each]
+        return " and ".join(missing)
 
 
 def rates(device: Accelerator, runs_in: str) -> Rates:

@@ -51,7 +51,8 @@ class Line:
       arithmetic under which moving hides (or the other way round), and seconds that do
       not overlap with either; None where there are none
     - ``spent``: joules by what they are of, as ``joules.spent`` has them; None in
-      plain seconds, and where nobody publishes what it takes: then ``note`` says so
+      plain seconds, for launches and sampling, and where nobody publishes what it
+      takes: then ``note`` says so
     - ``family``: whose error band it carries; ``""``: a count, or a published cost
     - ``regime``: which part of the family, in words
     - ``covers``: what of ``models.operations`` it stands for
@@ -98,6 +99,10 @@ class Line:
         """
         known = [*(self.spent or {}).values()]
         return sum(known[1:], known[0]) if known else None
+
+    def noted(self, why: str) -> Line:
+        """The line with one more note after its own."""
+        return replace(self, note="; ".join(filter(None, (self.note, why))))
 
     @property
     def bound(self) -> str:
@@ -236,6 +241,8 @@ class Account:
             below[letter] = below.get(letter, 0.0) + share * (1 - band.low)
             above[letter] = above.get(letter, 0.0) + share * (band.high - 1)
         words = "lines of one family err together, families apart"
+        if any(line.covers and not line.family for line in self.lines):
+            words += "; lines at their limit carry none"
         if silent:
             words += f"; no band for {', '.join(sorted(silent))}"
         low, high = (sum(x * x for x in e.values()) ** 0.5 for e in (below, above))

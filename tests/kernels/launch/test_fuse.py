@@ -106,6 +106,7 @@ def test_a_layer_norm_in_one_kernel_reads_once_and_writes_once():
     m, n = 300, 768
     fused = fuse(layernorm_graph(m, n, "fp32"))
     assert fused.launches == 1
+    assert fused.seconds(2.0, 3.0) == fused.fused_bytes / 2 + 3
     assert fused.fused_bytes == 2 * m * n * 4 + 2 * n * 4
     full = fused.unfused_bytes / (m * n * 4)
     assert 12 < full < 12.1  # twelve crossings of the array, and the rows

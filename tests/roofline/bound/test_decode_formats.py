@@ -32,6 +32,7 @@ def _gb(read, cache=0.0, context=0):
         ("llama-3-8b", "mi300x", "int4", 7504924672 / 2, "bf16"),
         ("llama-3-8b", "m4-max", "int4", 7504924672 / 2, "fp16"),
         ("llama-3-8b", "a100", "int4", 7504924672 / 2, "int4"),
+        ("llama-3-8b", "dgx-spark", "int4", 7504924672 / 2, "fp32"),
         # ModelOpt: the head in bf16
         ("llama-3-70b", "dgx-spark", "nvfp4", 68451041280 * 0.5625 + 2103984128, "fp4"),
         ("llama-3-70b", "h100", "nvfp4", 68451041280 * 0.5625 + 2103984128, "bf16"),
@@ -44,6 +45,7 @@ def test_a_step_in_the_formats_that_people_run(model, device, dtype, read, run):
     assert step.bytes.si == pytest.approx(read + numbers, rel=1e-5)
     assert step.work.dtype == run and f"products in {run}" in step.formats
     assert ("widening" in step.formats) is (run not in dtype and run != "fp4")
+    assert ("no 16-bit rate" in step.formats) is (run == "fp32" != dtype)
 
 
 @pytest.mark.rows(

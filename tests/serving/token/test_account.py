@@ -227,7 +227,9 @@ def test_the_band_moves_families_together():
     high = sum(x**2 for x in above.values()) ** 0.5
     assert band.high == pytest.approx(1 + high) and 0 < band.low < 1
     assert "one family err together" in band.words
-    assert 0 < account(**CASE).band().high - 1 < high  # of a limit, exchanges alone
+    limit = account(**CASE).band()
+    assert 0 < limit.high - 1 < high  # exchanges alone
+    assert limit.words.endswith("lines at their limit carry none")
 
 
 @given(
@@ -362,9 +364,13 @@ def test_joules_are_bytes_and_operations_times_their_figures(on, bit, dtype):
 
 
 def test_joules_that_nobody_knows_have_a_reason():
-    line = account("llama-3-8b", "wse3", "fp16")[HEAD]
-    assert line.joules is None
-    assert line.note == "no joules: no figure of a bit of its memory"
+    found = account("qwen3.5-9b", "wse3", "fp16", mode="calibrated")
+    why = "no joules: no figure of a bit"
+    at_limit = "at its limit: no family predicts its kernels"
+    assert found[HEAD].joules is None and found[HEAD].note == f"{why} of its memory"
+    assert found[ATTENTION].note == f"{why} of its memory; {at_limit}"
+    assert account(**CASE)[EXCHANGES].note == f"{why} between chips"
+    assert account(**CASE, batch=1.0)[EXCHANGES].note == ""  # in plain seconds
     assert account("llama-3-8b", "h100_sxm", batch=1.0)[HEAD].joules is None  # plain
 
 

@@ -33,8 +33,7 @@ def controls() -> list[dict[str, Any]]:
 
 def seconds(found: Fusion, device: str = "h100_sxm") -> float:
     """Time of a graph's kernels: bytes at full bandwidth, and a node for each."""
-    rate = hardware.get(device).memory_bandwidth.si
-    return found.launches * NODE + found.fused_bytes / rate
+    return found.seconds(hardware.get(device).memory_bandwidth.si, NODE)
 
 
 def explore(

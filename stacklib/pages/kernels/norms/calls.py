@@ -39,5 +39,4 @@ def cut(rows: int, columns: int, *, fused: bool) -> Fusion:
 
 def seconds(rows: int, columns: int, bandwidth: float, *, fused: bool) -> float:
     """Bytes at a bandwidth, and a start for each kernel of a replayed graph."""
-    found = cut(rows, columns, fused=fused)
-    return found.fused_bytes / bandwidth + found.launches * NODE_S
+    return cut(rows, columns, fused=fused).seconds(bandwidth, NODE_S)
