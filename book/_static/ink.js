@@ -10,7 +10,7 @@ window.st = window.st || {};
   const HIDDEN = "answer hidden";
   const BUTTON = { role: "button", tabindex: "0", "aria-label": HIDDEN, "aria-expanded": null, "aria-haspopup": null };
   const PLACES = "td, th, caption, pre, svg, dd, figcaption, .st-live-title"; // of numbers that are no links
-  const KEPT = ".st-q, .st-inked, .st-prediction, [class*=highlight-]:not(.output), script, style, textarea, button"; // nothing there is inked
+  const KEPT = ".st-q, .st-inked, .st-prediction, .st-answer, [class*=highlight-]:not(.output), script, style, textarea, button"; // nothing there is inked
 
   const article = document.querySelector(".bd-article");
   const lifts = new WeakMap(); // what is inked -> how it is shown
@@ -168,7 +168,7 @@ window.st = window.st || {};
 
     function lay() {
       const numbers = [...article.querySelectorAll(".st-q[data-q]")].filter((element) =>
-        !element.closest(".st-prediction") && !element.classList.contains("st-inked")
+        !element.closest(".st-prediction, .st-answer") && !element.classList.contains("st-inked")
         && same(known[element.dataset.q], element.dataset.q));
       const mending = find ? [mute(find)] : [];
       const parts = [];

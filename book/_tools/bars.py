@@ -75,9 +75,13 @@ def files_of(name: str, root: Path) -> list[Path]:
 
 def faults(asked: str, path: Path) -> Iterator[str]:
     """What misses a bar: how many, and the farthest with its number."""
-    result = json.loads(path.read_text("utf-8"))
     if not (form := FORM.fullmatch(asked)):
         raise ValueError(f"{asked!r} is no bar, such as 'rows/*/ratio >= 1'")
+    try:
+        result = json.loads(path.read_text("utf-8"))
+    except ValueError as error:  # half written, or something else by that name
+        yield f"no JSON: {error}"
+        return
     try:
         rows = list(judged(result, form))
     except LookupError as error:

@@ -162,7 +162,8 @@ TREES = {
 }
 BOX = """<div class="st-prediction" data-predict="{0}" data-unit="" data-value="1"
 data-also="{1}"><form><input></form><p class="st-predict-note"></p><details
-class="st-answer"><b class="st-q" data-q="{0}"></b></details></div>"""
+class="st-answer"><summary></summary><b class="st-q" data-q="{0}"></b></details>
+</div>"""
 INKED = """<table><thead><tr><th>chip<th>drawn (%)<th>late (ms)</thead>
 <tr><th>A<td>36<td>36<tr><th>B<td>35.99<td>35.99<tr><th>C<td>35<td>4</table>
 <div class="st-table" id="tab-x"><table><tr><td>3<td>33</table></div>
@@ -183,7 +184,7 @@ def test_ink_lies_on_all_that_says_the_answer_and_on_nothing_else(tmp_path, fres
     says = " ".join(
         f'{n[2:]}: <b class="st-q" data-q="{n}">{TREES[n]["text"]}</b>' for n in rest
     )
-    scripts = ("quantities", "ink", "predict")
+    scripts = ("quantities", "ink", "predict", "print")
     held = f'<script type="application/json" id="st-quantities">{json.dumps(TREES)}'
     loads = "</script>".join(f'<script src="{name}.js">' for name in scripts)
     text = f'<!doctype html>{boxes}<article class="bd-article">{says} {INKED}</article>'
@@ -200,6 +201,10 @@ def test_ink_lies_on_all_that_says_the_answer_and_on_nothing_else(tmp_path, fres
         article.evaluate(cells)
         shown = re.sub("\u2007+", "#", article.text_content())
         assert " ".join(shown.split()) == " ".join(SEEN.split())
+        laid = page.locator(".st-inked").count()
+        for when in ("before", "after"):
+            page.evaluate(f"dispatchEvent(new Event('{when}print'))")
+        assert page.locator(".st-inked").count() == laid
         page.locator('[data-q="a.sum"]').click()
         told = page.locator(".st-input-value").all_text_contents()
         assert [value.strip("\u2007") for value in told] == ["", "3"]

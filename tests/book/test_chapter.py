@@ -208,6 +208,8 @@ def test_a_bar_is_compared_with_what_the_result_file_holds(bar, fault, tmp_path)
         assert said.endswith("others had 1.5 cores: measure again")
     with pytest.raises(ValueError, match="is no bar"):
         list(bars.faults(bar.replace("=", "~"), path))
+    path.write_text(json.dumps(RESULT)[:-9])
+    assert "".join(bars.faults(bar, path)).startswith("no JSON: ")
 
 
 def test_a_missed_bar_leaves_the_line_short(repo: Path):
