@@ -23,7 +23,8 @@ PLAIN = (types.Number, types.Boolean, types.Array, types.BaseTuple)
 @contextmanager
 def remembered() -> Iterator[None]:
     """While this lasts, a function of plain types is looked up once."""
-    functions, known = types.functions.BaseFunction, {}
+    functions = types.functions.BaseFunction
+    known: dict[Any, Any] = {}
 
     def told(self: Any, context: Any, args: tuple[Any, ...], kws: Any) -> Any:
         plain = isinstance(self, types.Function) and not kws
