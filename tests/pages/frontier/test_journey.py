@@ -25,7 +25,11 @@ ROW = re.compile(r"([\d.]+) ms +([\d.]+) J +([\d.]+) USD")
 def test_the_loop_prints_what_the_room_has(end):
     rates = [page.rate(of, end).si for of in ("bit", "operation", "standing")]
     given = f"{rates[0] * 1e12:.4f}, {rates[1] * 1e12:.4f}, {rates[2]:.4f}, 9.33"
-    printed = loop.prints("19.4, 1.24, 111.6, 9.33", given)
+    typed = "19.4, 1.29, 111.6"
+    printed = loop.prints(f"{typed}, 9.33", given)
+    own = [page.rate(of, 1).si for of in ("bit", "operation", "standing")]
+    due = own[0] * 1e12, own[1] * 1e12, own[2]
+    assert [float(n) for n in typed.split(", ")] == pytest.approx(due, rel=5e-3)
     rows = [tuple(map(float, one)) for one in ROW.findall(printed)]
     for (ms, drawn, paid), event in zip(rows, page.timed(), strict=True):
         assert ms == pytest.approx(1e3 * event.time.si, abs=2e-3)
