@@ -66,9 +66,9 @@ def _lot(height: int) -> d.Node:
         dark=frozenset(range(good, LOT)),
         words="stacks that work are lit",
     )
-    pile = d.Box(
-        "pile", [(high, " layers, ", layer, " of each survive")], role="layer-1"
-    )
+    many, each = ("", "") if height == 1 else ("s", " of each")
+    told = high, f" layer{many}, ", layer, f"{each} survive"
+    pile = d.Box("pile", [told], role="layer-1")
     lot = d.Box("lot", d.line(chosen(LOT, label="stacks"), " stacks", bold=True), cells)
     sold = d.Box("sold", [("work: ", d.Shown(works, "%", 2))], role="layer-7")
     return d.below(pile, lot, sold, gap=7)
