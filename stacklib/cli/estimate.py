@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import TYPE_CHECKING, Any
 
 from .arguments import add_json, add_serving, beyond_model, columns, emit, whole
@@ -72,8 +73,9 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--software",
-        default="engine",
-        help="who exchanges: engine or library; or runner, as llama.cpp",
+        help="engine; library, whose exchanges are slower; or runner, as llama.cpp "
+        "(engine, but a runner where one sequence asks for weights in a format that "
+        "GGUF files alone have)",
     )
     parser.add_argument("--mode", default="calibrated", help="calibrated or limit")
     add_json(parser)
@@ -87,13 +89,17 @@ def run(args: argparse.Namespace) -> int:
 
     names = "dtype tp batch context ep prompt new kv_dtype prefix_hit draft chunk split"
     given = {name: getattr(args, name) for name in names.split()}
-    given |= {n: getattr(args, n) for n in ("devices", "host_layers", "software")}
+    given |= {n: getattr(args, n) for n in ("devices", "host_layers")}
     model = args.model if own_name(args.model) else find(args.model)
+    given["software"] = args.software or _software(args, model)
     found = estimate(model, args.on, mode=args.mode, **given)
     if args.json:
-        emit(_facts(found) | {"why": found.why, "fits": bool(found.fits)})
+        facts = _facts(found) | {"why": found.why, "fits": bool(found.fits)}
+        emit(facts | {"software": given["software"]})
         return 0 if found.fits else 1
     print(found.title)
+    if args.software is None and given["software"] == "runner":
+        print("by a runner, such as llama.cpp, whose format it is (--software engine)")
     print(found.why)
     if not found.fits:
         return 1
@@ -113,6 +119,17 @@ def run(args: argparse.Namespace) -> int:
     if not isinstance(model, str) and (beyond := beyond_model(model, context)):
         print(beyond)
     return 0
+
+
+def _software(args: argparse.Namespace, model: Any) -> str:
+    """Who runs it, where nobody says: a runner what is in formats of GGUF files."""
+    from stacklib.models.weights.kept import kept
+
+    served = args.batch != 1 or args.ep != 1 or args.draft is not None
+    if served or args.mode == "limit" or isinstance(model, str):
+        return "engine"
+    largest = kept(model, args.dtype).shares[0].format.name
+    return "runner" if re.match(r"[it]?q\d", largest) else "engine"
 
 
 def _band(found: Estimate) -> str:

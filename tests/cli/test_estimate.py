@@ -37,6 +37,39 @@ def test_what_does_not_fit_gets_no_speed(run):
     assert status == 1 and found["fits"] is False and "tpot_s" not in found
 
 
+@pytest.mark.parametrize(
+    ("asked", "by"),
+    [
+        (["--dtype", "q4_k_m"], "runner"),
+        (["--dtype", "iq2_xxs"], "runner"),
+        (["--dtype", "int4"], "engine"),
+        (["--dtype", "awq"], "engine"),
+        (["--dtype", "q4_k_m", "--batch", "4"], "engine"),
+        (["--dtype", "q4_k_m", "--draft", "0.7,4"], "engine"),
+        (["--dtype", "q4_k_m", "--mode", "limit"], "engine"),
+        (["--dtype", "q4_k_m", "--software", "engine"], "engine"),
+        (["--dtype", "bf16", "--software", "runner"], "runner"),
+    ],
+)
+def test_who_runs_it_follows_from_the_format(run, asked, by):
+    status, out, _ = run("estimate", "llama-3-8b", "--on", "rtx-4090", *asked, "--json")
+    found = json.loads(out)
+    assert status == 0 and found["software"] == by
+    named = {k[2:]: v for k, v in zip(asked[::2], asked[1::2], strict=True)}
+    if not named.keys() & {"draft", "batch"}:
+        mode = named.get("mode", "calibrated")
+        same = estimate(
+            "llama-3-8b", "rtx-4090", named["dtype"], software=by, mode=mode
+        )
+        assert found["tpot_s"] == same.tpot.si
+
+
+def test_a_default_that_follows_from_the_format_is_said(run):
+    asked = ["estimate", "llama-3-8b", "--on", "rtx-4090", "--dtype", "q4_k_m"]
+    assert "--software engine" in run(*asked)[1]
+    assert "--software" not in run(*asked, "--software", "runner")[1]
+
+
 def test_the_tiny_model_and_unlike_chips_are_asked_as_well(run):
     status, out, _ = run("estimate", "tiny", "--on", "this-machine")
     assert status == 0 and "no band" in out
