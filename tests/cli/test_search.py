@@ -37,11 +37,12 @@ def test_limits_that_nothing_keeps_name_the_nearest(run):
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--gpus", "0"], "gpus = 0"),
-        (["--prompt", "-1"], "prompt"),
+        (["--gpus", "0", "--tpot", "20"], "gpus = 0"),
+        (["--prompt", "-1", "--tpot", "20"], "prompt"),
         (["--tpot", "nan"], "tpot"),
         (["--ttft", "soon"], "'soon'"),
-        ([], "seconds by ttft"),
+        ([], "--tpot 50"),
+        (["--tpot", "0"], "tpot"),
         (["--tpot", "20", "--on", "h101"], "h101"),
         (["--tpot", "20", "--on", "h100-sxm,h100-sxm"], "each accelerator once"),
         (["--tpot", "20", "--dtype", "bf61"], "bf16"),

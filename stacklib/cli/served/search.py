@@ -60,12 +60,15 @@ def run(args: argparse.Namespace) -> int:
     from stacklib.serving import search
 
     asked = {name: getattr(args, name) for name in ("ttft", "tpot", "e2e")}
+    limits = {name: ms / 1e3 for name, ms in asked.items() if ms is not None}
+    if not limits:
+        raise ValueError("a limit is needed, in ms: --ttft 2000, --tpot 50, --e2e 9000")
     found = search(
         find(args.model),
         gpus=args.gpus,
         on=args.on,
         traffic=(args.prompt, args.new),
-        slo={name: ms / 1e3 for name, ms in asked.items() if ms is not None},
+        slo=limits,
         dtypes=args.dtype,
         software=args.software,
         objective=args.objective,
