@@ -16,7 +16,7 @@ const Finder = (() => {
   ];
   const NAMED = 4; // times as much for a name that is all of the query
   const LISTS = /^book\/(api|glossary)/; // every row of these; of other pages the best
-  const ASKING = "a an can do does how i is much my of should the to was we what when where which who why you".split(" ");
+  const ASKING = "a an can do does how i is much my of should the to versus vs was we what when where which who why you".split(" ");
   const MOST = 40, LEAST = 0.01, EXCERPT = 240; // the least: as a share of the best’s
 
   // Words as they are compared: small, without their endings.

@@ -59,6 +59,8 @@ def of_prose(text: str, page: str) -> Iterator[str]:
             yield f"section {found['number']} is named without a link to it"
     for found in PAST.finditer(plain):
         yield from of_past(found["word"], numbered().get(page, ""))
+    if "/annex" in page and "the next section" in plain:
+        yield "'the next section': an annex has none"
     for found in LINKED.finditer(plain):
         target = normpath(f"{Path(page).parent}/{found['to']}")
         yield from of_link(found["words"], target, page)

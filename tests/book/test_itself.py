@@ -83,6 +83,12 @@ def test_planted_sentences_are_caught_whatever_is_written(monkeypatch, planned):
     assert list(itself.of_prose(SOUND.replace("you will", "you"), PAGE)) == []
 
 
+def test_an_annex_has_no_next_section():
+    text = "It ends sharply; the next section is about that."
+    assert "annex has none" in " ".join(itself.of_prose(text, "chapters/03-m/annex-a"))
+    assert list(itself.of_prose(text, PAGE)) == []
+
+
 def test_a_message_of_the_package_is_read():
     assert list(itself.of_string("They will come in chapter 7.")) != []
     assert list(itself.of_string("As section 4.99 says.")) == [

@@ -57,6 +57,11 @@ FIRST = {
     "optical interconnect": "06/optics",
     "checkpoint interval": "06/failures",
     "data center power": "10/supply",
+    "tokens per dollar": "08/price",
+    "roofline plot": "01/roofline",
+    "Blackwell": "02/package",
+    "TPU vs GPU": "05/rent",
+    "SLO": "08/queue",
 }
 # Among the first five.
 EARLY = {
@@ -65,6 +70,7 @@ EARLY = {
     "occupancy": "02/schedule",
     "occupancy ": r"book/api/gpu#stacklib\.gpu\.occupancy",
     "softmax": "04/attention",
+    "Hopper": "02/hierarchy",
     "LRU": "03/ladder",
     "working set": "01/roofline",
     "how much does an H100 cost": "book/hardware/prices",
