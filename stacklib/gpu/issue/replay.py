@@ -301,8 +301,9 @@ def _lines(line: Any, run: _Run) -> tuple[list[int], Any]:
     if run.arrays:
         import numpy as np
 
-        found, rows = np.unique(np.asarray(line), return_inverse=True)
-        return [int(x) for x in found], run.column(rows)
+        seen = np.bincount(np.asarray(line)) > 0  # of few lines: nothing is sorted
+        rows = (seen.cumsum() - 1)[line]
+        return [int(x) for x in seen.nonzero()[0]], run.column(rows)
     found = sorted({int(x) for x in line})
     row_of = {x: row for row, x in enumerate(found)}
     return found, [row_of[int(x)] for x in line]

@@ -1,10 +1,14 @@
 """Section 6.17: the sum of a token, its best size, the loop, and the live figure."""
 
+import re
+
 import pytest
 
 from stacklib.pages import chain
 from stacklib.pages.interconnect import journey as page
+from stacklib.pages.interconnect import links
 from stacklib.pages.interconnect.journey import drawings, live
+from stacklib.quantity.records import quotes
 
 from ...programs import loop_of
 
@@ -39,11 +43,15 @@ def test_the_token_is_the_account_that_the_chain_leaves():
     assert page.token(page.OLD, way=page.OWN).si < page.calibrated().si
 
 
-def test_exchanges_held_to_published_runs_are_no_faster_than_those():
+def test_exchanges_as_published_are_of_a_tokens_array():
+    """One series measured half the array in nearly the same time: sizes must agree."""
     for device in (page.OLD, page.NEW):
-        row = page.measured(page.ROWS[device]).si
-        assert page.held(device).si > 160 * row
-        assert page.held(device).si > page.exchanges(device, way=page.OWN).si
+        place = quotes()[page.PUBLISHED[device]].place
+        elements, other = re.findall(r"(\d+) elements", place)
+        assert 2 * int(elements) == 4 * int(other) == links.vector().si
+        assert page.held(device).si == pytest.approx(160 * page.published(device).si)
+        assert page.once(device).si < page.published(device).si
+    assert page.once(page.OLD).si == pytest.approx(page.published(page.OLD).si, 0.02)
     assert page.over_held().si < page.over(way=page.OWN).si
 
 

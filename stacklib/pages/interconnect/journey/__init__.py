@@ -10,7 +10,7 @@ from stacklib.pages import chain
 from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect import links, selection
 from stacklib.pages.kernels import journey as kernels
-from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity import Quantity, chosen, counting, quoted
 from stacklib.serving import Account
 
 MODEL, CONTEXT, TP = "llama-3-70b", 4096, 8
@@ -18,8 +18,11 @@ OLD, NEW, RACK = "h100_sxm", "b200_sxm", "gb200"
 NVLINK = {OLD: "nvlink4", NEW: "nvlink5", RACK: "nvlink5"}
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 LIBRARY, OWN = "by NCCL", "by the engine's own kernels"
-# An engine's own all-reduce among eight, measured; the first stands in section 6.4.
-ROWS = {OLD: selection.OWN, NEW: "D-0123"}
+# An engine's own all-reduce of a token's array among eight, as published.
+PUBLISHED = {
+    OLD: "aiconfigurator.all_reduce_h100",
+    NEW: "aiconfigurator.all_reduce_b200",
+}
 A100 = {2: "E-0733", 4: "E-0735", 8: "E-0737"}  # the same steps on 2, 4 and 8 GPUs
 
 
@@ -60,21 +63,15 @@ def once(device: str) -> Quantity:
     return each.named(f"an exchange {OWN}, {hardware.get(device).short}").to("µs")
 
 
-def array(device: str) -> Quantity:
-    """The array of the published run."""
-    row = ROWS[device]
-    size = counted(selection.bytes_of, row, unit="B", label=f"bytes of {row}")
-    return size.named("array of the published run")
+def published(device: str) -> Quantity:
+    """The same by a published run, of the same size."""
+    return quoted(PUBLISHED[device]).to("µs")
 
 
 def held(device: str) -> Quantity:
-    """All exchanges if none is sooner than the row, and what it lacks of the bytes."""
-    short = hardware.get(device).short
-    others = chosen(TP - 1, label="other GPUs")
-    more = others * (links.vector() - array(device)) / links.one_way(NVLINK[device])
-    each = (measured(ROWS[device]) + more).named(f"an exchange, held to it, {short}")
-    label = f"exchanges held to the published row, {short}"
-    return (selection.exchanges() * each).named(label).to("ms")
+    """All exchanges if each takes what was published."""
+    label = f"exchanges as published, {hardware.get(device).short}"
+    return (selection.exchanges() * published(device)).named(label).to("ms")
 
 
 def over_held() -> Quantity:
@@ -83,7 +80,7 @@ def over_held() -> Quantity:
         token(device, way=OWN) - exchanges(device, way=OWN) + held(device)
         for device in (OLD, NEW)
     )
-    return (old / new).named("H100 over B200, exchanges held to rows")
+    return (old / new).named("H100 over B200, exchanges as published")
 
 
 def bytes_alone(device: str) -> Quantity:
