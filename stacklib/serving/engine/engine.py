@@ -13,8 +13,7 @@ from stacklib.tinylm import Sampling, TinyLM
 from stacklib.tinylm.forward import Floats
 
 from .batched import Segment, forward_batch
-from .choose import Chosen, choose
-from .drafting import Drafting
+from .drafting import Chosen, Drafting, choose
 from .pool import Pool
 from .request import Mask, Piece, Request, asked
 from .turns import Turns

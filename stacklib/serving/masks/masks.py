@@ -9,9 +9,8 @@ from typing import Any
 from stacklib.tinylm import Tokenizer
 
 from .grammar import Grammar, grammar
-from .json_text import ANY_SPACE, whole_value
 from .mask import Mask, Walks
-from .schema import Schema
+from .schema import ANY_SPACE, Schema, whole_value
 from .syntax import call, chain
 
 KEPT = 8  # grammars, with what was walked of each

@@ -21,8 +21,7 @@ from stacklib.tinylm import TinyLM
 
 from ..engine.request import Request
 from ..engine.timed import Noted, timed_steps
-from ..simulation.here import Here
-from ..simulation.pace import Pace, pace_of
+from ..simulation.pace import Here, Pace, pace_of
 from ..simulation.results import TIMES, OverCapacity, ranked
 from ..simulation.setup import BLOCK
 from ..simulation.simulate import simulate

@@ -21,11 +21,11 @@ from stacklib.quantity.names import resolve
 from ..estimates.asked import draft_of
 from ..token.account import SOFTWARE
 from . import setup
-from .below import Below, Tier, tiers_of
 from .changes import autoscale_of, failures_of
 from .loop import Run
 from .machine import Limits, Machine
 from .pace import Pace
+from .pool import Below, Tier, tiers_of
 from .pools import Pools, Turns, crossing_of, pools_of, roles_of
 from .request import Request
 from .results import Outcome, Simulation

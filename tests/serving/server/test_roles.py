@@ -14,8 +14,15 @@ import pytest
 from stacklib import tinylm
 from stacklib.cli import main
 from stacklib.serving import Engine
-from stacklib.serving.pools.exchange import SIZES, Reader, Writer, answered
-from stacklib.serving.pools.wire import head, packed, unpacked
+from stacklib.serving.pools.exchange import (
+    SIZES,
+    Reader,
+    Writer,
+    answered,
+    head,
+    packed,
+    unpacked,
+)
 from stacklib.serving.server.peer import Peer
 from stacklib.serving.server.refused import Refused
 from stacklib.serving.server.run import peer_at
