@@ -28,10 +28,10 @@ from stacklib import tinylm
 from stacklib.roofline.host import measure as host
 from stacklib.serving import poisson, simulate
 from stacklib.serving.engine.timed import Noted, timed_steps
-from stacklib.serving.simulation.here import Here
 from stacklib.serving.simulation.pace import (
     PARTS,
     STORED,
+    Here,
     Pace,
     Timed,
     pace_of,

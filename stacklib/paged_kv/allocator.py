@@ -22,8 +22,7 @@ from zlib import crc32
 from stacklib.quantity.bounds import whole
 
 from . import views
-from .content import Contents, Node, key, keys
-from .explain import why
+from .content import Contents, Node, key, keys, why
 from .found import WIDTH, Match, as_token, as_tokens
 
 

@@ -73,7 +73,7 @@ def fills(pool: BlockAllocator) -> dict[int, int]:
 
 def stats(pool: BlockAllocator) -> Stats:
     """The counts of a ``pool``."""
-    filled, counts = fills(pool), pool.counts
+    filled = fills(pool)
     return Stats(
         blocks=pool.blocks,
         free=len(pool.free_blocks),
@@ -82,10 +82,7 @@ def stats(pool: BlockAllocator) -> Stats:
         sequences=len(pool.sequences),
         tokens=sum(filled.values()),
         slots=len(filled) * pool.block_size,
-        asked=counts.asked,
-        hit=counts.hit,
-        evicted=counts.evicted,
-        copied=counts.copied,
+        **vars(pool.counts),
     )
 
 

@@ -23,7 +23,7 @@ from stacklib.quantity.bounds import above_zero, at_least, whole
 from stacklib.quantity.names import resolve
 
 from ..masks.automaton import automaton
-from ..masks.json_text import BOOLEAN, NULL, NUMBER, STRING, whole_value
+from ..masks.schema import BOOLEAN, NULL, NUMBER, STRING, whole_value
 from ..masks.syntax import Pattern, choice
 
 FILE = "benchmarks/results/json_check.json"

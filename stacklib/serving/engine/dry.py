@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from stacklib.quantity.bounds import whole
 
@@ -15,25 +15,6 @@ class DryRun(Turns[Place, int]):
 
     Time is counted in work unless a clock is given. Arguments as of `Engine`.
     """
-
-    def __init__(
-        self,
-        *,
-        blocks: int,
-        block_size: int,
-        max_batch: int,
-        chunk: int,
-        policy: str = "fcfs",
-        clock: Callable[[], float] | None = None,
-    ) -> None:
-        super().__init__(
-            blocks=blocks,
-            block_size=block_size,
-            max_batch=max_batch,
-            chunk=chunk,
-            policy=policy,
-            clock=clock,
-        )
 
     def submit(self, tokens: Sequence[int], *, most: int) -> Place:
         """Put a request in line that is given exactly ``most`` tokens.

@@ -13,10 +13,9 @@ from stacklib.tinylm import Sampling, TinyLM
 from stacklib.tinylm.forward import Floats
 
 from .batched import Segment, forward_batch
-from .choose import Chosen, choose
-from .drafting import Drafting
+from .drafting import Chosen, Drafting, choose
 from .pool import Pool
-from .request import Mask, Piece, Request, asked
+from .request import Asked, Mask, Piece, Request, possible
 from .turns import Turns
 
 
@@ -143,9 +142,8 @@ class Engine(Turns[Request, Chosen]):
         -------
         Request
         """
-        wanted = asked(
-            self.model.config, tokens, sampling, most, stop, mask, seed, logprobs
-        )
+        given = Asked(tokens, sampling, most, stop, mask, seed, logprobs)
+        wanted = possible(given, self.model.config)
         self._fits(len(wanted.tokens), most)
         spell = self.model.tokenizer.decode
         return self._lined_up(

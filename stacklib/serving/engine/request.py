@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -47,32 +47,24 @@ class Piece:
 
 @dataclass(frozen=True)
 class Asked:
-    """The request as it was submitted, checked."""
+    """The request as it was submitted."""
 
-    tokens: tuple[int, ...]
+    tokens: Sequence[int]
     sampling: Sampling
     most: int
-    stop: tuple[str, ...] = ()
+    stop: Sequence[str] = ()
     mask: Mask | None = None
     seed: int | None = None
     logprobs: int | None = None
 
 
-def asked(
-    config: Config,
-    tokens: Sequence[int],
-    sampling: Sampling,
-    most: int,
-    stop: Sequence[str],
-    mask: Mask | None,
-    seed: int | None,
-    logprobs: int | None,
-) -> Asked:
+def possible(asked: Asked, config: Config) -> Asked:
     """What was submitted, if the model can do it.
 
     - raises ``ValueError``: no tokens or one the model lacks, ``most`` below one, both
       together longer than the context, a seed or ``logprobs`` out of range.
     """
+    tokens, most = asked.tokens, asked.most
     whole(most=most)
     if not all(is_whole(each) for each in tokens):
         raise ValueError(f"tokens = {list(tokens)!r:.80}: whole numbers are needed")
@@ -83,16 +75,15 @@ def asked(
             f"{config.max_position_embeddings}; shorten the prompt or ask for fewer"
         )
     check(ids, 0, config)
-    if not isinstance(sampling, Sampling):
-        raise ValueError(f"sampling = {sampling!r}: a tinylm.Sampling is needed")
-    if seed is not None:
-        whole(0, seed=seed)
-    if logprobs is not None:
-        whole(0, logprobs=logprobs)
-        if logprobs > MOST_TOP:
-            raise ValueError(f"logprobs = {logprobs}: 0 to {MOST_TOP}")
-    words = checked(stop)
-    return Asked(tuple(ids.tolist()), sampling, most, words, mask, seed, logprobs)
+    if not isinstance(asked.sampling, Sampling):
+        raise ValueError(f"sampling = {asked.sampling!r}: a tinylm.Sampling is needed")
+    if asked.seed is not None:
+        whole(0, seed=asked.seed)
+    if asked.logprobs is not None:
+        whole(0, logprobs=asked.logprobs)
+        if asked.logprobs > MOST_TOP:
+            raise ValueError(f"logprobs = {asked.logprobs}: 0 to {MOST_TOP}")
+    return replace(asked, tokens=tuple(ids.tolist()), stop=checked(asked.stop))
 
 
 class Request(Place):

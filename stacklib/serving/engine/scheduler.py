@@ -11,16 +11,48 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from stacklib.quantity.bounds import whole
+from stacklib.quantity.names import resolve
 
 from .delay import Eviction, Waits
 from .events import Log
 from .memory import Memory
 from .metrics import Counts
 from .place import Place
-from .policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How a waiting line is ordered, and whether it waits for the batch to end.
+
+    A request's rank is fixed when it comes and nobody who comes later without end can
+    stand before it, so the one with the lowest rank is always served: nobody starves.
+    """
+
+    # Work counted so far and tokens of the prompt -> rank, lowest first.
+    rank: Callable[[float, int], float]
+    joins: bool = True  # while others run
+
+
+POLICIES = {
+    "fcfs": Policy(lambda work, prompt: 0.0),  # ids then say who came first
+    # A long prompt is passed only by what comes before as much work is done as it is
+    # long: plain shortest first would starve it.
+    "shortest": Policy(lambda work, prompt: work + prompt),
+    "static": Policy(lambda work, prompt: 0.0, joins=False),
+}
+
+
+def policy_named(name: str) -> Policy:
+    """A row of the table.
+
+    - raises ``UnknownName``: the message ends in the nearest.
+    """
+    return POLICIES[resolve(name, POLICIES, "policy")]
+
 
 R = TypeVar("R", bound=Place)
 

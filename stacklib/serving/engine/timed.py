@@ -16,7 +16,7 @@ from stacklib.tinylm import Sampling, TinyLM
 
 from ..simulation.pace import Timed
 from ..simulation.steps import Work
-from .choose import Chosen
+from .drafting import Chosen
 from .engine import Engine
 from .request import Request
 

@@ -16,8 +16,7 @@ from .latency import Latency, latency
 from .memory import Memory
 from .metrics import Counts, Metrics
 from .place import Place
-from .policy import policy_named
-from .scheduler import Scheduler
+from .scheduler import Scheduler, policy_named
 
 if TYPE_CHECKING:
     from stacklib.serving.tiers.chain import Chain
@@ -45,8 +44,8 @@ class Turns(ABC, Generic[R, M]):
         block_size: int,
         max_batch: int,
         chunk: int,
-        policy: str,
-        clock: Callable[[], float] | None,
+        policy: str = "fcfs",
+        clock: Callable[[], float] | None = None,
         pool: Pool | None = None,
         tiers: Chain | None = None,
         whose: bytes = b"",

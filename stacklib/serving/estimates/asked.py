@@ -44,10 +44,6 @@ class Asked(NamedTuple):
     kv_dtype: Any
     tp: int
     ep: int
-    batch: Any
-    context: Any  # of the middle of what is written
-    prompt: int
-    hit: int  # tokens of the prompt that are found
     chunk: int | None
     draft: Draft | None
     split: str
@@ -56,7 +52,10 @@ class Asked(NamedTuple):
     software: str
     mode: str
     here: bool  # the book's own models on this machine
-    simple: bool  # the account of one kind of chips answers, with no draft
+    batch: Any = 1
+    context: Any = 0  # of the middle of what is written
+    prompt: int = 0
+    hit: int = 0  # tokens of the prompt that are found
     plain: bool = False  # floats or arrays, not quantities
 
     @property
@@ -69,6 +68,11 @@ class Asked(NamedTuple):
     def alike(self) -> bool:
         """Whether all chips are alike and share every matrix."""
         return not self.devices and self.split == "tensors" and not self.host_layers
+
+    @property
+    def simple(self) -> bool:
+        """Whether the account of one kind of chips answers, with no draft."""
+        return self.draft is None and self.alike
 
     @property
     def swept(self) -> bool:
@@ -187,17 +191,13 @@ def _fixed(
             _as_published(device)
     if (listed or split == "layers" or host_layers) and ep > 1:
         raise ValueError(f"ep = {ep}: experts are shared out over alike chips alone")
-    found = Asked(
+    return Asked(
         model,
         on,
         dtype,
         kv_dtype,
         int(tp),
         int(ep),
-        1,
-        0,
-        0,
-        0,
         chunk and int(chunk),
         draft,
         split,
@@ -206,9 +206,7 @@ def _fixed(
         software,
         mode,
         device_of(on).key == THIS_MACHINE,
-        False,
     )
-    return found._replace(simple=found.alike and found.draft is None)
 
 
 def _as_published(device: Any) -> None:

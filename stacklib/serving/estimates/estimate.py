@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from stacklib.hardware import Accelerator
@@ -16,12 +17,12 @@ from stacklib.hardware.errors import ErrorBand, error_band
 from stacklib.hardware.factors import efficiency_moved
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, chosen
+from stacklib.roofline.work.fit import Infeasible, fit_memory, fit_with_copies
 
 from ..token.account import fitting
 from ..token.lines import Line
 from . import divided, losses
 from .asked import Asked, asked
-from .feasible import case, case_of, refusal, sum_of
 from .parts import (
     ENGINE,
     LINKS,
@@ -33,7 +34,7 @@ from .parts import (
     total,
     traced_parts,
 )
-from .step import step_of
+from .step import case, case_of, step_of
 
 if TYPE_CHECKING:
     from stacklib.cost.spans import Span
@@ -83,7 +84,7 @@ class Estimate:
     @property
     def parts(self) -> tuple[Line, ...]:
         """The account's lines, with what an engine loses: they add up to ``tpot``."""
-        return parts_of(self.asked, efficiency_moved(every=True))
+        return parts_of(self.asked)
 
     @property
     def tpot(self) -> Any:
@@ -258,3 +259,48 @@ def estimate(
 
 def _ms(time: Any) -> str:
     return time.text("ms") if isinstance(time, Quantity) else f"{1e3 * time:.3g} ms"
+
+
+@lru_cache(maxsize=256)
+def refusal(given: Asked) -> str:
+    """Why a case does not fit; empty where it does."""
+    try:
+        if given.here:
+            return ""
+        if given.alike:
+            fitting(case(given))
+        else:
+            divided.refuse(given, given.context)
+    except Infeasible as wrong:
+        return str(wrong)
+    return ""
+
+
+def sum_of(given: Asked) -> str:
+    """The sum of a case that fits."""
+    if given.here:
+        return "the book's own models fit this machine"
+    if not given.alike:
+        needs = (
+            (divided.need_of(given, part, given.context)[0], part)
+            for part in divided.parts_of(given)
+        )
+        shown = (
+            f"{Quantity(need, 'B'):.4 GB} <= {part.device.memory_capacity:.4 GB} on "
+            f"{part.device.short}"
+            for need, part in needs
+        )
+        return f"{'; '.join(shown)}: fits"
+    frame = case(given).frame
+    if frame.ep > 1:
+        return f"{frame.words}: fits"
+    fit = fit_memory(
+        frame.model,
+        on=frame.device,
+        dtype=given.dtype,
+        tp=given.tp,
+        batch=int(given.batch),
+        context=int(given.context),
+        kv_dtype=given.kv_dtype,
+    )
+    return fit_with_copies(frame.model, fit).explanation

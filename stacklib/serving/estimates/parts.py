@@ -19,8 +19,7 @@ from ..token.shape import ATTENTION, PRODUCTS
 from ..token.work import EXCHANGES
 from . import divided, losses
 from .asked import RUNNER, Asked
-from .feasible import case
-from .step import Step, step_of
+from .step import Step, case, step_of
 
 DRAFT = "draft"
 SPECULATION = "08-serving/speculation"
@@ -73,14 +72,11 @@ def _by_runner(given: Asked, step: Step, line: Line, rows: Any) -> Line:
 def _kept(given: Asked, moved: Any) -> tuple[Line, ...]:
     if given.here:
         return account(given.model, given.on, **given.account).lines
-    if given.swept:
-        return _swept(given)
-    found = _drafted(given) if given.draft is not None else _alike(given)
-    return found
+    return _drafted(given) if given.draft is not None else _alike(given)
 
 
-def parts_of(given: Asked, moved: Any) -> tuple[Line, ...]:
-    return _swept(given) if given.swept else _kept(given, moved)
+def parts_of(given: Asked) -> tuple[Line, ...]:
+    return _swept(given) if given.swept else _kept(given, efficiency_moved(every=True))
 
 
 def _alike(given: Asked, prompt: int | None = None) -> tuple[Line, ...]:
@@ -120,17 +116,13 @@ def _drafted(given: Asked) -> tuple[Line, ...]:
     assert draft is not None
     rows = draft.tokens + 1
     yields = float(tokens_per_pass(draft.acceptance, draft.tokens))
-    plain = _alike(given._replace(draft=None, simple=given.alike))
+    plain = _alike(given._replace(draft=None))
     shorter = given.context // rows  # the cache is as large, and is read apart
-    wide = given._replace(
-        draft=None, simple=given.alike, batch=given.batch * rows, context=shorter
-    )
+    wide = given._replace(draft=None, batch=given.batch * rows, context=shorter)
     cache = next(line for line in plain if line.name == ATTENTION)
     found = [cache if x.name == ATTENTION else x for x in _alike(wide)]
     if draft.model is not None:
-        own = given._replace(
-            draft=None, simple=given.alike, model=draft.model, dtype=None
-        )
+        own = given._replace(draft=None, model=draft.model, dtype=None)
         times = [x.time for x in _alike(own) if x.time is not None]
         time = draft.tokens * sum(times[1:], times[0])
         found.append(Line(DRAFT, SPECULATION, t_fixed=time, note="one after another"))
@@ -145,10 +137,9 @@ def _timed(line: Line, time: Any) -> Line:
 @lru_cache(maxsize=1024)
 def total(given: Asked, moved: Any) -> Any:
     """Seconds of a step: of its parts."""
-    parts = parts_of(given, moved)
     if given.here:
         return account(given.model, given.on, **given.account).total()
-    return Account("a token", given.mode, parts, frozenset(), "").total()
+    return Account("a token", given.mode, parts_of(given), frozenset(), "").total()
 
 
 @lru_cache(maxsize=1024)
@@ -191,9 +182,7 @@ def _here(given: Asked) -> Account:
 def _one(given: Asked) -> Asked:
     """A sequence a group of chips, with nothing cached."""
     once = 1.0 if given.plain else 1
-    return given._replace(
-        batch=once * given.ep, context=0 * once, draft=None, simple=given.alike
-    )
+    return given._replace(batch=once * given.ep, context=0 * once, draft=None)
 
 
 def _attention(lines: tuple[Line, ...]) -> Any:
@@ -216,10 +205,10 @@ def _first_seconds(given: Asked, each: int, passes: int) -> float:
 
 def bounds(given: Asked) -> tuple[str, ...]:
     """What binds each part: its account's at the limit says which roof is higher."""
-    limit = parts_of(given._replace(mode="limit"), ())
+    limit = parts_of(given._replace(mode="limit"))
     by = {line.name: line for line in limit}
     found = []
-    for line in parts_of(given, efficiency_moved(every=True)):
+    for line in parts_of(given):
         same = by.get(line.name, line)
         kind = _KINDS[same.bound if same.covers else ""]
         found.append(LINKS if line.name == EXCHANGES else kind)
@@ -228,8 +217,6 @@ def bounds(given: Asked) -> tuple[str, ...]:
 
 def traced_parts(given: Asked) -> tuple[Line, ...]:
     if not given.plain or given.swept:
-        return parts_of(given, efficiency_moved(every=True))
-    whole = given._replace(
-        batch=int(given.batch), context=int(given.context), plain=False
-    )
-    return parts_of(whole, efficiency_moved(every=True))
+        return parts_of(given)
+    batch, context = int(given.batch), int(given.context)
+    return parts_of(given._replace(batch=batch, context=context, plain=False))

@@ -23,6 +23,7 @@ from ..token.account import Case, Frame, frame_of
 from ..token.exchanges import exchange_time, link_rate, sampling_time
 from ..token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
 from ..token.work import EXCHANGES, LAUNCHES, SAMPLING, busiest
+from .asked import Asked
 
 Layer = tuple[int, float, TokenForm]  # how many, their window or 0, their kernels
 # Not lines, but parts of the products'.
@@ -44,18 +45,9 @@ class Step:
 
     def lines(self, batch: Any, context: Any) -> dict[str, Any]:
         """Seconds of every line that the account times."""
-        frame = self.frame
-        uneven = 1.0 if frame.ep == 1 else busiest(batch, frame.ep)
-        chips = 0.0 if frame.chips == 1 else self._by_rows(EXCHANGES, batch)
-        return {
-            PRODUCTS: self._covering(PRODUCTS, batch, uneven),
-            ATTENTION: self.attention(batch, context, uneven),
-            NORMS: self._limit(NORMS, batch, uneven),
-            LAUNCHES: self.fixed,
-            EXCHANGES: chips,
-            HEAD: self._covering(HEAD, batch, uneven),
-            SAMPLING: sampling_time(batch, frame.tp, self.link),
-        }
+        uneven = self._uneven(batch)
+        attention = self.attention(batch, context, uneven)
+        return self._pass(batch, batch, attention, uneven)
 
     def time(self, batch: Any, context: Any) -> Any:
         """Seconds of the account."""
@@ -63,15 +55,23 @@ class Step:
 
     def prompt(self, batch: float, tokens: float) -> dict[str, Any]:
         """Seconds of every line for a prompt of each sequence, nothing cached."""
-        frame, rows = self.frame, batch * tokens
-        uneven = 1.0 if frame.ep == 1 else busiest(batch, frame.ep)
-        chips = 0.0 if frame.chips == 1 else self._by_rows(EXCHANGES, rows)
+        uneven = self._uneven(batch)
+        attention = self.prompt_attention(batch, tokens, uneven)
+        return self._pass(batch * tokens, batch, attention, uneven)
+
+    def _uneven(self, batch: Any) -> Any:
+        """The busiest group's sequences over those of an even share."""
+        return 1.0 if self.frame.ep == 1 else busiest(batch, self.frame.ep)
+
+    def _pass(self, rows: Any, batch: Any, attention: Any, uneven: Any) -> Any:
+        """Seconds by line of ``rows`` tokens, the last of each sequence to the head."""
+        frame = self.frame
         return {
             PRODUCTS: self._covering(PRODUCTS, rows, uneven),
-            ATTENTION: self.prompt_attention(batch, tokens, uneven),
+            ATTENTION: attention,
             NORMS: self._limit(NORMS, rows, uneven),
             LAUNCHES: self.fixed,
-            EXCHANGES: chips,
+            EXCHANGES: 0.0 if frame.chips == 1 else self._by_rows(EXCHANGES, rows),
             HEAD: self._head(rows, batch, uneven),
             SAMPLING: sampling_time(batch, frame.tp, self.link),
         }
@@ -101,7 +101,7 @@ class Step:
                 self.kept[asked] = 4 * half  # as the scores go
         return self.kept[asked]
 
-    def _head(self, rows: float, batch: float, uneven: float) -> Any:
+    def _head(self, rows: Any, batch: Any, uneven: Any) -> Any:
         """Seconds of the output matrix, which only the last token passes."""
         if self.fitted:
             return self._by_rows(HEAD, batch)
@@ -219,3 +219,14 @@ def _layers(frame: Frame) -> tuple[Layer, ...]:
         form = token_form(work, frame.device, calibrated.SOFTWARE)
         found.append((layers, float(getattr(a, "window", 0)), form))
     return tuple(found)
+
+
+def case(given: Asked) -> Case:
+    """What an account is asked for."""
+    return case_of(step_of(given.keys, given.exchanges, given.mode), given)
+
+
+def case_of(step: Step, given: Asked) -> Case:
+    """The same of a step that is there."""
+    batch = given.batch
+    return Case(step.frame, batch, given.context, None, batch, not given.plain)

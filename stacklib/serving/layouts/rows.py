@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -204,17 +205,13 @@ def numbers(
     What readers do grows with them, what is left for writers shrinks: the best is where
     both meet, on one side of it or the other.
     """
-    low, high = 1, (gpus - writer) // reader
 
     def left(many: int) -> int:
         return (gpus - many * reader) // writer
 
-    while low < high:  # the first at which reading is no longer the slower
-        middle = (low + high) // 2
-        if middle * reads >= left(middle) * writes:
-            high = middle
-        else:
-            low = middle + 1
+    # The first at which reading is no longer the slower, and the one before.
+    counts = range(1, (gpus - writer) // reader)
+    low = 1 + bisect_left(counts, True, key=lambda n: n * reads >= left(n) * writes)
     sides = [n for n in (low - 1, low) if n]
     many = max(sides, key=lambda n: min(n * reads, left(n) * writes))
     return many, left(many)

@@ -1,5 +1,5 @@
 """Which tokens may come next in an answer of a grammar: automata over bytes.
 
-A regular expression, JSON or a JSON schema becomes automata; a mask says for each of
-their states which tokens of a vocabulary go on from it.
+JSON or a JSON schema becomes automata; a mask says for each of their states which
+tokens of a vocabulary go on from it.
 """

@@ -1,4 +1,4 @@
-"""Masks by what an answer has to be: a regular expression, JSON, a schema's JSON."""
+"""Masks by what an answer has to be: JSON, or a schema's JSON."""
 
 from __future__ import annotations
 
@@ -9,43 +9,32 @@ from typing import Any
 from stacklib.tinylm import Tokenizer
 
 from .grammar import Grammar, grammar
-from .json_text import ANY_SPACE, whole_value
 from .mask import Mask, Walks
-from .regex import parse
-from .schema import Schema
+from .schema import ANY_SPACE, Schema, whole_value
 from .syntax import call, chain
 
 KEPT = 8  # grammars, with what was walked of each
 
 
-def regex_mask(pattern: str, tokenizer: Tokenizer) -> Mask:
-    """Tokens that keep an answer to a regular expression, which has to match it all.
-
-    - ``pattern``: as Python's ``re`` reads it with ``re.ASCII``, without anchors,
-      look-around and references
-    - ``tokenizer``: whose tokens
-    - returns a mask for one request; what several have in common is kept between calls
-    - raises ``ValueError`` for a pattern that is wrong, not supported, matches nothing
-      or is too large
-
-    >>> from stacklib.tinylm import load_tokenizer
-    >>> tokenizer = load_tokenizer()
-    >>> mask = regex_mask("yes|no", tokenizer)
-    >>> [tokenizer.decode([token]) for token in mask.allowed(mask.start()).nonzero()[0]]
-    [b'n', b'y', b'no']
-    """
-    return Mask(walks("regex", pattern, tokenizer))
-
-
 def json_mask(tokenizer: Tokenizer) -> Mask:
-    """Tokens that keep an answer to one JSON object of any keys; as `regex_mask`.
+    """Tokens that keep an answer to one JSON object of any keys.
+
+    A mask is for one request; what several have in common is kept between calls.
 
     Parameters
     ----------
     tokenizer : Tokenizer
         Whose tokens.
+
+    Examples
+    --------
+    >>> from stacklib.tinylm import load_tokenizer
+    >>> tokenizer = load_tokenizer()
+    >>> mask = json_mask(tokenizer)
+    >>> [tokenizer.decode([token]) for token in mask.allowed(mask.start()).nonzero()[0]]
+    [b'{']
     """
-    return Mask(walks("schema", '{"type": "object"}', tokenizer))
+    return schema_mask({"type": "object"}, tokenizer)
 
 
 def schema_mask(schema: Any, tokenizer: Tokenizer) -> Mask:
@@ -66,7 +55,7 @@ def schema_mask(schema: Any, tokenizer: Tokenizer) -> Mask:
         For a keyword that is not supported or a value that is wrong, naming it; where
         alternatives begin alike; where no text is valid.
     """
-    return Mask(walks("schema", json.dumps(schema), tokenizer))
+    return Mask(walks(json.dumps(schema), tokenizer))
 
 
 def json_grammar() -> Grammar:
@@ -76,12 +65,11 @@ def json_grammar() -> Grammar:
 
 
 @lru_cache(KEPT)
-def walks(kind: str, source: str, tokenizer: Tokenizer) -> Walks:
-    """A grammar read for a vocabulary; the same one for the same source."""
+def walks(schema: str, tokenizer: Tokenizer) -> Walks:
+    """A schema's grammar read for a vocabulary; the same one for the same schema."""
     try:
-        rules = [parse(source)] if kind == "regex" else Schema(json.loads(source)).rules
-        return Walks(grammar(rules), tokenizer)
+        return Walks(grammar(Schema(json.loads(schema)).rules), tokenizer)
     except RecursionError:
         raise ValueError(
-            f"{kind} of {len(source):,} characters: nested too deep"
+            f"schema of {len(schema):,} characters: nested too deep"
         ) from None

@@ -51,7 +51,6 @@ class Repeat:
 
 
 Pattern: TypeAlias = Span | Chain | Choice | Repeat
-EMPTY = Chain(())
 
 
 def text(words: str) -> Chain:

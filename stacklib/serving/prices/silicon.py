@@ -9,6 +9,7 @@ idle.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from stacklib.quantity.bounds import whole
 from stacklib.roofline.work.fit import model_of
 
 from ..estimates.estimate import estimate
+from ..token.account import CONTEXT
 from .machine import machine, priced
 
 CHIPS = (1, 2, 4, 8)  # of a machine; the fewest that hold model and batch are taken
@@ -39,47 +41,30 @@ class Silicon:
 
 
 def decode_silicon(
-    model: str | LanguageModel,
-    batch: int,
-    devices: Iterable[str] | None = None,
-    *,
-    dtype: str | None = None,
-    context: int = 4096,
-    years: float = 5.0,
+    model: str | LanguageModel, batch: int, devices: Iterable[str] | None = None
 ) -> list[Silicon]:
     """Chips by what a million tokens cost at their cheapest quotes, cheapest first.
 
     - ``devices``: names; default all that somebody quotes a price of, to buy new
     - chips without a price, a rate, or room come last, each with its reason
     """
-    whole(batch=batch, context=context)
+    whole(batch=batch)
     held = model_of(model)
     names = priced() if devices is None else [hardware.get(d).key for d in devices]
-    found = [_rank(held, name, batch, dtype, context, years) for name in names]
-    return sorted(found, key=_order)
+    found = [_rank(held, name, batch) for name in names]
+    return sorted(found, key=lambda row: row.cost.low.si if row.cost else math.inf)
 
 
-def _order(row: Silicon) -> tuple[bool, float]:
-    return row.cost is None, row.cost.low.si if row.cost else 0.0
-
-
-def _rank(
-    model: LanguageModel,
-    name: str,
-    batch: int,
-    dtype: str | None,
-    context: int,
-    years: float,
-) -> Silicon:
+def _rank(model: LanguageModel, name: str, batch: int) -> Silicon:
     device, why = hardware.get(name), ""
     for chips in CHIPS:
         try:
-            found = estimate(model, name, dtype, chips, batch, context)
+            found = estimate(model, name, tp=chips, batch=batch, context=CONTEXT)
             if not found.fits:
                 why = found.why
                 continue
             rate = found.tokens_per_s
-            bill = machine(device, chips).bill(rate, years=years)
+            bill = machine(device, chips).bill(rate)
             balance = device.peak("bf16") / device.memory_bandwidth
         except (UnknownSpec, ValueError) as unknown:
             return Silicon(name, why=str(unknown).splitlines()[0])

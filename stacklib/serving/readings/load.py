@@ -58,21 +58,19 @@ class Load:
 def load_of(readings: Readings) -> Load:
     """The middle of every moment in the log, or what ``/metrics`` says now."""
     samples = readings.samples()
-    tpot, timed = _tpot(readings)
-    preempted, lost = _preempted(readings)
-    hit_rate, found = _hits(readings)
+    running, waiting, usage, prompt_rate = (
+        middle([getattr(one, name) for one in samples])
+        for name in ("running", "waiting", "usage", "prompt_rate")
+    )
     return Load(
-        middle([s.running for s in samples]),
-        middle([s.waiting for s in samples]),
-        middle([s.usage for s in samples]),
-        middle([s.prompt_rate for s in samples]),
+        running,
+        waiting,
+        usage,
+        prompt_rate,
         readings.last("most_running"),
-        tpot,
-        timed,
-        preempted,
-        lost,
-        hit_rate,
-        found,
+        *_tpot(readings),
+        *_preempted(readings),
+        *_hits(readings),
     )
 
 

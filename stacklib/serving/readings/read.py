@@ -20,6 +20,7 @@ _RANK = re.compile(r"\b(?:EngineCore_DP|Engine 0*|DP)(\d+)")
 _METRIC = re.compile(r"(\w+):(\w+)(?:\{(.*)\})? +(\S+)(?: +\d+)?$")
 _LABEL = re.compile(r'(\w{1,99})="((?:[^"\\]|\\.)*)"')
 _SHARES = ("usage", "hit_rate")
+MIDDLE = ".,e+-"  # of a number: behind the digits of one that a text's end cuts short
 
 
 class LogError(ValueError):
@@ -167,7 +168,8 @@ def _log(found: _Found, rows: list[Row], line: str, number: int, cut: bool) -> N
             for group, text in match.groupdict().items():
                 field, unit, factor = _field(group)
                 value = _value(field, text, factor)
-                if cut and match.end(group) == len(line):  # may go on: no line end
+                inside = "" if field in TEXTS else MIDDLE
+                if cut and not line[match.end(group) :].strip(inside):  # may go on
                     value = None
                 if value is None:
                     found.unread.append(Reading("", text, "", *where))

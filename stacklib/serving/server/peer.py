@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..pools.wire import same
+from ..pools.exchange import same
 from .refused import Refused
 
 PATH = "/blocks"

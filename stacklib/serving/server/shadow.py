@@ -21,8 +21,7 @@ from stacklib.tinylm import TinyLM
 
 from ..engine.request import Request
 from ..engine.timed import Noted, timed_steps
-from ..simulation.here import Here
-from ..simulation.pace import Pace, pace_of
+from ..simulation.pace import Here, Pace, pace_of
 from ..simulation.results import TIMES, OverCapacity, ranked
 from ..simulation.setup import BLOCK
 from ..simulation.simulate import simulate
@@ -127,12 +126,13 @@ def predict(model: str, seen: Window, gap: Pace, sizes: Any) -> dict[str, Any]:
         model, "this-machine", rows, dtype=None, scheduler="chunked", gap=gap, **sizes
     )
     load = found.utilisation
+    took = sum(seconds for _, seconds in seen.steps)
     told: dict[str, Any] = {
         "utilisation": load if math.isfinite(load) else None,
-        "steps_s": sum(seconds for _, seconds in seen.steps),
-        "law_s": sum(law.seconds(work) for work, _ in seen.steps),
-        "seconds": None,
         "why": "",
+        "steps_s": took,
+        "steps_over_law": took / sum(law.seconds(work) for work, _ in seen.steps),
+        "seconds": None,
     }
     try:
         seconds = {of: found.percentiles(of, PERCENTS, band=True) for of in TIMES}
@@ -182,17 +182,13 @@ class Shadow:
         asked = self.worker.engine.model.name, seen, self.pace, self.sizes
         loop = asyncio.get_running_loop()
         told = await loop.run_in_executor(self._pool, predict, *asked)
-        found |= {
-            "utilisation": told["utilisation"],
-            "why": told["why"],
-            "steps_s": told["steps_s"],
-            "steps_over_law": told["steps_s"] / told["law_s"],
-            "between_share": seen.between,
-        }
-        for of in TIMES:
-            for percent, value in ranked(seen.times[of], PERCENTS).items():
-                found["times"].append(_row(of, percent, value, told["seconds"]))
-        return found
+        seconds = told.pop("seconds")
+        found["times"] = [
+            _row(of, percent, value, seconds)
+            for of in TIMES
+            for percent, value in ranked(seen.times[of], PERCENTS).items()
+        ]
+        return found | told | {"between_share": seen.between}
 
 
 def _row(of: str, percent: float, measured: float, told: Any) -> dict[str, Any]:

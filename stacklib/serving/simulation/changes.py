@@ -95,8 +95,8 @@ class Autoscale(Watcher):
     - ``ready``: seconds until a machine that was asked for is up
     """
 
-    def __init__(self, least: int, waiting: float, ready: float) -> None:
-        self.least, self.waiting = least, waiting
+    def __init__(self, least: int, most: int, waiting: float, ready: float) -> None:
+        self.least, self.most, self.waiting = least, most, waiting
         self.ready = round(ready * SECOND)
         self.coming = 0
 
@@ -163,7 +163,7 @@ def autoscale_of(given: Mapping[str, Any] | None, replicas: int) -> Autoscale | 
     named = _named(given, SCALE, "autoscale")
     whole(replicas, most=named["most"])
     at_least(0, waiting=named["waiting"], ready=named["ready"])
-    return Autoscale(replicas, named["waiting"], named["ready"])
+    return Autoscale(replicas, *(named[name] for name in SCALE))
 
 
 def _named(given: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, Any]:

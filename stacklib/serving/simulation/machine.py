@@ -13,8 +13,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from .below import Below
-from .pool import Held, Pool
+from .pool import Below, Held, Pool
 from .request import Request
 from .rows import Role, Scheduler
 from .steps import Law, Work

@@ -17,8 +17,7 @@ from ..estimates.steady import FREE
 from ..estimates.step import Step, step_of
 from ..token import host
 from ..token.account import Case, fitting
-from .here import Here
-from .pace import Pace, stored_pace
+from .pace import Here, Pace, stored_pace
 from .steps import ByBlocks, Estimated
 
 BLOCK = 16  # tokens

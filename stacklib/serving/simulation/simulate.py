@@ -7,7 +7,7 @@ one text in common with others, and an answer is found by others once it is whol
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
@@ -21,11 +21,11 @@ from stacklib.quantity.names import resolve
 from ..estimates.asked import draft_of
 from ..token.account import SOFTWARE
 from . import setup
-from .below import Below, Tier, tiers_of
-from .changes import autoscale_of, failures_of
+from .changes import Watcher, autoscale_of, failures_of
 from .loop import Run
 from .machine import Limits, Machine
 from .pace import Pace
+from .pool import Below, Tier, tiers_of
 from .pools import Pools, Turns, crossing_of, pools_of, roles_of
 from .request import Request
 from .results import Outcome, Simulation
@@ -46,14 +46,13 @@ class Asked:
     limits: Limits
     scheduler: str
     router: str
-    replicas: int
+    roles: tuple[str, ...]  # of each machine, those that may be asked for later too
     gap: float | Pace | None
     step_time: Any
     jump: bool
     seed: int
     pools: Pools | None
-    failures: Any
-    autoscale: Any
+    changes: Callable[[], list[Watcher]]
     draft: tuple[float, int, Any] | None
     written: Served | None  # who writes the drafts
     tiers: tuple[Tier, ...]
@@ -195,26 +194,33 @@ def simulate(
         limits = limits._replace(blocks=limits.blocks * found.sizes[0])
     if found is not None and autoscale is not None:
         raise ValueError("autoscale beside pools: machines of one kind alone")
-    if autoscale is not None:
-        autoscale_of(autoscale, replicas)  # raises
+    scaled = autoscale_of(autoscale, replicas)
+    roles = roles_of(found, replicas if scaled is None else scaled.most)
+    listed = [*failures] if isinstance(failures, Iterator) else failures
+
+    def changes() -> list[Watcher]:
+        """Who looks on in a run, anew for each."""
+        failing = failures_of(listed, len(roles), seed)
+        both = failing, autoscale_of(autoscale, replicas)
+        return [each for each in both if each is not None]
+
+    changes()  # raises
     asked = Asked(
         served,
         limits,
         scheduler,
         router,
-        replicas,
+        roles,
         gap,
         step_time,
         jump,
         seed,
         found,
-        [*failures] if isinstance(failures, Iterator) else failures,
-        autoscale,
+        changes,
         drafted,
         written,
         below,
     )
-    failures_of(asked.failures, len(_roles(asked)), seed)  # raises
     _hold(rows, limits)
     return _simulation(asked, rows)
 
@@ -232,7 +238,7 @@ def _hold(rows: Sequence[Row], limits: Limits) -> None:
 
 
 def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
-    served, roles, gap = asked.served, _roles(asked), asked.gap
+    served, gap = asked.served, asked.gap
 
     def again(factor: float = 1.0, at_once: int = 0, log: bool = False) -> Outcome:
         return _run(asked, rows, factor, at_once, log)
@@ -240,7 +246,7 @@ def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
     return Simulation(
         again(),
         again,
-        asked.limits.max_batch * sum(ROLES[role].writes for role in roles),
+        asked.limits.max_batch * sum(ROLES[role].writes for role in asked.roles),
         None if served is None or asked.step_time is not None else served.band(gap),
         "steps as given" if served is None else served.title,
     )
@@ -267,18 +273,13 @@ def _run(
             lambda: _writer(asked),
             lambda: _below(asked),
         )
-        for index, role in enumerate(_roles(asked))
+        for index, role in enumerate(asked.roles)
     ]
     if log:
         for machine in machines:
             machine.log = []
     crossing = crossing_of(asked.pools, asked.served)
-    changes = (
-        failures_of(asked.failures, len(machines), asked.seed),
-        autoscale_of(asked.autoscale, asked.replicas),
-    )
-    watchers = [each for each in changes if each is not None]
-    run = Run(machines, ROUTERS[asked.router], crossing, watchers)
+    run = Run(machines, ROUTERS[asked.router], crossing, asked.changes())
     first = rows[0].arrival
     run.now = first
     # Made when they come, so that a long traffic is not in memory twice.
@@ -303,12 +304,6 @@ def _below(asked: Asked) -> Below | None:
         return None
     assert asked.served is not None
     return Below(asked.tiers, asked.served.cached * asked.limits.size)
-
-
-def _roles(asked: Asked) -> tuple[str, ...]:
-    """What each machine does, those that may be asked for later too."""
-    most = asked.replicas if asked.autoscale is None else asked.autoscale["most"]
-    return roles_of(asked.pools, most)
 
 
 def _law(asked: Asked, factor: float, index: int) -> Law:

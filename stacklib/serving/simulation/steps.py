@@ -13,6 +13,7 @@ import random
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 from stacklib.quantity.bounds import above_zero
@@ -167,11 +168,10 @@ class Estimated(ByBlocks):
         super().__init__()
         self.step = step
         self.host = losses.pause(step.frame.model.layers) if gap is None else gap
-        self._knots: dict[tuple[str, int], float] = {}
-        self._whole: dict[int, float] = {}
-        self._rows: dict[tuple[int, int], float] = {}
-        self._cache: dict[tuple[int, int], float] = {}
-        self._prompts = {0: 0.0}
+        # What was asked need not be asked again, by this law or by `times` of it.
+        self.of_rows, self._held = cache(self._of_rows), cache(self._held_by)
+        self._prompt, self._knot = cache(self._prompt_of), cache(self._knot_of)
+        self._attended = cache(lambda n: float(step.prompt_attention(1.0, float(n))))
 
     def times(self, factor: float) -> Estimated:
         """Steps so many times as long; what one has asked the other need not."""
@@ -187,46 +187,31 @@ class Estimated(ByBlocks):
         """Seconds of attention."""
         seconds = 0.0
         if many := work.decodes:
-            full = -(-work.context // (READ * many)) or 1
-            found = self._cache.get((many, full))
-            if found is None:
-                found = float(self.step.attention(float(many), float(READ * full)))
-                self._cache[many, full] = found
-            seconds = found
+            seconds = self._held(many, -(-work.context // (READ * many)) or 1)
         for start, end in work.pieces:
             seconds += self._prompt(end) - self._prompt(start)
         return seconds
 
-    def _prompt(self, tokens: int) -> float:
+    def _held_by(self, many: int, full: int) -> float:
+        """Attention of so many, each over as many full blocks."""
+        return float(self.step.attention(float(many), float(READ * full)))
+
+    def _prompt_of(self, tokens: int) -> float:
         """Attention over a prompt: what a token takes grows with its length."""
-        if (found := self._prompts.get(tokens)) is None:
-            low = 1 << (tokens.bit_length() - 1)
-            each = self._attended(low) / low
-            if low != tokens:
-                up = self._attended(2 * low) / (2 * low)
-                each += (tokens - low) / low * (up - each)
-            found = self._prompts[tokens] = each * tokens
-        return found
+        if not tokens:
+            return 0.0
+        low = 1 << (tokens.bit_length() - 1)
+        each = self._attended(low) / low
+        if low != tokens:
+            up = self._attended(2 * low) / (2 * low)
+            each += (tokens - low) / low * (up - each)
+        return each * tokens
 
-    def _attended(self, tokens: int) -> float:
-        found = self._whole.get(tokens)
-        if found is None:
-            found = float(self.step.prompt_attention(1.0, float(tokens)))
-            self._whole[tokens] = found
-        return found
-
-    def of_rows(self, rows: int, heads: int) -> float:
+    def _of_rows(self, rows: int, heads: int) -> float:
         """Everything but attention: lines that the number of tokens moves."""
-        found = self._rows.get((rows, heads))
-        if found is None:
-            step = self.step
-            found = step.fixed + self.host + self.between(HEAD, heads)
-            found += sum(
-                self.between(line, rows) for line in (PRODUCTS, EXCHANGES, NORMS)
-            )
-            found += self.between("uneven", rows) + self.between("sampling", heads)
-            self._rows[rows, heads] = found
-        return found
+        found = self.step.fixed + self.host + self.between(HEAD, heads)
+        found += sum(self.between(line, rows) for line in (PRODUCTS, EXCHANGES, NORMS))
+        return found + (self.between("uneven", rows) + self.between("sampling", heads))
 
     def between(self, line: str, rows: int) -> float:
         """On the straight line between powers of two."""
@@ -238,20 +223,13 @@ class Estimated(ByBlocks):
             found += (rows - low) / low * (self._knot(line, 2 * low) - found)
         return found
 
-    def _knot(self, line: str, rows: int) -> float:
-        found = self._knots.get((line, rows))
-        if found is None:
-            found = float(self._asked(line, float(rows)))
-            self._knots[line, rows] = found
-        return found
-
-    def _asked(self, line: str, rows: float) -> Any:
-        step = self.step
+    def _knot_of(self, line: str, rows: int) -> float:
+        step, many = self.step, float(rows)
         if line == "uneven":
-            return losses.uneven(step, rows) if step.fitted else 0.0
+            return float(losses.uneven(step, many)) if step.fitted else 0.0
         if line == "sampling":
-            return sampling_time(rows, step.frame.tp, step.link)
-        return step.line(line, rows)
+            return float(sampling_time(many, step.frame.tp, step.link))
+        return float(step.line(line, many))
 
 
 def law_of(step_time: Any, default: Callable[[], Law], seed: int, machine: int) -> Law:

@@ -11,20 +11,72 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from stacklib.quantity.bounds import whole
 from stacklib.sweep import progress
 from stacklib.tinylm import Sampling, TinyLM, load
 from stacklib.tinylm.corpus import evaluation_text, own_prose
+from stacklib.tinylm.forward import KVCache
 from stacklib.tinylm.ngram import NGram
 from stacklib.tinylm.sampling import probabilities
 
 from .drafts import CountedDraft, Draft, LookUpDraft, ModelDraft, Way
-from .loop import passes
 from .record import LENGTH, NAMES, STORE, TEMPERATURES
+from .rule import checked, distribution
 from .simulate import tally
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What one pass of the large model yielded."""
+
+    tokens: tuple[int, ...]  # of the text
+    drafted: int
+
+    @property
+    def kept(self) -> int:
+        """Drafted tokens that are in the text."""
+        return len(self.tokens) - 1
+
+
+def passes(
+    model: TinyLM,
+    draft: Draft,
+    ids: Sequence[int],
+    how: Sampling,
+    random: np.random.Generator,
+    *,
+    most: int,
+) -> Iterator[Pass]:
+    """Passes of one sequence until there are ``most`` tokens, or the context is full.
+
+    The slow and obvious way of `serving.Engine`, which must give the same tokens.
+
+    - ``ids``: what is read first; the model's own end of a document is a token here
+    - a pass drafts no more than can still be used
+    """
+    whole(most=most)
+    text, cache = list(ids), KVCache(model.config)
+    way = Way(how, random)
+    context = model.config.max_position_embeddings
+    end = min(len(text) + most, context)
+    while len(text) < end:
+        proposal = draft.propose(0, text, end - len(text) - 1, way)
+        unread = [*text[cache.length :], *proposal.tokens]
+        logits = model.logits(unread, cache)[-1 - len(proposal.tokens) :]
+        rows = [distribution(row, how) for row in logits]
+        tokens = checked(rows, proposal.rows, proposal.tokens, random)
+        text += tokens
+        # Of what was read, the rejected tokens go; the last token is not read yet.
+        cache.truncate(len(text) - 1)
+        yield Pass(tuple(tokens), len(proposal.tokens))
+    draft.forget(0)
+
 
 READ, MADE = 64, 192  # tokens of a text's start, and made after it
 ORDER = 5

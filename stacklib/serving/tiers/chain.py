@@ -14,7 +14,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .held import BlockTier, Entry, Moved
+from .held import BlockTier, Entry
 
 
 class Chain:
@@ -26,30 +26,6 @@ class Chain:
             raise ValueError(f"tiers {', '.join(names)}: each needs a name of its own")
         self.tiers = tuple(tiers)
         self._lock = RLock()
-
-    @property
-    def blocks(self) -> int:
-        """Blocks that fit."""
-        return sum(tier.blocks for tier in self.tiers)
-
-    @property
-    def keys(self) -> tuple[Hashable, ...]:
-        """Keys of all blocks held."""
-        with self._lock:
-            return tuple(key for tier in self.tiers for key in tier.keys)
-
-    @property
-    def moved(self) -> dict[str, Moved]:
-        """What went through each tier so far."""
-        return {tier.name: tier.moved for tier in self.tiers}
-
-    def __len__(self) -> int:
-        """Blocks held."""
-        return sum(len(tier) for tier in self.tiers)
-
-    def __contains__(self, key: Hashable) -> bool:
-        """Whether some tier holds a key's block."""
-        return self.where(key) is not None
 
     def where(self, key: Hashable) -> str | None:
         """Name of the tier that holds a key's block; no use of it."""
@@ -78,8 +54,3 @@ class Chain:
         """Let a key's block go; whether there was one."""
         with self._lock:
             return sum(tier.discard(key) for tier in self.tiers) > 0
-
-    def close(self) -> None:
-        """Close every tier."""
-        for tier in self.tiers:
-            tier.close()

@@ -10,7 +10,7 @@ import pytest
 
 from stacklib.serving import Engine
 from stacklib.serving.speculation.drafts import CountedDraft, LookUpDraft, ModelDraft
-from stacklib.serving.speculation.loop import passes
+from stacklib.serving.speculation.measure import passes
 from stacklib.serving.speculation.rule import distribution
 from stacklib.tinylm import Sampling, load
 from stacklib.tinylm.model import next_ids

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from stacklib.quantity import UnknownName
@@ -171,6 +171,7 @@ def test_prefixes_colours_and_line_ends_change_nothing(stranger, name):
 
 
 @given(st.sampled_from(list(SAMPLES)), st.floats(0, 1))
+@example("sglang", 0.0859375)  # behind the point of a number
 @settings(max_examples=60, deadline=None)
 def test_a_text_cut_anywhere_says_nothing_that_the_whole_does_not(name, share):
     text = SAMPLES[name]

@@ -1,11 +1,8 @@
 """Two servers that share each request: one engine's answers, and whatever breaks."""
 
-import http.client
 import json
 import signal
 import socket
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -14,50 +11,45 @@ import pytest
 from stacklib import tinylm
 from stacklib.cli import main
 from stacklib.serving import Engine
-from stacklib.serving.pools.exchange import SIZES, Reader, Writer, answered
-from stacklib.serving.pools.wire import head, packed, unpacked
+from stacklib.serving.pools.exchange import (
+    SIZES,
+    Reader,
+    Writer,
+    answered,
+    head,
+    packed,
+    unpacked,
+)
 from stacklib.serving.server.peer import Peer
 from stacklib.serving.server.refused import Refused
 from stacklib.serving.server.run import peer_at
 
+from .served import asked, server
+
 TINY, DRAFT = tinylm.load(), tinylm.load("draft")
 PROMPTS = [list(range(7 * n, 8 * n)) for n in (40, 16, 33, 70)]
-FLAGS = "--port 0 --json --blocks 64 --max-batch 4 --role"
+FLAGS = "--blocks 64 --max-batch 4 --role"
 
 
-def started(*words):
-    command = [sys.executable, "-m", "stacklib", "serve", *FLAGS.split(), *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    told = json.loads(process.stdout.readline())
-    return process, (told["host"], told["port"])
-
-
-def asked(address, prompt, path="/v1/completions"):
-    link = http.client.HTTPConnection(*address, timeout=30)
+def completed(address, prompt):
+    """Status and answer."""
     body = {"model": "tiny", "prompt": prompt, "max_tokens": 8, "temperature": 0}
-    link.request("POST", path, json.dumps(body | {"logprobs": 0}))
-    answer = link.getresponse()
-    status, found = answer.status, json.loads(answer.read())
-    link.close()
-    return status, found
-
-
-def ended(process):
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(20) == 0
-    process.stdout.close()
+    given = json.dumps(body | {"logprobs": 0})
+    status, _, data = asked(address, "POST", "/v1/completions", given)
+    return status, json.loads(data)
 
 
 def test_two_servers_answer_as_one_engine_and_name_the_one_that_is_gone():
     alone = Engine(TINY, **SIZES)
-    first, where = started("prefill")
-    second, door = started("decode", "--peer", "{}:{}".format(*where))
-    try:
+    with (
+        server(f"{FLAGS} prefill") as (first, where),
+        server(f"{FLAGS} decode --peer {where[0]}:{where[1]}") as (_, door),
+    ):
         found = {}
         for at, prompt in enumerate(PROMPTS):  # all at once
 
             def ask(at=at, prompt=prompt):
-                found[at] = asked(door, prompt)
+                found[at] = completed(door, prompt)
 
             threading.Thread(target=ask).start()
         while len(found) < len(PROMPTS):
@@ -69,15 +61,12 @@ def test_two_servers_answer_as_one_engine_and_name_the_one_that_is_gone():
         told = [found[at][1]["usage"]["prompt_tokens_details"] for at in range(4)]
         cached = [each["cached_tokens"] for each in told]
         assert cached == [32, 0, 32, 64]  # full blocks before a last token
-        assert asked(where, PROMPTS[0])[0] == 404  # it reads for others
-        ended(first)
-        status, said = asked(door, PROMPTS[0][::-1])
+        assert completed(where, PROMPTS[0])[0] == 404  # it reads for others
+        first.send_signal(signal.SIGTERM)
+        assert first.wait(20) == 0
+        status, said = completed(door, PROMPTS[0][::-1])
         assert status == 503 and f"peer {where[0]}:{where[1]}" in str(said)
-        assert asked(door, [5, 6, 7])[0] == 200  # needs nobody
-    finally:
-        for process in (first, second):
-            if process.poll() is None:
-                ended(process)
+        assert completed(door, [5, 6, 7])[0] == 200  # needs nobody
 
 
 @pytest.fixture

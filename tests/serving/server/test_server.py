@@ -2,9 +2,6 @@
 
 import http.client
 import json
-import signal
-import subprocess
-import sys
 import threading
 import time
 
@@ -13,28 +10,21 @@ import pytest
 
 from stacklib import tinylm
 
+from .served import asked, server
+
 PROMPT = "Return a list of"
 SLOTS, LINE = 4, 12
 
 
 @pytest.fixture(scope="module")
 def address():
-    """Host and port of a server that is ended by its id, and ends well."""
-    flags = f"--port 0 --json --max-batch {SLOTS} --waiting {LINE} --blocks 128"
-    words = [sys.executable, "-m", "stacklib", "serve", *flags.split()]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    try:
-        told = json.loads(process.stdout.readline())
-        found = told["host"], told["port"]
+    """Host and port of a server."""
+    with server(f"--max-batch {SLOTS} --waiting {LINE} --blocks 128") as (_, found):
         for _ in range(200):
             if asked(found, "GET", "/health")[0] == 200:
                 break
             time.sleep(0.1)
         yield found
-    finally:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
-        process.stdout.close()
 
 
 @pytest.fixture(scope="module")
@@ -42,17 +32,6 @@ def client(address):
     url = "http://{}:{}/v1".format(*address)
     with openai.OpenAI(base_url=url, api_key="none", max_retries=0) as found:
         yield found
-
-
-def asked(address, method, path, body=None, headers=None):
-    """Status, headers and body of an answer."""
-    link = http.client.HTTPConnection(*address, timeout=60)
-    try:
-        link.request(method, path, body, headers or {})
-        answer = link.getresponse()
-        return answer.status, answer.headers, answer.read()
-    finally:
-        link.close()
 
 
 def metrics(address):

@@ -1,10 +1,6 @@
 """The simulator beside a server: the same requests, both answers, and the page."""
 
-import http.client
 import json
-import signal
-import subprocess
-import sys
 import threading
 from xml.etree import ElementTree
 
@@ -19,34 +15,29 @@ from stacklib.serving.simulation.pace import Pace
 from stacklib.serving.simulation.steps import Work
 from stacklib.serving.simulation.traffic import Row
 
+from .served import asked, server
+
 MODEL = tinylm.load("draft")
 PACE = Pace((5.0, 0, 0, 0, 0, 0, 0), 0.8, 1.25, 256)
 SIZES = {"blocks": 32, "max_batch": 2, "chunk": 16}
 
 
-def asked(address, path, body=None):
-    link = http.client.HTTPConnection(*address, timeout=30)
-    link.request("GET" if body is None else "POST", path, body and json.dumps(body))
-    answer = link.getresponse()
-    data = answer.read()
-    link.close()
-    assert answer.status == 200, data
+def told(address, path, body=None):
+    method = "GET" if body is None else "POST"
+    status, _, data = asked(address, method, path, body and json.dumps(body))
+    assert status == 200, data
     return data
 
 
 def test_a_server_shows_both():
-    flags = "--port 0 --json --model draft --max-batch 2 --chunk 16 --shadow"
-    words = [sys.executable, "-m", "stacklib", "serve", *flags.split()]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    try:
-        told = json.loads(process.stdout.readline())
-        address = told["host"], told["port"]
-        assert json.loads(asked(address, "/shadow.json"))["requests"] == 0
-        assert b"No request has ended yet" in asked(address, "/shadow")
+    flags = "--model draft --max-batch 2 --chunk 16 --shadow"
+    with server(flags) as (_, address):
+        assert json.loads(told(address, "/shadow.json"))["requests"] == 0
+        assert b"No request has ended yet" in told(address, "/shadow")
         body = {"model": "draft", "max_tokens": 20, "temperature": 0}
         threads = [
             threading.Thread(
-                target=asked,
+                target=told,
                 args=(address, "/v1/completions", body | {"prompt": f"Number {n} is"}),
             )
             for n in range(5)
@@ -55,12 +46,8 @@ def test_a_server_shows_both():
             each.start()
         for each in threads:
             each.join()
-        found = json.loads(asked(address, "/shadow.json"))
-        page = asked(address, "/shadow").decode()
-    finally:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
-        process.stdout.close()
+        found = json.loads(told(address, "/shadow.json"))
+        page = told(address, "/shadow").decode()
     assert found["requests"] == 5 and len(found["times"]) == 12
     assert found["steps_s"] > 0 and found["steps_timed"] >= 128
     assert 0.01 < found["steps_over_law"] < 100

@@ -50,7 +50,7 @@ def test_failures_by_a_law_are_the_same_for_a_seed_and_slow_things_down():
 
 def test_one_more_machine_comes_where_the_line_is_long_and_goes_again():
     rows = [(number, 0, 1, 10) for number in range(6)] + [(6, 5000, 1, 1)]
-    scale = {"most": 3, "waiting": 3, "ready": 50e-9}
+    scale = {"Most": 3, "waiting": 3, "ready": 50e-9}
     found = house(rows, max_batch=1, router="least-loaded", autoscale=scale)
     assert {each.machine for each in found.requests} == {0, 1}
     # The second is asked for when four wait, and is up at 50; the first goes at 300.

@@ -18,6 +18,7 @@ MACHINES = (
     {"replicas": 1, "autoscale": {"most": 3, "waiting": 1, "ready": 0.03}},
     {"pools": {"prefill": 1, "decode": 2, "crossing": 0.01}, "failures": [(0.1, 1, 0)]},
     {"pools": {"attention": 1, "mlp": 2}},
+    {"pools": {"prefill": 2, "decode": 2}},
     {"draft": (0.7, 1), "pools": {"prefill": 2, "decode": 1}},
 )
 TIERS = (None, {"host": (3, 50e9), "drive": (20, 5e9)})

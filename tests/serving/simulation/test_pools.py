@@ -1,15 +1,11 @@
 """Two pools: what crosses between them, by hand and in closed form."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from stacklib.serving import poisson, simulate
 from stacklib.serving.simulation.pools import Turns, pools_of
-from stacklib.serving.simulation.rows import ROUTERS
 from stacklib.serving.simulation.setup import served
 from stacklib.serving.simulation.steps import Work
-from stacklib.serving.simulation.traffic import Row
 
 STEP, CROSS = 10, 25  # ns
 MODEL = ("llama-2-7b", "h100-sxm")
@@ -62,38 +58,6 @@ def test_others_prompts_leave_the_decode_pool_alone():
     one = simulate(*MODEL, rows, replicas=2, router="least-loaded")
     two = simulate(*MODEL, rows, pools={"prefill": 1, "decode": 1})
     assert two.percentiles("itl")[99] < 0.5 * one.percentiles("itl")[99]
-
-
-@st.composite
-def houses(draw):
-    rows, at = [], 0
-    for number in range(draw(st.integers(1, 12))):
-        at += draw(st.sampled_from((0, 1, 3_000_000, 40_000_003)))
-        prompt, new = draw(st.integers(1, 90)), draw(st.integers(1, 50))
-        rows.append(Row(number, at, prompt, new, draw(st.sampled_from((0, 1)))))
-    longest = max(-(-(row.prompt + row.new - 1) // 16) for row in rows)
-    return {
-        "traffic": rows,
-        "blocks": longest + draw(st.integers(0, 6)),
-        "max_batch": draw(st.integers(1, 4)),
-        "chunk": 32,
-        "router": draw(st.sampled_from(sorted(ROUTERS))),
-        "pools": {
-            "prefill": draw(st.integers(1, 2)),
-            "decode": draw(st.integers(1, 2)),
-        },
-    }
-
-
-@settings(max_examples=40, deadline=None)
-@given(houses())
-def test_pools_passed_over_and_step_by_step_are_the_same(house):
-    far, near = (simulate(*MODEL, jump=jump, **house).outcome for jump in (True, False))
-    assert (far.requests, +far.gaps, far.steps) == (
-        near.requests,
-        +near.gaps,
-        near.steps,
-    )
 
 
 @pytest.mark.parametrize("work", [Work(16, 16 * 700), Work(64, 64 * 1500)])

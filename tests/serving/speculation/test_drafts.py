@@ -16,7 +16,7 @@ from stacklib.serving.speculation.drafts import (
     ModelDraft,
     Way,
 )
-from stacklib.serving.speculation.loop import passes
+from stacklib.serving.speculation.measure import passes
 from stacklib.serving.speculation.rule import distribution
 from stacklib.tinylm import KVCache, Sampling, TinyLM, load
 from stacklib.tinylm.model import next_ids
