@@ -11,6 +11,7 @@ from stacklib.pages.figures_of import measured
 from stacklib.pages.interconnect import links, selection
 from stacklib.pages.kernels import journey as kernels
 from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.roofline.work.moving import moving_time
 from stacklib.serving import Account
 
 MODEL, CONTEXT, TP = "llama-3-70b", 4096, 8
@@ -71,7 +72,8 @@ def held(device: str) -> Quantity:
     """All exchanges if none is sooner than the row, and what it lacks of the bytes."""
     short = hardware.get(device).short
     others = chosen(TP - 1, label="other GPUs")
-    more = others * (links.vector() - array(device)) / links.one_way(NVLINK[device])
+    lacks = others * (links.vector() - array(device))
+    more = moving_time(lacks, links.one_way(NVLINK[device]))
     each = (measured(ROWS[device]) + more).named(f"an exchange, held to it, {short}")
     label = f"exchanges held to the published row, {short}"
     return (selection.exchanges() * each).named(label).to("ms")

@@ -13,6 +13,7 @@ from stacklib.hardware.errors import error_band
 from stacklib.kernels.schedule.pipeline import Timeline
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
+from stacklib.roofline.work.moving import link_time, moving_time
 from stacklib.serving.pools import balance, turns
 from stacklib.serving.simulation.pools import Pools, Turns
 from stacklib.serving.simulation.results import Simulation
@@ -202,7 +203,7 @@ def readers(batch: int = FULL) -> Quantity:
 def crossing() -> Quantity:
     """A prompt's cache over the rails of a machine."""
     size = models.get(MODEL).kv_bytes(CONTEXT, "bf16")
-    return (size / link()).named("a cache on its way")
+    return moving_time(size, link()).named("a cache on its way")
 
 
 def lmsys_nodes() -> tuple[Quantity, Quantity]:
@@ -284,9 +285,7 @@ def activations(tokens: int = TOKENS) -> Quantity:
     way = hardware.link("nvlink4")
     width = models.get(SPARSE).size("hidden", "hidden size")
     size = width * chosen(tokens, label="tokens") * chosen(2, "B", label="bytes")
-    port = hardware.get(DEVICE).link
-    assert port is not None  # of this chip it is known
-    return (size / port.across(1) + way.latency).named(f"a crossing of {tokens}")
+    return (link_time(size, way) + way.latency).named(f"a crossing of {tokens}")
 
 
 def rows_to_compute() -> Quantity:
