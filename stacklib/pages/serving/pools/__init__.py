@@ -13,7 +13,7 @@ from stacklib.hardware.errors import error_band
 from stacklib.kernels.schedule.pipeline import Timeline
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
-from stacklib.roofline.work.moving import link_time, moving_time
+from stacklib.roofline.work.moving import moving_time
 from stacklib.serving.pools import balance, turns
 from stacklib.serving.simulation.pools import Pools, Turns
 from stacklib.serving.simulation.results import Simulation
@@ -282,10 +282,10 @@ def crossed(cross: float = CROSSINGS[0]) -> Quantity:
 
 def activations(tokens: int = TOKENS) -> Quantity:
     """One crossing over NVLink: activations of so many tokens, and the latency."""
-    way = hardware.link("nvlink4")
+    port, way = hardware.get(DEVICE).link, hardware.link("nvlink4")
     width = models.get(SPARSE).size("hidden", "hidden size")
     size = width * chosen(tokens, label="tokens") * chosen(2, "B", label="bytes")
-    return (link_time(size, way) + way.latency).named(f"a crossing of {tokens}")
+    return (moving_time(size, port) + way.latency).named(f"a crossing of {tokens}")
 
 
 def rows_to_compute() -> Quantity:
