@@ -40,6 +40,7 @@ h100, llama = hardware.get("h100-sxm"), models.get("llama-3-70b")
 assert roofline.decode_step(llama, on=h100, dtype="bf16", tp=2).time
 assert not roofline.fit_memory(llama, on=h100, dtype="bf16").fits
 assert roofline.ridge(h100, "bf16")
+assert roofline.memory_time(1e9, h100) > roofline.link_time(1.0, "nvlink5") > 0
 assert roofline.matmul(m=1, n=8, k=8, dtype="bf16").operations
 from stacklib.roofline.host import pipelines
 assert pipelines.compare(64)

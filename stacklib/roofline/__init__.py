@@ -1,4 +1,4 @@
-"""What peak and bandwidth allow: work, ridge, bounds, fit, the decode step.
+"""What peak and bandwidth allow: work, ridge, bounds, times, fit, the decode step.
 
 ``decode_step`` answers the book's first question; ``measure_host`` draws the
 roofline of the machine you sit at.
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .host.measure import HostRoofline, measure_host, predict_gemm
     from .work.bounds import attainable, bound_on, bound_time, ridge, ridge_point
     from .work.fit import Infeasible, fit_memory
+    from .work.moving import link_time, memory_time, moving_time
     from .work.work import Work, attention, gemv, matmul
 else:
     __all__, __getattr__, __dir__ = offer(__name__)

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.hardware import Accelerator
 from stacklib.quantity import bytes_per_element
 from stacklib.quantity.bounds import above_zero, whole
 
 from ..work.bounds import device_of
+from ..work.moving import moving_time
 from ..work.products import product
 from .gemm import gemm_time
 
@@ -53,14 +55,12 @@ class BakeOff:
         return self.cpu / self.gpu
 
 
-def transfer_time(moved: float, on: str | Accelerator) -> float:
-    """Seconds for bytes over a device's link to its host, one after the other."""
-    above_zero(moved=moved)
-    device = device_of(on)
-    rate = device.fields["host_link"]
-    if rate is None:
-        raise UnknownSpec(f"{device.short}: host link is unknown")
-    return moved / rate.to("B/s").si
+def transfer_time(moved: Any, on: str | Accelerator) -> Any:
+    """Seconds for bytes over a device's link to its host, one after the other.
+
+    ``moved``: float, Quantity or array; in bytes
+    """
+    return moving_time(moved, device_of(on).host_link)
 
 
 def bake_off(n: int, cpu: float, on: str | Accelerator, dtype: str = "fp32") -> BakeOff:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 from typing import Any
 
 from stacklib.accelerators.array.cycles import (
@@ -19,6 +20,7 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
 from stacklib.plots.marks import Spec, axis, chart, line
 from stacklib.plots.spec import readout
+from stacklib.roofline.work.moving import moving_time
 
 NAMES = ("m", "n", "k", "rows", "cols")
 MOST = 60_000  # multiplier-cycles that are stepped in a page
@@ -154,7 +156,7 @@ def _waits(asked: dict[str, Any], last: int, bandwidth: int) -> tuple[int, int, 
         left, top = top, left
     ports = max(-(-left // asked["rows"]), -(-top // asked["cols"]))
     moved = asked["k"] * (asked["m"] + asked["n"])
-    return last + 1, ports, -(-moved // bandwidth)
+    return last + 1, ports, ceil(moving_time(moved, bandwidth))
 
 
 def _gates(asked: dict[str, Any], run: Run) -> Iterator[Cycle]:

@@ -12,6 +12,7 @@ from stacklib.accelerators.machines.rows import BETS, MACHINES, Bet
 from stacklib.pages.chain.posts import CONTEXT, MODEL
 from stacklib.pages.figures_of import measured
 from stacklib.quantity import Quantity, bytes_per_element, chosen, dtype
+from stacklib.roofline.work.moving import memory_time
 
 OWN = "H100"  # the machine of the running case
 POD = "tpu_v7"
@@ -179,9 +180,9 @@ def turns() -> Quantity:
 
 def reading(name: str) -> Quantity:
     """Seconds in which a machine reads what a token needs."""
-    found = read(name) / rate(name)
-    found = turns() * found if MACHINES[name].in_sram else found
-    return found.named(f"reading on {name}")
+    row = MACHINES[name]
+    found = memory_time(read(name), row.device, row.chips or 1)
+    return (turns() * found if row.in_sram else found).named(f"reading on {name}")
 
 
 def wider(name: str) -> Quantity:

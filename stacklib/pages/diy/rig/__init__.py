@@ -18,10 +18,11 @@ from stacklib.evidence.predict import predictor
 from stacklib.evidence.validate import quantile
 from stacklib.hardware.errors import error_band
 from stacklib.interconnect.networks.pcie import board_path, farthest, slot
-from stacklib.interconnect.schedules.closed import closed_cost, closed_count
+from stacklib.interconnect.schedules.closed import closed_count
 from stacklib.pages.chain.posts import CONTEXT, MODEL
 from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantity.leaves import stamp
+from stacklib.roofline.work.moving import moving_time
 
 CARD, MANY = "rtx_3090", 4
 FILE = f"{MODEL}:q4_k_m"
@@ -129,9 +130,7 @@ def crossing() -> Quantity:
 @counting("an exchange, {lanes} lanes", unit="s", shown="ms")
 def exchange(lanes: int) -> float:
     """Seconds of one all-reduce of the prompt: its bytes, without its steps."""
-    size, beta = activations(CONTEXT).si, 1 / way(lanes).si
-    asked: dict[str, Any] = {"size": size, "alpha": 0.0, "beta": beta}
-    return float(closed_cost("all_reduce", "ring", MANY, **asked).beta)
+    return float(moving_time(crossing().si, way(lanes)))
 
 
 def exchanges() -> Quantity:

@@ -12,6 +12,7 @@ from stacklib.memory.stack.shoreline import stacks_along
 from stacklib.pages.gpu import journey
 from stacklib.pages.gpu import silicon as printed
 from stacklib.quantity import Quantity, assumed, chosen, constant, counted, counting
+from stacklib.roofline.work.moving import memory_time
 
 DIES, STACKS = 2, 8
 STACK = assumed(
@@ -213,7 +214,7 @@ def link_edge_rate() -> Quantity:
 def token_time() -> Quantity:
     """Time in which a B200 reads what each of eight chips reads for a token."""
     read = journey.slots("memory").work
-    return (read / hardware.get(B200).memory_bandwidth).to("ms").named("token, B200")
+    return memory_time(read, B200).to("ms").named("token, B200")
 
 
 def large_yield() -> Quantity:

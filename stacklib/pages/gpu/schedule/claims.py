@@ -21,6 +21,7 @@ from stacklib.quantity import (
     one_of,
     quoted,
 )
+from stacklib.roofline.work.moving import moving_time
 
 DEVICE = "h100-sxm"
 
@@ -76,7 +77,7 @@ def with_lines(device: str, threads: int) -> float:
     """Seconds of a load of 4 B a thread that has the bandwidth lines leave it."""
     chip, line = hardware.get(device), saturate(device, 4, 2048).share
     rate = chip.memory_bandwidth.across(1) * line / chip.compute_units
-    return (hide(threads=threads).in_flight / rate).si
+    return float(moving_time(hide(threads=threads).in_flight, rate).si)
 
 
 @claim("sm-never-stalls")

@@ -16,6 +16,7 @@ from stacklib.interconnect.schedules.schedule import Schedule, Send
 from stacklib.interconnect.schedules.verify import verify
 from stacklib.pages.interconnect import collectives
 from stacklib.quantity import Quantity, ceil, chosen, counting
+from stacklib.roofline.work.moving import link_time
 
 RESULT = "proven_best"
 CUBE, SWITCH, MESH = "cube mesh (DGX-1)", "switch of 8", "mesh of 8"
@@ -171,7 +172,7 @@ def exchange_steps() -> int:
 def one() -> Quantity:
     """One exchange in one step."""
     others = chosen(collectives.TP - 1, label="other chips")
-    moves = others * collectives.size() / collectives.bandwidth()
+    moves = link_time(others * collectives.size(), collectives.LINK)
     found = exchange_steps() * collectives.alpha() + moves
     return found.named("an exchange in one step").to("µs")
 

@@ -15,6 +15,7 @@ from stacklib.interconnect.schedules.schedule import Schedule
 from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantity.core import _make
 from stacklib.quantity.stored import bytes_per_element
+from stacklib.roofline.work.moving import link_time
 
 MODEL, TP, RACK = "llama-3-70b", 8, 72
 SERVERS, PIECES = 2, 8  # where no step waits for all
@@ -71,12 +72,6 @@ def bandwidth() -> Quantity:
     return hardware.link(LINK).per_direction
 
 
-def beta() -> Quantity:
-    """Time a byte."""
-    one = chosen(1, label="one")
-    return (one / bandwidth()).named("time a byte, one direction")
-
-
 def exchanges() -> Quantity:
     """All-reduces of a token."""
     layers = chosen(models.get(MODEL).layers, label="layers of Llama-3-70B")
@@ -113,7 +108,7 @@ def time(
     """
     of = size() if of is None else of
     waits = steps(algorithm, ranks) * wait(algorithm)
-    moves = share(algorithm, ranks) * of / bandwidth()
+    moves = link_time(share(algorithm, ranks) * of, LINK)
     found = {"time": waits + moves, "alpha": waits, "beta": moves}[part]
     told = f"{part}, {NAMES[algorithm]}, {of.text()} on {ranks} chips"
     return found.named(told).to("µs")
@@ -172,7 +167,7 @@ def closed(algorithm: str, of: Quantity) -> float:
         TP,
         size=of.si,
         alpha=wait(algorithm).si,
-        beta=beta().si,
+        beta=link_time(1, LINK),
     )
     return float(found.time)
 
@@ -198,7 +193,7 @@ def counts(algorithm: str, ranks: int, of: float) -> list[costs.Count]:
     if algorithm not in PIPED:
         return [whole]
     one, many, few = piped(algorithm, ranks)
-    given = {"size": of, "alpha": wait(algorithm).si, "beta": beta().si}
+    given = {"size": of, "alpha": wait(algorithm).si, "beta": link_time(1, LINK)}
     pieces = costs.best_chunks(one, many, few, **given)
     if pieces <= few:
         return [whole, costs.count(made(algorithm, ranks, pieces + pieces % 2))]
@@ -211,7 +206,7 @@ def counts(algorithm: str, ranks: int, of: float) -> list[costs.Count]:
 def seconds(algorithm: str, ranks: int, of: float) -> float:
     """Time of an array of so many bytes, in as many pieces as are best."""
     least = costs.least_share("all_reduce", ranks)
-    given = {"size": of, "alpha": wait(algorithm).si, "beta": beta().si}
+    given = {"size": of, "alpha": wait(algorithm).si, "beta": link_time(1, LINK)}
     found = (
         costs.priced(one, least, **given).time for one in counts(algorithm, ranks, of)
     )

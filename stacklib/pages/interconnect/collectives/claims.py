@@ -1,12 +1,12 @@
 """Claims on rings, trees, sums in the switch and hierarchies."""
 
-from stacklib import hardware
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect.schedules.algorithms import all_reduce, reduce_scatter
 from stacklib.interconnect.schedules.cost import count, least_share
 from stacklib.interconnect.schedules.verify import verify
 from stacklib.pages.interconnect import collectives as page
 from stacklib.quantity import Quantity, chosen, counted
+from stacklib.roofline.work.moving import link_time
 
 NODE, NODES = 8, 4
 RADIX = 32  # ports down of a switch of sixty-four, half of them up
@@ -131,13 +131,12 @@ def fewer_bytes() -> Finding:
 
 def cross_time(array: Quantity, hierarchical: bool) -> Quantity:
     """Bytes alone, many nodes: everything over the port, or an eighth of it."""
-    inside = page.bandwidth()
-    port = hardware.link("ib_ndr").per_direction
     twice, chips = chosen(2, label="there and back"), chosen(NODE, label="chips a node")
     if not hierarchical:
-        return twice * array / port
+        return link_time(twice * array, "ib_ndr")
     others = chips - chosen(1, label="the chip itself")
-    return twice * array * (others / chips / inside + 1 / chips / port)
+    inside = link_time(twice * array * (others / chips), page.LINK)
+    return inside + link_time(twice * array / chips, "ib_ndr")
 
 
 @claim("hierarchical-18x-reason")

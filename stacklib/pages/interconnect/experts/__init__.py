@@ -25,6 +25,7 @@ from stacklib.quantity import (
     recorded,
 )
 from stacklib.quantity.files import PACKAGE
+from stacklib.roofline.work.moving import link_time, moving_time
 
 RECORD = "stacklib/pages/interconnect/experts/dispatch_run.json"
 MODEL, CHIP, FULL_CHIP, NIC = "deepseek-v3", "h800_sxm", "h100_sxm", "ib_ndr"
@@ -118,18 +119,16 @@ def sent(part: str, ranks: int, kind: str = "dispatch", **how: Any) -> Quantity:
 
 def floor(ranks: int, kind: str = "dispatch") -> Quantity:
     """Least time of an exchange: the slower of NVLink and the port."""
-    near = sent("nvlink", ranks, kind) / nvlink()
-    if ranks <= NODE:
-        return near.named(f"least time, {ranks} GPUs, {kind}").to("µs")
-    far = sent("network", ranks, kind) / nic()
-    least: Quantity = maximum(near, far)
+    least = moving_time(sent("nvlink", ranks, kind), nvlink())
+    if ranks > NODE:
+        least = maximum(least, link_time(sent("network", ranks, kind), NIC))
     return least.named(f"least time, {ranks} GPUs, {kind}").to("µs")
 
 
 def pure_rdma() -> Quantity:
     """The same for eight GPUs, were all their copies to leave through the port."""
-    moved = sent("nvlink", NODE) / nic()
-    return moved.named("least time, 8 GPUs, all through the port").to("µs")
+    time = link_time(sent("nvlink", NODE), NIC)
+    return time.named("least time, 8 GPUs, all through the port").to("µs")
 
 
 # -- beside what was measured ----------------------------------------------------------
@@ -185,8 +184,8 @@ _PARTS = ("nodes", "network", "nvlink")
 def seeming(ranks: int) -> float:
     """Rate that a full port seems to have if copies for the own node count too."""
     part = {p: copies(p, ranks, "node", LIMIT).si for p in _PARTS}
-    slow = max(part["network"] / nic().si, part["nvlink"] / nvlink().si)
-    return part["nodes"] / slow
+    near, far = moving_time(part["nvlink"], nvlink()), link_time(part["network"], NIC)
+    return part["nodes"] / max(near, far)
 
 
 def seen(ranks: int) -> Quantity:
@@ -311,7 +310,7 @@ def exchanged(limit: int | None = LIMIT, once: str = "node") -> Quantity:
 
 def sending(limit: int | None = LIMIT, once: str = "node") -> Quantity:
     """Time of that."""
-    time = exchanged(limit, once) / nic()
+    time = link_time(exchanged(limit, once), NIC)
     return time.named(f"exchange of a token, {WAYS[once]}, limit {limit}").to("µs")
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib import hardware
 from stacklib.evidence import results
 from stacklib.interconnect.failures import cluster, goodput, processes
 from stacklib.memory.tiers import checkpoint
 from stacklib.memory.tiers.parts import constant, drive
 from stacklib.pages.figures_of import published
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted, recorded
+from stacklib.roofline.work.moving import link_time, moving_time
 
 MODEL, DEVICE = "llama-3.1-405b", "h100_sxm"
 LARGE = 100_000  # GPUs
@@ -137,13 +137,13 @@ def storage() -> Quantity:
 
 def cost() -> Quantity:
     """Time in which everybody waits for a checkpoint written at once."""
-    return (size() / storage()).named("writing a checkpoint")
+    return moving_time(size(), storage()).named("writing a checkpoint")
 
 
 def copied(number: int = 0) -> Quantity:
     """Time in which every GPU copies its share to its host."""
-    rate = hardware.link("pcie5_x16").achieved.retag("per_direction")
-    return (size() / gpus(number) / rate).named("copying a checkpoint")
+    each = size() / gpus(number)
+    return link_time(each, "pcie5_x16", achieved=True).named("copying a checkpoint")
 
 
 def restart() -> Quantity:
@@ -208,7 +208,7 @@ def lost_drawn(interval: Quantity, number: int = 0) -> float:
 def drives() -> Quantity:
     """Time in which one fast drive would write the checkpoint alone."""
     rate = drive("micron_9550").write
-    return (size() / rate).named("one drive writes a checkpoint")
+    return moving_time(size(), rate).named("one drive writes a checkpoint")
 
 
 # -- real processes ----------------------------------------------------------------

@@ -27,6 +27,7 @@ from stacklib.quantity import (
     stamp,
 )
 from stacklib.quantity.records import record_key
+from stacklib.roofline.work.moving import moving_time
 
 FILE = results.file("training_step")
 MODEL, DEVICE, CHIPS, BATCH, LENGTH = "llama-3-70b", "h100_sxm", 64, 512, 4096
@@ -199,8 +200,8 @@ def sent_bytes() -> Quantity:
 
 def gathering() -> Quantity:
     """Time in which ZeRO 3 gathers and scatters a microbatch's weights."""
-    found = parameters() * sent_bytes() * others() / ring(1, CHIPS)
-    return found.named("gathering of a microbatch")
+    moved = parameters() * sent_bytes() * others()
+    return moving_time(moved, ring(1, CHIPS)).named("gathering of a microbatch")
 
 
 def working() -> Quantity:

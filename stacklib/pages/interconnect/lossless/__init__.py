@@ -13,6 +13,7 @@ from stacklib.interconnect.switches.engine import run_fabric
 from stacklib.interconnect.switches.fabric import FabricRun, Flow, Rules, Wire
 from stacklib.pages.interconnect import rdma
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted
+from stacklib.roofline.work.moving import link_time
 
 NETWORK, FRAME, HEADER, HOPS = "ib_ndr", 4096, 64, 3
 SWITCHES = {"infiniband": "switch_q3400", "ethernet": "switch_sn5600"}
@@ -46,7 +47,7 @@ def frame() -> Quantity:
 
 def on_wire(size: Quantity | None = None) -> Quantity:
     """How long a port sends a message, or so many bytes."""
-    return ((size or message()) / rate()).named("time on the wire")
+    return link_time(size or message(), NETWORK).named("time on the wire")
 
 
 def latency(kind: str) -> Quantity:
@@ -245,8 +246,8 @@ def hashed_told() -> Quantity:
 
 def response() -> Quantity:
     """Time until a port obeys a pause, at most."""
-    bits = quoted("pauses.delay")
-    return (bits.to("B") / rate()).named("until a pause is obeyed").to("us")
+    time = link_time(quoted("pauses.delay").to("B"), NETWORK)
+    return time.named("until a pause is obeyed").to("us")
 
 
 def headroom(metres: float | None = None) -> Quantity:
@@ -299,7 +300,7 @@ def control_rows() -> list[dict[str, Any]]:
 def burst() -> Quantity:
     """Time in which the one port could take all of it."""
     size = chosen(BURST, "B", label="bytes of a host's burst")
-    return (hosts() * size / rate()).named("the burst on one port").to("us")
+    return link_time(hosts() * size, NETWORK).named("the burst on one port").to("us")
 
 
 def hosts() -> Quantity:
@@ -330,7 +331,8 @@ def behind(*, slowed: bool) -> float:
     flows = [Flow((way,), LONG, frame=4 * FRAME) for way in ways]
     of = Dcqcn().scaled(rate().si) if slowed else None
     run = run_fabric(wires, flows, Rules(control="pause", buffer=ROOM, dcqcn=of))
-    return LONG / (run.ended[0] or 0) / rate().si
+    goodput = LONG / (run.ended[0] or 0)
+    return goodput / rate().si
 
 
 # -- measured by others ----------------------------------------------------------------

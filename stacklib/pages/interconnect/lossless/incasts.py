@@ -11,6 +11,7 @@ from stacklib.interconnect.switches.incast import Incast, Sender, jain, run_inca
 from stacklib.pages.interconnect import lossless as page
 from stacklib.plots.marks import Mark, Spec, axis, chart, line, rule
 from stacklib.quantity import Quantity, chosen, counting, quoted
+from stacklib.roofline.work.moving import link_time
 
 FANS, SHOWN, EVERY = (2, 4, 8, 16, 32), 8, 50e-6
 STEP = 4e-6  # s of the fluid
@@ -34,7 +35,7 @@ def together() -> Quantity:
 def run(many: int, steps: str = "ours") -> Incast:
     """Each sends its share of that time, and one of them goes on."""
     port, cable = page.rate().si, page.cable().si
-    there = cable + page.latency("ethernet").si + page.HEADER / port
+    there = cable + page.latency("ethernet").si + link_time(page.HEADER, page.NETWORK)
     back = 2 * cable + page.latency("ethernet").si + cable
     share = port * together().si / many
     senders = [

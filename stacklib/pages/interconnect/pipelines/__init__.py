@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from stacklib import hardware, models
+from stacklib import models
 from stacklib.interconnect.parallelism.split import told
 from stacklib.interconnect.pipelines.closed import bubble, in_flight, paced
 from stacklib.interconnect.pipelines.order import pipeline
@@ -23,6 +23,7 @@ from stacklib.quantity import (
     one_of,
 )
 from stacklib.roofline import decode_step
+from stacklib.roofline.work.moving import link_time
 
 MODEL, DEVICE, LINK = "llama-3-70b", "h100_sxm", "nvlink4"
 STAGES, MICROBATCHES, CHUNKS = 8, 32, 2
@@ -69,8 +70,7 @@ def vector() -> Quantity:
 
 def hop() -> Quantity:
     """Time of that by its bytes, one direction of NVLink."""
-    rate = hardware.link(LINK).per_direction
-    return (vector() / rate).named("from stage to stage").to("ns")
+    return link_time(vector(), LINK).named("from stage to stage").to("ns")
 
 
 def sends() -> Quantity:

@@ -23,6 +23,7 @@ from stacklib.quantity import (
     counting,
     quoted,
 )
+from stacklib.roofline.work.moving import link_time
 
 MODEL, TP, EXCHANGES = "llama-3-70b", 8, 2  # all-reduces of a layer
 ALGORITHM = "direct"  # two steps: every part to its owner, every sum to everybody
@@ -189,7 +190,7 @@ def closed(ranks: int) -> Quantity:
         counted(count_of, ranks, part, label=f"{words} of {ranks} GPUs")
         for part, words in enumerate(("steps", "share of the vector sent"))
     )
-    told = steps * link.latency + share * vector() / link.per_direction
+    told = steps * link.latency + link_time(share * vector(), link)
     return told.named(f"an exchange of {ranks} GPUs, closed form").to("µs")
 
 

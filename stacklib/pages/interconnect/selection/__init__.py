@@ -30,6 +30,7 @@ from stacklib.quantity import (
     counting,
     stamp,
 )
+from stacklib.roofline.work.moving import moving_time
 
 MODEL, TP, TOKENS = "llama-3-70b", 8, 4096
 DEVICE, OTHER, RACK = "h100_sxm", "b200_sxm", 72
@@ -117,9 +118,9 @@ def candidate(what: str, name: Candidate, of: Quantity | None = None) -> Quantit
 def cross() -> Quantity:
     """The size from which the switches' sum is quicker than the ring with flags."""
     more = candidate("alpha", NVLS) - candidate("alpha", LL)
-    one = chosen(1, label="one")
-    less = one / candidate("rate", LL) - one / candidate("rate", NVLS)
-    return (more / less).named("size where ring and switches cross")
+    one = chosen(1, "B", label="a byte")
+    ring, nvls = (moving_time(one, candidate("rate", name)) for name in (LL, NVLS))
+    return (one * more / (ring - nvls)).named("size where ring and switches cross")
 
 
 # -- what it takes ---------------------------------------------------------------------
@@ -268,7 +269,7 @@ def run(id: str) -> Quantity:
         kind, ranks = collective_of(one), fabric_of(one).ranks
         many = counted(bus_factor, kind, ranks, label="bus bytes of a byte")
         sent = counted(bytes_of, id, unit="B", label=f"bytes of {id}")
-        found = many * sent / found
+        found = moving_time(many * sent, found)
     return found.named(f"time of {id}, from its bus bandwidth").to("us")
 
 

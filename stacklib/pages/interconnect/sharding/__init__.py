@@ -20,9 +20,10 @@ from stacklib.interconnect.sharding.held import (
     tensor_bytes,
     tensor_message,
 )
-from stacklib.pages.interconnect.links.claims import one_way, plain
+from stacklib.pages.interconnect.links.claims import one_way
 from stacklib.pages.interconnect.sharding import claims
 from stacklib.quantity import Quantity, chosen, counted, counting, recorded
+from stacklib.roofline.work.moving import moving_time
 
 RUN, MODEL, TP, RANKS, DEVICE = "sharded_training", "llama-3-70b", 8, 64, "h100_sxm"
 SEQUENCE = 4096  # tokens of a training sequence
@@ -130,8 +131,8 @@ def token_holds() -> Quantity:
 
 def wire_time() -> Quantity:
     """Time of a token's bytes over NVLink 4, one direction."""
-    rate = plain(one_way("nvlink4"))
-    return (token_sends() / rate).named("a token's bytes over NVLink 4").to("µs")
+    time = moving_time(token_sends(), one_way("nvlink4"))
+    return time.named("a token's bytes over NVLink 4").to("µs")
 
 
 def kept(sequence: bool) -> Quantity:

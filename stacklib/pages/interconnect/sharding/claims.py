@@ -4,8 +4,9 @@ from stacklib import hardware, models
 from stacklib.evidence import Finding, claim
 from stacklib.interconnect.sharding.parts import BY_INPUT
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+from stacklib.roofline.work.moving import moving_time
 
-from ..links.claims import one_way, plain
+from ..links.claims import one_way
 
 LARGE, SMALL, OTHER = "llama-3.1-405b", "llama-3-70b", "b200_sxm"
 BATCH, PROMPT, WAYS = 128, 2048, 2  # tokens, tokens, chips
@@ -42,11 +43,10 @@ def share_of_compute(device: str = OTHER) -> Quantity:
 
     Of two chips in a ring each sends as many bytes as are added up.
     """
-    rate = plain(one_way("pcie5_x16"))
     twice = chosen(2, "FLOP", label="operations of a parameter and token")
     tokens = chosen(PROMPT, label="tokens of a prompt")
     work = models.get(LARGE).parameters * twice * tokens / chosen(WAYS, label="chips")
-    talk = synchronised(PROMPT) / rate
+    talk = moving_time(synchronised(PROMPT), one_way("pcie5_x16"))
     told = talk / (work / hardware.get(device).peak("bf16"))
     return told.named("PCIe over arithmetic").to("1")
 

@@ -20,6 +20,7 @@ from stacklib.quantity import (
     counting,
     recorded,
 )
+from stacklib.roofline.work.moving import moving_time
 
 RUN, SMALL, LINKS, BARE = (
     "gloo_collectives",
@@ -127,8 +128,8 @@ def ring_terms() -> tuple[Quantity, Quantity, Quantity, Quantity]:
     share = (steps / chosen(WORLD, label="ranks")).named("share of the array")
     size = chosen(LARGE, "B", label="large array")
     waiting = (steps * alpha()).named("alpha of a ring's steps").to("ms")
-    moving = (share * size / rate()).named("bytes of a ring as time").to("ms")
-    return steps.named("steps of a ring of four"), waiting, share, moving
+    moving = moving_time(share * size, rate()).named("bytes of a ring as time")
+    return steps.named("steps of a ring of four"), waiting, share, moving.to("ms")
 
 
 # -- collectives, foretold and timed ---------------------------------------------------

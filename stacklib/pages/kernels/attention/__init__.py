@@ -24,6 +24,7 @@ from stacklib.quantity import (
     recorded,
 )
 from stacklib.quantity.records import stored
+from stacklib.roofline.work.moving import memory_time
 
 if TYPE_CHECKING:
     from stacklib.kernels.attention.behind_l2 import Reread
@@ -86,7 +87,7 @@ def tiled() -> Quantity:
 def crossing() -> Quantity:
     """What the scores alone take: four crossings at the printed bandwidth."""
     moved = 4 * heads() * matrix() * size("layers", "layers")
-    return (moved / hardware.get(DEVICE).memory_bandwidth.across(1)).named("crossings")
+    return memory_time(moved, DEVICE).named("crossings")
 
 
 def operations() -> Quantity:

@@ -30,6 +30,7 @@ from stacklib.quantity import (
 from stacklib.quantity.files import PACKAGE
 from stacklib.quantity.leaves import stamp
 from stacklib.roofline import decode_step
+from stacklib.roofline.work.moving import memory_time, moving_time
 from stacklib.tinylm.config import DATA, read_config, shapes
 
 FILE = "stacklib/pages/kernels/choose/profile.json"
@@ -129,7 +130,8 @@ def work(part: str) -> float:
 def least(part: str) -> Quantity:
     """Time of a part by this machine's roofline, one core."""
     if part == "loss":
-        time = work(part) * one_of("B") / _one("bandwidth", "B/s", "bandwidth")
+        rate = _one("bandwidth", "B/s", "bandwidth")
+        time = moving_time(work(part) * one_of("B"), rate)
     else:
         time = work(part) * one_of("FLOP") / _one("peak", "FLOP/s", "peak")
     return stamp(time, HOST).named(f"least time of {part}")
@@ -231,8 +233,8 @@ def _norm() -> Any:
 
 
 def _layernorm() -> Case:
-    rate, made = hardware.get("h100-sxm").memory_bandwidth.si, _norm()
-    now = made.unfused_bytes / (0.85 * rate)
+    made = _norm()
+    now = memory_time(made.unfused_bytes, "h100-sxm") / 0.85
     work = 8.0 * 8192**2
     return Case(
         "layer norm as seven calls",
@@ -256,7 +258,6 @@ def cases() -> dict[str, Case]:
     """Profiles of the page."""
     now, work, moved = _product("h100-sxm", 0.8)
     slow, work_b, moved_b = _product("b200", 0.25)
-    rate = hardware.get("h100-sxm").memory_bandwidth.si
     routed = 1e9  # bytes that an H100 gathers and scatters for its experts
     part = starts().si / fused().si
     found = (
@@ -275,7 +276,7 @@ def cases() -> dict[str, Case]:
         Case(
             "routing of experts",
             0.1,
-            3 * routed / rate,
+            memory_time(3 * routed, "h100-sxm"),
             0,
             routed,
             2 * routed,

@@ -11,6 +11,7 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted
 from stacklib.plots.marks import Mark, Spec, axis, chart, line, rule
 from stacklib.plots.spec import readout
+from stacklib.roofline.work.moving import memory_time
 
 DEVICES = ("h100-sxm", "a100-sxm-80gb", "b200", "mi300x")
 SHARES = (1, 2, 5, 10, 15, 20, 30, 40, 50, 60, 80)  # per cent of the GPU's time
@@ -51,7 +52,7 @@ def explore(
     """What each route is worth, against the GPU-hours for which the kernel is used."""
     chip = hardware.get(device)
     operations = intensity * MOVED
-    floor = max(operations / chip.peak("bf16").si, MOVED / chip.memory_bandwidth.si)
+    floor = max(operations / chip.peak("bf16").si, memory_time(MOVED, chip))
 
     def asked(fleet: float) -> Profile:
         return Profile(

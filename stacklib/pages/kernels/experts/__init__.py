@@ -23,6 +23,7 @@ from stacklib.quantity import (
     one_of,
     quoted,
 )
+from stacklib.roofline.work.moving import memory_time
 
 if TYPE_CHECKING:
     from stacklib.models.parts import Experts
@@ -155,8 +156,8 @@ def all_routed(wide: bool = True) -> Quantity:
 
 def reading() -> Quantity:
     """Time in which an expert's weights are read, bf16."""
-    rate = hardware.get(CHIP).memory_bandwidth.across(1)
-    return (parameters() * bytes_per_element("bf16") / rate).named("reading an expert")
+    held = parameters() * bytes_per_element("bf16")
+    return memory_time(held, CHIP).named("reading an expert")
 
 
 def multiplying(tiles: int = 1) -> Quantity:

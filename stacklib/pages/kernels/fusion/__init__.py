@@ -14,6 +14,7 @@ from stacklib.pages.kernels import launches
 from stacklib.pages.kernels.fusion import graphs
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
 from stacklib.roofline import decode_step
+from stacklib.roofline.work.moving import memory_time
 
 MODEL, DEVICE, PROMPT = "llama-3-70b", "h100_sxm", 4096
 ALONE = 3  # kernels of a layer before and after: attention, and two all-reduces
@@ -70,9 +71,7 @@ def saved(tokens: int) -> Quantity:
 
 def reading(part: Quantity) -> Quantity:
     """Time in which an H100 moves so many bytes."""
-    return (part / hardware.get(DEVICE).memory_bandwidth.across(1)).named(
-        f"time of {part.label}"
-    )
+    return memory_time(part, DEVICE).named(f"time of {part.label}")
 
 
 def prompt_time(*, fused: bool) -> Quantity:

@@ -25,6 +25,7 @@ from stacklib.quantity import (
     recorded,
 )
 from stacklib.roofline import decode_step
+from stacklib.roofline.work.moving import memory_time
 
 if TYPE_CHECKING:
     from .layer_torch import Kernel
@@ -92,7 +93,7 @@ def started(name: str) -> int:
 @counting("largest product of a layer", unit="s", shown="µs")
 def longest() -> float:
     """Time in which a device reads what the largest product reads."""
-    return max(k.bytes for k in layer()) / hardware.get(DEVICE).memory_bandwidth.si
+    return float(memory_time(max(k.bytes for k in layer()), DEVICE))
 
 
 @counting("kernels of a layer that move little")
@@ -168,12 +169,12 @@ def busy(time: Quantity, device: str = DEVICE) -> Quantity:
 
 def long_and_short(submit_s: Quantity) -> float:
     """Seconds of a step whose kernels take as long as their bytes, event by event."""
-    rate = hardware.get(DEVICE).memory_bandwidth.si
     commands = []
     for kernel in layer() * models.get(MODEL).layers:
         commands.append(Command(1, "host", submit_s.si, name="submit"))
         told = (len(commands) - 1,)
-        commands.append(Command(0, "device", kernel.bytes / rate, told, name="kernel"))
+        taken = memory_time(kernel.bytes, DEVICE)
+        commands.append(Command(0, "device", taken, told, name="kernel"))
     return run_streams(commands)[-1].end
 
 

@@ -17,6 +17,7 @@ from stacklib.quantity import (
     one_of,
 )
 from stacklib.roofline import decode_step
+from stacklib.roofline.work.moving import memory_time
 
 from ...figures_of import measured, published, row
 
@@ -86,8 +87,8 @@ def fewer() -> Quantity:
 
 def at_full(on: str = CHIP) -> Quantity:
     """Time of these bytes in all layers at the bandwidth of the data sheet."""
-    rate = hardware.get(on).memory_bandwidth.across(1)
-    return (size("layers", "layers") * cached() / rate).named("cache at full bandwidth")
+    moved = size("layers", "layers") * cached()
+    return memory_time(moved, on).named("cache at full bandwidth")
 
 
 def _plan(keys: int, on: str, batch: int = 1) -> split.Plan:

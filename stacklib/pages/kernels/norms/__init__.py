@@ -13,6 +13,7 @@ from stacklib.pages.gpu.simt import series
 from stacklib.pages.kernels.launches.claims import cost
 from stacklib.pages.kernels.norms import calls
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
+from stacklib.roofline.work.moving import memory_time
 
 from ...figures_of import measured
 
@@ -69,7 +70,7 @@ def _of_cut(take: str, label: str, fused: bool, rows: int, unit: str = "") -> Qu
 def time(*, fused: bool) -> Quantity:
     """The same at an H100's bandwidth."""
     label = "norm as one kernel" if fused else "norm as calls"
-    return (moved(fused=fused) / bandwidth()).named(label)
+    return memory_time(moved(fused=fused), DEVICE).named(label)
 
 
 def times_fewer() -> Quantity:
@@ -111,7 +112,7 @@ def start() -> Quantity:
 def row() -> Quantity:
     """Time of a row's bytes, once in and once out."""
     once = hidden("numbers") * bytes_per_element("bf16")
-    return (2 * once / bandwidth()).named("bytes of a row")
+    return memory_time(2 * once, DEVICE).named("bytes of a row")
 
 
 def even() -> Quantity:
@@ -123,7 +124,7 @@ def step(*, fused: bool) -> Quantity:
     """Time that a token's norms take: their bytes, and the starts of their kernels."""
     label = "norms of a step, fused" if fused else "norms of a step, as calls"
     crossed = _of_cut("fused_bytes", "bytes of a row", fused, 1, unit="B")
-    one = kernels(fused=fused) * start() + crossed / bandwidth()
+    one = kernels(fused=fused) * start() + memory_time(crossed, DEVICE)
     return (norms() * one).named(label)
 
 

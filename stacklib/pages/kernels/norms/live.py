@@ -11,6 +11,7 @@ from stacklib.plots.live import choices
 from stacklib.plots.live.parts import counted, here
 from stacklib.plots.marks import Spec, axis, chart, line
 from stacklib.plots.spec import readout
+from stacklib.roofline.work.moving import moving_time
 
 WIDTHS = (128, 768, 1024, 2048, 3072, 4096, 5120, 7168, 8192, 12288, 16384, 18432)
 ROWS = tuple(2**k for k in range(17))
@@ -38,7 +39,7 @@ def explore(*, device: str, columns: int, rows: int, mean: float) -> Spec:
     apart, one = took(rows, False), took(rows, True)
     idle = lane_waste(columns)
     found = unmasked_variance(1.0, mean, columns, next_power(columns))
-    few = cut(rows, columns, fused=True).fused_bytes / rate < NODE_S
+    few = moving_time(cut(rows, columns, fused=True).fused_bytes, rate) < NODE_S
     why = "its start" if few else "its bytes"
     return chart(
         f"{rows:,} rows of {columns:,} on {chip.short}: the one kernel pays for {why}.",

@@ -21,6 +21,7 @@ from stacklib.kernels.rows.sampling_time import (
     step_share,
 )
 from stacklib.quantity import assumed, bytes_per_element, chosen, counted
+from stacklib.roofline.work.moving import memory_time
 
 B200, SMALL, LARGE = "b200_sxm", "qwen3-1.7b", "llama-3-70b"
 VOCAB, HIDDEN = 150_000, 4096  # as the document has them
@@ -95,18 +96,17 @@ def share_of_step(name: str, ranks: int) -> float:
     gather of the logits where there are several GPUs.
     """
     chip, model = hardware.get(B200), models.get(name)
-    bandwidth = chip.memory_bandwidth.si
     draw = plain_time(
         batch=1,
         hidden=model.hidden,
         vocab=model.vocab,
-        bandwidth=bandwidth,
+        bandwidth=chip.memory_bandwidth.si,
         launch_s=LAUNCH.si,
         ranks=ranks,
         latency_s=WAIT.si,
     )
     body = model.parameters.si - model.vocab * model.hidden
-    return float(step_share(draw, 2 * body / bandwidth / ranks))
+    return float(step_share(draw, memory_time(2 * body, chip, ranks)))
 
 
 def gains(column: int) -> tuple[float, float]:
@@ -133,7 +133,7 @@ def head() -> Finding:
     return Finding(
         model.size("hidden", "hidden size"),
         why=f"{model.name} has {model.vocab:,} tokens. Reading {size:.3 GB} of the "
-        f"claim's own size takes {size / chip.memory_bandwidth:.3 us} on a B200.",
+        f"claim's own size takes {memory_time(size, chip):.3 us} on a B200.",
     )
 
 
@@ -154,9 +154,7 @@ def time_of_passes() -> Finding:
     """The same bytes at a B200's bandwidth."""
     both = counted(crossings, unit="B", label="bytes both ways")
     return Finding.true(
-        computed=(both / hardware.get(B200).memory_bandwidth).named(
-            "time of the crossings"
-        ),
+        computed=memory_time(both, B200).named("time of the crossings"),
         why=f"Beside {LAUNCH} for each launch, an assumption, it is nothing.",
     )
 

@@ -22,6 +22,7 @@ from stacklib.quantity import (
     quoted,
 )
 from stacklib.roofline.bound import gemm
+from stacklib.roofline.work.moving import memory_time, moving_time
 from stacklib.roofline.work.products import Product
 
 from ...figures_of import measured, row
@@ -55,19 +56,14 @@ def moved() -> Quantity:
 
 def quantizing_of_one() -> Quantity:
     """Time to quantize one number at a B200's bandwidth."""
-    return (moved() / _rates()[0]).named("quantizing a number")
+    return memory_time(moved(), BLACKWELL).named("quantizing a number")
 
 
 def product_of_one() -> Quantity:
     """Time of a number's products at a B200's FP8 peak."""
     n = chosen(COLUMNS, label="columns of the product")
-    return (PAIR * n / _rates()[1]).named("products of a number")
-
-
-def _rates() -> tuple[Quantity, Quantity]:
-    """Bandwidth and FP8 peak of one B200."""
-    chip = hardware.get(BLACKWELL)
-    return chip.memory_bandwidth.across(1), chip.peak("fp8").across(1)
+    peak = hardware.get(BLACKWELL).peak("fp8").across(1)
+    return (PAIR * n / peak).named("products of a number")
 
 
 def rule_of_thumb() -> Quantity:
@@ -230,7 +226,7 @@ def prompt_times() -> dict[str, float]:
         moved = work.m * work.k * (2 + left)
         total["peak"] += layers * work.operations / chip.peak
         total["product"] += layers * found.time
-        total["quantize"] += layers * (moved / rate + found.launch)
+        total["quantize"] += layers * (moving_time(moved, rate) + found.launch)
     return total
 
 

@@ -16,6 +16,7 @@ from stacklib.quantity import (
     counted,
     one_of,
 )
+from stacklib.roofline.work.moving import moving_time
 
 CHIP = "trainium2"
 BEFORE, AFTER = 0.96, 0.99  # shares of the SBUF that the claim names
@@ -82,7 +83,7 @@ def arithmetic() -> Quantity:
 def traffic(policy: str) -> Quantity:
     """Time of weights and activations from memory at the second point."""
     moved = weights().to("B") + loaded(AFTER, policy)
-    return (moved / hbm()).named("weights and X from memory")
+    return moving_time(moved, hbm()).named("weights and X from memory")
 
 
 def rate(pair: TwoTiers, share: Quantity) -> Quantity:

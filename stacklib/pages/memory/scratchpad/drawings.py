@@ -4,6 +4,7 @@ from stacklib.hardware import get
 from stacklib.memory.tiers.spill import two_tiers
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, chosen
+from stacklib.roofline.work.moving import moving_time
 
 __all__ = ["a_loop_nearly_fits", "a_memory_behind"]
 BLOCKS = 8
@@ -60,12 +61,8 @@ def _step(share: Quantity) -> d.Node:
     far = pair.far.named("bandwidth of the link, one way")
     total = chosen(150, "GB", "bytes of a step")
     rest = (1 - share.to("1")).named("share that is near")
-    t_near = (total * rest / near.retag("per_direction")).named(
-        "time of the near memory"
-    )
-    t_far = (total * share.to("1") / far.retag("per_direction")).named(
-        "time of the far memory"
-    )
+    t_near = moving_time(total * rest, near).named("time of the near memory")
+    t_far = moving_time(total * share.to("1"), far).named("time of the far memory")
     whole = t_near if t_near.si > t_far.si else t_far
     zero = chosen(0, "s", "begin")
     parts = d.flow(

@@ -15,6 +15,7 @@ from stacklib.memory.tiers.tier import Need, break_even_interval, steps
 from stacklib.models import get
 from stacklib.pages.figures_of import claimed
 from stacklib.quantity import Quantity, assumed, ceil, chosen, counted, maximum, one_of
+from stacklib.roofline.work.moving import link_time
 
 from . import priced
 
@@ -178,7 +179,7 @@ def adam() -> Quantity:
 def copied() -> Quantity:
     """Time in which each GPU copies its share over its own PCIe."""
     each = checkpoint.checkpoint_bytes(LLAMA) / chosen(GPUS, label="GPUs")
-    return each / hardware.link("pcie5_x16").achieved.retag("per_direction")
+    return link_time(each, "pcie5_x16", achieved=True)
 
 
 def mtbf() -> Quantity:

@@ -6,6 +6,7 @@ from stacklib.models.formulas import Sizes
 from stacklib.models.parts import Experts
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
 from stacklib.quantizers import SCHEMES
+from stacklib.roofline.work.moving import memory_time
 from stacklib.tinylm.low_precision.runs import qlora_memory
 
 H100, B200, MODEL = "h100_sxm", "b200_sxm", "deepseek-v3"
@@ -37,7 +38,7 @@ def moved(reads: int, writes: int) -> Quantity:
 def overhead(bytes_moved: Quantity, columns: Quantity) -> Quantity:
     """Time to quantize an input over the time of its product in FP8, on a B200."""
     chip = hardware.get(B200)
-    quantizing = (bytes_moved / chip.memory_bandwidth).named("quantizing an element")
+    quantizing = memory_time(bytes_moved, chip).named("quantizing an element")
     product = (PAIR * columns / chip.peak("fp8")).named("products of an element")
     return (quantizing / product).named("quantizing over the product")
 

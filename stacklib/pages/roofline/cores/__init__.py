@@ -155,7 +155,7 @@ def there(rows: int = SIZE) -> Quantity:
 
 
 def journey(moved: Quantity) -> Quantity:
-    return (moved / hardware.get(DEVICE).host_link).named("time on the link")
+    return bakeoff.transfer_time(moved, DEVICE).named("time on the link")
 
 
 def gemv_bytes() -> Quantity:

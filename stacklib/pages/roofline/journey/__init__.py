@@ -9,6 +9,7 @@ from stacklib.quantity import Quantity, bytes_per_element, chosen
 from stacklib.roofline import DecodeStep
 from stacklib.roofline.journey.events import Event
 from stacklib.roofline.journey.token_journey import Journey, journey
+from stacklib.roofline.work.moving import memory_time
 
 MODEL, DEVICE, DTYPE, CHIPS, CONTEXT = "llama-3-70b", "h100-sxm", "bf16", 8, 4096
 ADDING = "the chips add up, after attention"
@@ -97,7 +98,7 @@ def row_wires() -> Quantity:
     """What of that is bytes on the wires."""
     read = event("its row").bytes
     assert read is not None
-    return read / hardware.get(DEVICE).memory_bandwidth
+    return memory_time(read, DEVICE)
 
 
 def energy_memory() -> Quantity:

@@ -10,6 +10,7 @@ from stacklib.hardware.errors import error_band
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.quantity import Quantity, chosen, counted, counting, stamp
 from stacklib.quantity.keys import keys_of
+from stacklib.roofline.work.moving import memory_time
 from stacklib.serving import Account
 from stacklib.serving.estimates import steady
 from stacklib.serving.estimates.estimate import Estimate
@@ -96,7 +97,7 @@ def bandwidth() -> Quantity:
 
 def reading(batch: int = 1) -> Quantity:
     """Time to read both at the data sheet's bandwidth."""
-    return ((weights(batch) + cache(batch)) / bandwidth()).named("reading")
+    return memory_time(weights(batch) + cache(batch), DEVICE, TP).named("reading")
 
 
 def turning() -> Quantity:

@@ -12,6 +12,7 @@ from stacklib.models.work import operations
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, PRODUCTS, TP
 from stacklib.pages.serving.fits import LATENT, LONG, machine
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counting, one_of
+from stacklib.roofline.work.moving import memory_time
 from stacklib.serving import Account
 
 CROWD, SMALL_BATCH, SESSION = 64, 32, 50_000  # sequences; tokens of the long prompt
@@ -209,7 +210,7 @@ def mlp_time() -> Finding:
     model = models.get(MODEL)
     matrices = 3 * model.size("hidden", "hidden size")
     held = matrices * model.size("intermediate", "MLP size") * bytes_per_element("bf16")
-    time = held / hardware.get(DEVICE).memory_bandwidth
+    time = memory_time(held, DEVICE)
     return Finding.depends(
         "one chip reads the MLP of a large dense model",
         f"A layer of {model.name} in bf16 takes {time:.3 µs} so; over the {TP} chips "
@@ -247,11 +248,10 @@ def cache_share(batch: int, context: int) -> Quantity:
 @claim("hbm-bandwidth-binding")
 def bandwidth() -> Finding:
     """The bandwidth of the chip that has this one."""
-    chip, newer = hardware.get(DEVICE), hardware.get("h200_sxm")
     work = roofline.decode_work(models.get(MODEL), dtype="e4m3fn", context=LONG)
-    times = [work.bytes / c.memory_bandwidth for c in (chip, newer)]
+    times = [memory_time(work.bytes, c) for c in (DEVICE, "h200_sxm")]
     return Finding(
-        chip.memory_bandwidth,
+        hardware.get(DEVICE).memory_bandwidth,
         why="It is an H100's. Whether it is too little needs a target: "
         f"{LONG:,} tokens in FP8 take {times[0]:.3 ms} a token there and "
         f"{times[1]:.3 ms} on an H200, if one chip could hold the model.",

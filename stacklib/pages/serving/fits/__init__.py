@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from stacklib import hardware, models, roofline, serving
+from stacklib import models, roofline, serving
 from stacklib.memory.tiers.parts import drive
 from stacklib.models.compressed import CompressedAttention
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
@@ -17,6 +17,7 @@ from stacklib.quantity import (
     counting,
     quoted,
 )
+from stacklib.roofline.work.moving import link_time, moving_time
 from stacklib.serving.estimates.reductions import (
     Together,
     attention_kept,
@@ -212,8 +213,7 @@ def operations_cut(context: int = MILLION) -> Quantity:
 def fetch(context: int, place: str) -> Quantity:
     """Time in which a cache comes back: from the host's memory, or from a drive."""
     held = models.get(MODEL).kv_bytes(context, "bf16")
+    words, kept = f"{context:,} tokens from", drive(DRIVE)
     if place == "drive":
-        kept = drive(DRIVE)
-        return (held / kept.read + kept.latency).named(f"{context:,} tokens from flash")
-    rate = hardware.link(HOST).per_direction
-    return (held / rate).named(f"{context:,} tokens from host memory")
+        return (moving_time(held, kept.read) + kept.latency).named(f"{words} flash")
+    return link_time(held, HOST).named(f"{words} host memory")

@@ -9,6 +9,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.memory.tiers.parts import drive
 from stacklib.pages.serving import fits as page
 from stacklib.quantity import Quantity, chosen, counted, log2, one_of, quoted
+from stacklib.roofline.work.moving import moving_time
 from stacklib.serving.estimates.reductions import attention_kept
 
 MODEL, LONG = page.MODEL, page.LONG
@@ -59,10 +60,11 @@ def offload() -> Finding:
     near, new = (page.fetch(SIXTEEN, place) for place in ("host", "drive"))
     whole = [page.fetch(LONG, place) for place in ("host", "drive")]
     held = models.get(MODEL).kv_bytes(SIXTEEN, "bf16")
-    old = held / drive("micron_9200").read
+    rates = quoted("micron_7450.read"), drive("micron_9200").read
+    mid, old = (moving_time(held, rate) for rate in rates)
     return Finding(
         near,
-        to=(held / quoted("micron_7450.read")).named("a page from a drive of PCIe 4"),
+        to=mid.named("a page from a drive of PCIe 4"),
         why=f"A page of {SIXTEEN} tokens from the host over PCIe 5, and from a drive "
         f"of PCIe 4; one of PCIe 5 takes {new:.3 ms}, one of PCIe 3 {old:.3 ms}. A "
         f"whole context of {LONG:,} tokens takes {whole[0]:.3 s} and {whole[1]:.3 s}.",

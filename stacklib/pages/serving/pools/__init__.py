@@ -13,6 +13,7 @@ from stacklib.hardware.errors import error_band
 from stacklib.kernels.schedule.pipeline import Timeline
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
+from stacklib.roofline.work.moving import moving_time
 from stacklib.serving.pools import balance, turns
 from stacklib.serving.simulation.pools import Pools, Turns
 from stacklib.serving.simulation.results import Simulation
@@ -202,7 +203,7 @@ def readers(batch: int = FULL) -> Quantity:
 def crossing() -> Quantity:
     """A prompt's cache over the rails of a machine."""
     size = models.get(MODEL).kv_bytes(CONTEXT, "bf16")
-    return (size / link()).named("a cache on its way")
+    return moving_time(size, link()).named("a cache on its way")
 
 
 def lmsys_nodes() -> tuple[Quantity, Quantity]:
@@ -281,12 +282,10 @@ def crossed(cross: float = CROSSINGS[0]) -> Quantity:
 
 def activations(tokens: int = TOKENS) -> Quantity:
     """One crossing over NVLink: activations of so many tokens, and the latency."""
-    way = hardware.link("nvlink4")
+    port, way = hardware.get(DEVICE).link, hardware.link("nvlink4")
     width = models.get(SPARSE).size("hidden", "hidden size")
     size = width * chosen(tokens, label="tokens") * chosen(2, "B", label="bytes")
-    port = hardware.get(DEVICE).link
-    assert port is not None  # of this chip it is known
-    return (size / port.across(1) + way.latency).named(f"a crossing of {tokens}")
+    return (moving_time(size, port) + way.latency).named(f"a crossing of {tokens}")
 
 
 def rows_to_compute() -> Quantity:

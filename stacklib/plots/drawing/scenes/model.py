@@ -6,6 +6,7 @@ from stacklib import models
 from stacklib.hardware import Accelerator, get
 from stacklib.quantity import Quantity, bytes_per_element, chosen
 from stacklib.roofline.work.bounds import bound_time, ridge
+from stacklib.roofline.work.moving import memory_time
 from stacklib.roofline.work.work import Work, matmul
 
 from ..marks import Clip, Pipe
@@ -67,7 +68,7 @@ def _product(
 def _account(device: Accelerator, work: Work) -> Node:
     """Bytes, operations, and how long each takes of the longer."""
     peak, bandwidth = device.peak(BF16), device.memory_bandwidth
-    moving = (work.bytes / bandwidth).to("µs").named("time to move the bytes")
+    moving = memory_time(work.bytes, device).to("µs").named("time to move the bytes")
     doing = (work.operations / peak).to("µs").named("time of the arithmetic")
     whole = bound_time(work.operations, work.bytes, peak, bandwidth)
     begin = chosen(0, "s", "begin")
