@@ -154,10 +154,17 @@ def ask(page: Page, probe: str, argument: object = None):
 
 
 def overflow_faults(page: Page) -> list[str]:
-    """What makes a page wider than its window, and cells that print over the next."""
-    wide, over = ask(page, "overflow"), ask(page, "overprinted")
-    faults = [f"{page.url}: wider than the window: {what}" for what in wide]
-    return faults + [f"{page.url}: lies on the next cell: {what}" for what in over]
+    """What a page's window cuts, cells that print over the next, buttons alone."""
+    faults = {
+        "overflow": "wider than the window",
+        "overprinted": "lies on the next cell",
+        "parted": "stands below its button",
+    }
+    return [
+        f"{page.url}: {fault}: {what}"
+        for probe, fault in faults.items()
+        for what in ask(page, probe)
+    ]
 
 
 def contrast_faults(page: Page, least: float = 4.5) -> list[str]:

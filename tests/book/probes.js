@@ -29,6 +29,15 @@
     return [...document.querySelectorAll("td, th")].filter(spills).map((cell) => cell.textContent.trim().slice(0, 60));
   },
 
+  // Buttons of a drawing's steps whose words stand in another line.
+  parted() {
+    const above = (button, words) => getComputedStyle(button).opacity !== "0" &&
+      button.getBoundingClientRect().bottom <= words.getClientRects()[0].top;
+    return [...document.querySelectorAll(".st-drawing > input + label")]
+      .filter((words) => words.checkVisibility() && above(words.previousElementSibling, words))
+      .map((words) => words.textContent);
+  },
+
   // WCAG 2: (L1 + 0.05) / (L2 + 0.05) of the relative luminances of [r, g, b].
   ratio(one, other) {
     const light = (colour) => {

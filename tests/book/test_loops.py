@@ -6,9 +6,10 @@ import json
 import re
 import subprocess
 import sys
+import tokenize
 
 import pytest
-from _tools import telling
+from _tools import said, telling
 
 from stacklib import gpu, hardware, memory, models, roofline
 from stacklib.gpu.issue.decode_slots import decode_slots
@@ -21,6 +22,17 @@ from stacklib.roofline.timing.case import case
 from ..programs import programs as blocks
 
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+# Typed in a loop within a hundredth of what its page says of something else.
+OTHERS = {
+    "02-gpu/schedule": {"255"},  # what rounds up to 256
+    "05-accelerators/bytes": {"127"},  # the largest signed byte
+    "05-accelerators/rent": {"70.6", "141.1"},  # GB of the weights alone
+    "06-interconnect/fabrics": {"2049", "65537"},  # one host more than fit
+    "06-interconnect/selection": {"40.6", "56.0"},  # us that do not grow with size
+    "07-quantizers/quality": {"1.39", "1.41", "1.49"},  # losses to play with
+    "10-frontier/binding": {"5.764"},  # ms of the exchanges of many answers
+    "10-frontier/next": {"1.64"},  # times as fast, one part
+}
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +153,49 @@ def test_blocks_of_a_loop_are_copied_as_the_closed_form_says():
         over = blocks_ - fit
         extra = blocks_ - over - 1 if over else 0
         assert lru == cyclic_loads(blocks_, fit, 32, "lru") + extra
+
+
+def typed(code):
+    """Its numbers of three digits and more, as they stand there."""
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        plain = token.string.replace("_", "")
+        if token.type == tokenize.NUMBER and re.fullmatch(r"\d+\.?\d*", plain):
+            digits = plain.replace(".", "").lstrip("0")
+            if len(digits if "." in plain else digits.rstrip("0")) > 2:
+                yield plain
+
+
+def half(text):
+    """Half of its last digit's place."""
+    return 0.5001 * 10.0 ** -len(text.partition(".")[2])
+
+
+def stale(codes, told):
+    """Numbers that are nearly, and not when rounded, what a page says."""
+    for number in {n for code in codes for n in typed(code)}:
+        near = {t: abs(float(number) - float(t)) for t in told}
+        near = {t: off for t, off in near.items() if off < 0.01 * float(t)}
+        if near and all(off > max(half(t), half(number)) for t, off in near.items()):
+            yield number, sorted(near)
+
+
+def test_loops_begin_with_the_numbers_of_their_pages(pages):
+    found = {}
+    for path in telling.sections():
+        name = f"{path.parent.name}/{path.stem}"
+        cells = said.of_notebook(json.loads(path.read_text("utf-8")), name)
+        rows = [row for cell in cells for row in cell.stored["numbers"].values()]
+        texts = {n for row in rows for n in NUMBER.findall(row["text"])[:1]}
+        told = {t.replace(",", "") for t in texts if "e" not in t}
+        if odd := dict(stale(pages[name], told)):
+            found[name] = odd
+    assert {name: set(odd) for name, odd in found.items()} == OTHERS, found
+
+
+def test_a_page_that_has_moved_on_is_noticed():
+    code = "rate, cards, size = 3750, 8, 141.14"
+    assert list(stale([code], {"3730", "141.1"})) == [("3750", ["3730"])]
+    assert not list(stale([code], {"3750", "3730", "3.75", "141"}))
 
 
 def test_a_changed_loop_is_noticed():

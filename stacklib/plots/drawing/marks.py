@@ -183,10 +183,11 @@ class Note(Node):
 class Opened(Node):
     """What is shown opened: two thin lines from a part to the box with its inside.
 
-    It stands between the two in a row or column, as the room between them.
+    It stands between the two in a row or column, as the room between them. A part of
+    several cells is named by its first and its last.
     """
 
-    part: str
+    part: str | tuple[str, str]
     into: str
     room: Size = (16.0, 12.0)
     grow: float = 0.0
@@ -198,20 +199,21 @@ class Opened(Node):
 
     def put(self, sheet: Sheet, rect: Rect, way: Way) -> None:
         """The lines, when both parts stand."""
-        sheet.openings.append((self.part, self.into))
+        ends = (self.part, self.part) if isinstance(self.part, str) else self.part
+        sheet.openings.append((*ends, self.into))
 
 
 def draw_leaders(sheet: Sheet) -> None:
     """Lines between parts: they are drawn when all parts stand."""
     look = Look(edge="muted", width=0.8, dash=True)
-    for part, into in sheet.openings:
-        a, b = sheet.rect_of(part), sheet.rect_of(into)
-        if a.right <= b.x:
-            sheet.join(look, (a.right, a.y), (b.x, b.y))
-            sheet.join(look, (a.right, a.foot), (b.x, b.foot))
+    for first, last, into in sheet.openings:
+        a, z, b = sheet.rect_of(first), sheet.rect_of(last), sheet.rect_of(into)
+        if z.right <= b.x:
+            sheet.join(look, (z.right, a.y), (b.x, b.y))
+            sheet.join(look, (z.right, z.foot), (b.x, b.foot))
         else:
             sheet.join(look, (a.x, a.foot), (b.x, b.y))
-            sheet.join(look, (a.right, a.foot), (b.right, b.y))
+            sheet.join(look, (z.right, z.foot), (b.right, b.y))
     _draw_notes(sheet)
 
 

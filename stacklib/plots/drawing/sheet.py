@@ -117,7 +117,7 @@ class Sheet:
     strokes: list[Stroke] = field(default_factory=list)
     cells: dict[Way, list[Rect]] = field(default_factory=dict)  # of arrays
     nets: list[tuple[Any, Way, Rect]] = field(default_factory=list)  # see ``edges``
-    openings: list[tuple[str, str]] = field(default_factory=list)
+    openings: list[tuple[str, str, str]] = field(default_factory=list)
 
     @property
     def size(self) -> float:

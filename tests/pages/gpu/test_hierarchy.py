@@ -28,13 +28,13 @@ def test_a_cell_for_every_unit(key):
 def test_every_unit_is_drawn_once_and_nothing_else(blocks):
     spec, _ = ask(live.explore, live.controls(), blocks=blocks)
     drawn = _cells(spec)
-    assert set(drawn) <= {"unit with blocks", "unit without"}
+    assert set(drawn) <= {"SM with blocks", "SM without"}
     assert sum(drawn.values()) == 132
 
 
 def test_a_launch_says_what_stays_idle():
     spec, told = ask(live.explore, live.controls(), threads=1000, blocks=265)
     assert (told["waves"], told["idle"], told["lanes"]) == ("2", "131", "24")
-    assert "131 of 132 units idle" in spec["title"]
+    assert "131 of 132 SMs idle" in spec["title"]
     full, _ = ask(live.explore, live.controls(), threads=1024, blocks=264)
-    assert "every unit has work" in full["title"]
+    assert "every SM has work" in full["title"]

@@ -84,7 +84,7 @@ def test_the_loop_says_what_the_package_says():
     for rate, batch, token, usd in rows:
         held = page.held(rate)
         assert batch == pytest.approx(held, rel=0.03)
-        assert token == pytest.approx(1e3 * page.token_time(held), rel=0.03)
+        assert token == pytest.approx(1e3 * page.token_time(held), rel=0.01)
         assert usd == pytest.approx(live.at(page.DEVICE, rate)[2], rel=0.01)
 
 

@@ -175,6 +175,15 @@ def test_clips_notes_brackets_and_openings_draw():
         show(below(Box("b"), Note("c", "callout")))
 
 
+@pytest.mark.parametrize("narrow", [False, True])
+def test_several_cells_are_opened_from_the_first_to_the_last(narrow):
+    part, ends = Cells("cells", 8), ("cells[2]", "cells[3]")
+    sheet = lay_out(below(part, Opened(ends, "b"), Box("b")), narrow)
+    first, last = map(sheet.rect_of, ends)
+    starts = [stroke.line[0] for stroke in sheet.strokes]
+    assert starts == [(first.x, first.foot), (last.right, last.foot)]
+
+
 def test_a_part_is_drawn_otherwise_without_being_defined_again():
     box = Box("a")
     assert with_(box, lit=True).lit and not box.lit

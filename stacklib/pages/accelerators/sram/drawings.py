@@ -8,7 +8,7 @@ from stacklib.quantity import chosen
 
 __all__ = ["model_on_chips"]
 WEIGHTS, CACHE = "layer-4", "layer-2"
-ROWS, LAYER = 5, range(20, 24)  # rows of chips; those of a layer, in the last of them
+ROWS, LAYER = 5, range(40, 44)  # rows of chips; those of a layer, in the last of them
 
 
 def model_on_chips() -> d.Drawing:
@@ -18,6 +18,7 @@ def model_on_chips() -> d.Drawing:
     layers = chosen(found.stages, label="layers in turn")
     each = (many / layers).named("chips of a layer")
     rows = [_chips(number, found.chips) for number in range(ROWS)]
+    last = f"chips, row {ROWS - 1}"
     told = [
         d.line(many, " chips, ", d.Shown(found.have, "GB"), bold=True),
         ("a token passes ", layers, " layers in turn; those of one are lit"),
@@ -43,7 +44,7 @@ def model_on_chips() -> d.Drawing:
     )
     scene = d.below(
         machine,
-        d.Opened(f"chips, row {ROWS - 1}", "a layer's chips"),
+        d.Opened((f"{last}[{LAYER[0]}]", f"{last}[{LAYER[-1]}]"), "a layer's chips"),
         d.flow(stage, left),
         gap=4,
     )

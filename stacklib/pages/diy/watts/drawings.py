@@ -32,8 +32,8 @@ def breaker_to_room() -> d.Drawing:
         part(
             "two supplies",
             POWER,
-            ("lose ", d.Shown(lost, "W", 2), " to the room"),
-            ("give the host ", d.Shown(host, "W", 2)),
+            ("lose ", d.Shown(lost, "W"), " to the room"),
+            ("give the host ", d.Shown(host, "W")),
         ),
         part("six boards", CHIP, (d.Shown(page.part("limit", "W", cards)), " each")),
     ]

@@ -1,4 +1,4 @@
-"""A chip drawn to the scale of its counts: units in clusters."""
+"""A chip drawn to the scale of its counts: SMs in clusters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ At = tuple[float, float]
 
 
 def chip_spec(device: str, *, title: str) -> Spec:
-    """A chip's units: a column a GPC, a row a TPC, a cell a unit."""
+    """A chip's SMs: a column per GPC, a row per TPC, a cell per SM."""
     found: dict[bool, list[At]] = {True: [], False: []}
     plan = floor_plan(device)
     wide = len(plan[0][0]) + GAP
@@ -18,11 +18,11 @@ def chip_spec(device: str, *, title: str) -> Spec:
         for row, tpc in enumerate(gpc):
             for i, alive in enumerate(tpc):
                 found[bool(alive)].append((column * wide + i, row))
-    words = f"{len(plan)} clusters (GPC), two units (SM) side by side in each"
+    words = f"{len(plan)} clusters (GPC), two SMs side by side in each"
     return chart(
         title,
         x=axis(words, ticks=(), limits=across(len(plan) * wide - GAP)),
-        y=axis("Pairs of units (TPC)", ticks=(), limits=down(len(plan[0]))),
+        y=axis("Pairs of SMs (TPC)", ticks=(), limits=down(len(plan[0]))),
         marks=[
             cells(found[True], "on", "predicted", series=0),
             cells(found[False], "switched off", "predicted", shade=FAINT, series=5),

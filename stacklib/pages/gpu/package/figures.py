@@ -6,13 +6,13 @@ from stacklib import cost
 from stacklib.plots.marks import Spec, axis, bar, chart, rows, rule
 from stacklib.quantity import Quantity
 
-CARRIED = {"2024": "CoWoS-S, CoWoS-L 2024", "2026": "CoWoS-L 2026"}  # by the date
+CARRIED = {"2024": "CoWoS 2024", "2026": "2026"}  # by the date
 
 
 def reticle_spec(title: str, packages: dict[str, Quantity]) -> Spec:
     """Silicon of packages in reticles, smallest first, and what interposers carry."""
     bars = [
-        bar(0, (area / cost.reticle()).si, row, name, "predicted", series=0)
+        bar(0, (area / cost.reticle()).si, row, name, "predicted", at="none", series=0)
         for row, (name, area) in enumerate(packages.items())
     ]
     rules = [rule("one exposure", "predicted", x=1, series=4)]
@@ -24,6 +24,8 @@ def reticle_spec(title: str, packages: dict[str, Quantity]) -> Spec:
     return chart(
         title,
         x=axis("Area of dies and stacks, in reticles", limits=(0, 6.5)),
-        y=axis("Package", limits=high, ticks=()),
+        y=axis(
+            "Package", limits=high, ticks=range(len(packages)), names=tuple(packages)
+        ),
         marks=[*bars, *rules],
     )

@@ -65,7 +65,8 @@ def explore(*, first: float, second: float, together: float) -> Spec:
     gain = rounding - repaired
     verdict = "gains" if gain > 1e-9 else "gains nothing" if gain > -1e-9 else "loses"
     return chart(
-        f"Passing the error on {verdict}: {rounding:.3f} by rounding, {repaired:.3f}.",
+        f"Passing the error on {verdict}: {rounding:.3f} by rounding, "
+        f"{repaired:.3f} by GPTQ.",
         x=axis("First weight, in steps", limits=ENDS, ticks=PLACES),
         y=axis("Second weight, in steps", limits=ENDS, ticks=PLACES),
         marks=[
