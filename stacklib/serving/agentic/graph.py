@@ -16,7 +16,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import accumulate, product
+from itertools import product
 from operator import add
 from statistics import mean
 from typing import Any
@@ -193,24 +193,6 @@ def routing(graph: CallGraph, replicas: int, *, seed: int = 0) -> Routing:
     if replicas**many > ENUMERATED:
         places = (draw.choices(range(replicas), k=many) for _ in range(DRAWN))
     return Routing(mean(map(graph.computed, places)), graph.computed([0] * many))
-
-
-def chain_computed(steps: Sequence[int], replicas: int) -> float:
-    """Mean tokens read by calls that each go on from the last, placed by chance.
-
-    With r replicas a call finds the context of j calls before it, and not a later one,
-    with probability (1/r) (1 - 1/r)^(j - 1).
-
-    - ``steps``: tokens that each call adds to the context
-    """
-    whole(replicas=replicas, **{f"step {n}": step for n, step in enumerate(steps)})
-    contexts, r = [*accumulate(steps)], replicas
-    found = (
-        earlier / r * (1 - 1 / r) ** back
-        for call in range(len(steps))
-        for back, earlier in enumerate(reversed(contexts[:call]))
-    )
-    return sum(contexts) - sum(found)
 
 
 def _edge(edge: Sequence[str]) -> tuple[str, str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import TYPE_CHECKING, Any
 
 from stacklib import paged_kv
@@ -27,6 +27,7 @@ class Found:
     blocks: tuple[tuple[str, str], ...]  # key, and where: pool, a tier, computed
 
 
+@dataclass
 class Memory:
     """An allocator of blocks, the pool of their numbers, and copies to and from tiers.
 
@@ -35,28 +36,23 @@ class Memory:
     - ``whose``: names the model in its keys there: another's numbers are no use.
     """
 
-    def __init__(
-        self,
-        blocks: int,
-        block_size: int,
-        clock: Clock,
-        log: Log,
-        pool: Pool | None = None,
-        tiers: Chain | None = None,
-        whose: bytes = b"",
-    ) -> None:
-        self.pool = pool
+    blocks: InitVar[int]
+    block_size: InitVar[int]
+    clock: Clock
+    log: Log
+    pool: Pool | None = None
+    tiers: Chain | None = None
+    whose: bytes = b""
+    out: int = 0  # blocks copied down
+    back: int = 0  # and up
+    copying: float = 0.0  # time of copies in this step
+    _leaving: list[tuple[int, bytes]] | None = None
+
+    def __post_init__(self, blocks: int, block_size: int) -> None:
+        copies = self.pool.copy if self.pool is not None else None
         self.allocator = paged_kv.BlockAllocator(
-            blocks,
-            block_size,
-            on_evict=self._leaves,
-            on_copy=pool.copy if pool is not None else None,
+            blocks, block_size, on_evict=self._leaves, on_copy=copies
         )
-        self.out = self.back = 0  # blocks copied down and up
-        self.copying = 0.0  # time of copies in this step
-        self._tiers, self._whose = tiers, whose
-        self._leaving: list[tuple[int, bytes]] | None = None
-        self._clock, self._log = clock, log
 
     def take(self, tokens: Sequence[int], owner: int) -> Found | None:
         """Blocks for all tokens, with what was computed before; None without room.
@@ -101,11 +97,11 @@ class Memory:
 
     def named(self, key: bytes) -> bytes:
         """A block's key in the tiers."""
-        return self._whose + key
+        return self.whose + key
 
     def _fetch(self, key: bytes, block: int, owner: int) -> tuple[str, Any] | None:
         """Take a block's keys and values out of the tier that has them."""
-        tiers, named = self._tiers, self.named(key)
+        tiers, named = self.tiers, self.named(key)
         tier = tiers.where(named) if tiers is not None else None
         if tiers is None or tier is None:
             return None
@@ -113,13 +109,13 @@ class Memory:
         if found is None:  # it did not survive there
             return None
         self.back += 1
-        self._log.note("swapped_in", owner, block=block, tier=tier, key=key.hex()[:8])
+        self.log.note("swapped_in", owner, block=block, tier=tier, key=key.hex()[:8])
         return tier, found
 
     def _leaves(self, block: int, key: bytes) -> None:
         """A block with findable content is about to be used for something else."""
         seen = self.allocator.table(block)
-        self._log.note("evicted", block=block, key=key.hex()[:8], age=seen.age)
+        self.log.note("evicted", block=block, key=key.hex()[:8], age=seen.age)
         if self._leaving is None:
             self._sink(block, key)
         else:
@@ -127,15 +123,15 @@ class Memory:
 
     def _sink(self, block: int, key: bytes) -> None:
         """Copy a block to the first tier; its place in the pool is written later."""
-        tiers, pool = self._tiers, self.pool
+        tiers, pool = self.tiers, self.pool
         if tiers is not None and pool is not None and tiers.tiers:
             self._timed(lambda: tiers.put(self.named(key), *pool.read(block)))
             self.out += 1
-            self._log.note("swapped_out", block=block, key=key.hex()[:8])
+            self.log.note("swapped_out", block=block, key=key.hex()[:8])
 
     def _timed(self, copy: Callable[[], Any]) -> Any:
-        before = self._clock.now()
+        before = self.clock.now()
         found = copy()
-        self._clock.work += COPY_WORK
-        self.copying += self._clock.now() - before
+        self.clock.work += COPY_WORK
+        self.copying += self.clock.now() - before
         return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from stacklib.quantity.bounds import whole
@@ -61,6 +61,7 @@ def _rank(request: Place) -> tuple[float, int]:
     return request.rank
 
 
+@dataclass
 class Scheduler(Generic[R]):
     """The line, the batch, and what moves requests between the two.
 
@@ -69,36 +70,31 @@ class Scheduler(Generic[R]):
     - ``drafted``: tokens proposed to a request that decodes, ``drafts`` at most.
     """
 
-    def __init__(
-        self,
-        memory: Memory,
-        policy: Policy,
-        max_batch: int,
-        chunk: int,
-        waits: Waits,
-        counts: Counts,
-        log: Log,
-        drafted: Callable[[R], Sequence[int]],
-        drafts: int,
-    ) -> None:
-        whole(max_batch=max_batch, chunk=chunk)
-        each = 1 + drafts
-        if chunk < max_batch * each:
+    memory: Memory
+    policy: Policy
+    max_batch: int
+    chunk: int
+    waits: Waits
+    counts: Counts
+    log: Log
+    drafted: Callable[[R], Sequence[int]]
+    drafts: int
+    waiting: list[R] = field(default_factory=list)  # by rank
+    running: list[R] = field(default_factory=list)  # by rank
+    reason: str = "slot"  # that nobody else was let in, in this step
+
+    def __post_init__(self) -> None:
+        whole(max_batch=self.max_batch, chunk=self.chunk)
+        each = 1 + self.drafts
+        if self.chunk < self.max_batch * each:
             raise ValueError(
-                f"chunk = {chunk} tokens a step for max_batch = {max_batch} requests: "
-                f"at least {each} a request, {max_batch * each}"
+                f"chunk = {self.chunk} tokens a step for max_batch = {self.max_batch} "
+                f"requests: at least {each} a request, {self.max_batch * each}"
             )
-        self.waiting: list[R] = []  # by rank
-        self.running: list[R] = []  # by rank
-        self.reason = "slot"  # that nobody else was let in, in this step
-        self._memory, self._policy = memory, policy
-        self._max_batch, self._chunk = max_batch, chunk
-        self._drafted, self._drafts = drafted, drafts
-        self._waits, self._counts, self._log = waits, counts, log
 
     def add(self, request: R, work: float) -> None:
         """Put a new request in line."""
-        rank = self._policy.rank(work, len(request.tokens))
+        rank = self.policy.rank(work, len(request.tokens))
         request.rank = (rank, request.id)
         insort(self.waiting, request, key=_rank)
 
@@ -108,24 +104,24 @@ class Scheduler(Generic[R]):
             self.waiting.remove(request)
         else:
             self.running.remove(request)
-            self._memory.allocator.free(request.sequence)
+            self.memory.allocator.free(request.sequence)
             request.sequence = None
 
     def plan(self) -> dict[R, int]:
         """How many tokens of whom the next step reads."""
         given: dict[R, int] = {}
         alone = not self.running
-        before = self._counts.preemptions
+        before = self.counts.preemptions
         for request in list(self.running):
             if request.sequence is not None and self._decodes(request):
-                drafted = self._drafted(request)
+                drafted = self.drafted(request)
                 if self._appended(request, drafted):
                     given[request] = 1 + len(drafted)
         # The sort keeps ranks: of prompts, those with one token left come first.
         for request in sorted(self.running, key=lambda each: each.unread > 1):
             if request not in given:
                 self._give(request, given)
-        if self._counts.preemptions == before:
+        if self.counts.preemptions == before:
             self._admit(given, alone)
         else:  # nobody is let in where somebody had to leave
             self.reason = "blocks"
@@ -139,7 +135,7 @@ class Scheduler(Generic[R]):
         """Make room for its newest token and drafts; False if that cost its place."""
         new = [request.known[-1], *drafted]
         while request.sequence is not None and new:
-            if self._memory.allocator.append(request.sequence, new[0]):
+            if self.memory.allocator.append(request.sequence, new[0]):
                 del new[0]
             else:
                 self._preempt(self.running[-1], request)
@@ -147,20 +143,20 @@ class Scheduler(Generic[R]):
 
     def _give(self, request: R, given: dict[R, int]) -> None:
         """Some of its unread tokens, as many as the step has room for."""
-        room = self._chunk - sum(given.values())
+        room = self.chunk - sum(given.values())
         count = min(room, request.unread)
         if count:
             given[request] = count
 
     def _admit(self, given: dict[R, int], alone: bool) -> None:
         """Let in who is next while there are slots, blocks and tokens."""
-        open_ = alone or self._policy.joins
+        open_ = alone or self.policy.joins
         while self.waiting:
-            if len(self.running) == self._max_batch or not open_:
+            if len(self.running) == self.max_batch or not open_:
                 self.reason = "slot"
                 return
             # A batch that nobody joins later is filled at once.
-            if self._policy.joins and sum(given.values()) == self._chunk:
+            if self.policy.joins and sum(given.values()) == self.chunk:
                 self.reason = "budget"
                 return
             if not self._let_in(self.waiting[0]):
@@ -172,9 +168,9 @@ class Scheduler(Generic[R]):
 
     def _let_in(self, request: R) -> bool:
         # Who was in the middle of an answer goes on with a draft where it was cut off.
-        again = self._drafts and request.output
+        again = self.drafts and request.output
         known = request.known[:-1] if again else request.known
-        found = self._memory.take(known, request.id)
+        found = self.memory.take(known, request.id)
         if found is None:
             return False
         request.sequence = found.sequence
@@ -182,15 +178,15 @@ class Scheduler(Generic[R]):
         request.highest = max(request.highest, found.tokens)
         request.state = "running"
         request.ledger.left()
-        self._counts.tier_tokens += found.below
+        self.counts.tier_tokens += found.below
         if request.admitted:
-            self._counts.restored_tokens += found.tokens
+            self.counts.restored_tokens += found.tokens
         else:
             request.admitted = True
             request.cached, request.why = found.tokens, found.why
-            self._counts.prompt_tokens += len(request.tokens)
-            self._counts.cached_tokens += found.tokens
-        self._log.note(
+            self.counts.prompt_tokens += len(request.tokens)
+            self.counts.cached_tokens += found.tokens
+        self.log.note(
             "admitted",
             request.id,
             cached=found.tokens,
@@ -204,12 +200,12 @@ class Scheduler(Generic[R]):
 
         So it is the tiers, where there are any, that spare it the recomputation.
         """
-        self._log.note("preempted", victim.id, by=by.id, lost=victim.computed)
-        lost = Eviction(self._log.step, by.id, victim.computed)
+        self.log.note("preempted", victim.id, by=by.id, lost=victim.computed)
+        lost = Eviction(self.log.step, by.id, victim.computed)
         victim.ledger.evictions.append(lost)
         victim.ledger.joined()
-        self._memory.allocator.free(victim.held)
+        self.memory.allocator.free(victim.held)
         self.running.remove(victim)
         victim.sequence, victim.computed, victim.state = None, 0, "preempted"
         insort(self.waiting, victim, key=_rank)
-        self._counts.preemptions += 1
+        self.counts.preemptions += 1

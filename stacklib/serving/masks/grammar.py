@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeAlias
 
-from .automaton import Edge, automaton, few
+from .automaton import Automaton, Edge, automaton, few
 from .syntax import CALL, Pattern
 
 MOST = 4_000  # states; each may have a move for every byte
@@ -87,93 +87,80 @@ def grammar(rules: Sequence[Pattern]) -> Grammar:
 
     ValueError where no text is one of it, and where one byte may begin two calls.
     """
-    read = [automaton(rule) for rule in rules]
-    starts = list(accumulate((len(each.edges) for each in read), initial=0))
-    few(starts[-1], MOST, "states in its rules")
-    edges = [
-        [(low, high, to + start) for low, high, to in held]
-        for each, start in zip(read, starts, strict=False)
-        for held in each.edges
-    ]
-    accepts = [accept for each in read for accept in each.accepts]
-    cost = distances(edges, accepts, starts)
+    made = Joined([automaton(rule) for rule in rules])
+    cost = made.cost
     if cost[0] == math.inf:
         raise ValueError("the grammar holds no text: a rule always needs itself")
-    alive = [
-        [edge for edge in held if length(edge, cost, starts) < math.inf]
-        for held in edges
-    ]
-    begun: dict[int, dict[int, Stack]] = {}
-    every = [state for state in range(len(edges)) if cost[state] < math.inf]
+    states = range(len(made.edges))
+    alive = [state for state in states if cost[state] < math.inf]
     return Grammar(
-        (*(begin(state, alive, starts, begun) for state in range(len(edges))), {}),
-        (*accepts, False),  # the bottom of the stack
-        tuple(
-            close(state, alive, accepts, cost, starts) for state in range(len(edges))
-        ),
-        tuple(sorted(every, key=cost.__getitem__)),
+        (*map(made.begin, states), {}),
+        (*made.accepts, False),  # the bottom of the stack
+        tuple(map(made.close, states)),
+        tuple(sorted(alive, key=cost.__getitem__)),
     )
 
 
-def distances(
-    edges: Sequence[Sequence[Edge]], accepts: Sequence[bool], starts: Sequence[int]
-) -> list[float]:
-    """Bytes from each state to the end of its rule, at least."""
-    cost = [0.0 if accept else math.inf for accept in accepts]
-    changed = True
-    while changed:
-        changed = False
-        for state in range(len(edges) - 1, -1, -1):
-            for edge in edges[state]:
-                found = length(edge, cost, starts)
-                if found < cost[state]:
-                    cost[state], changed = found, True
-    return cost
+class Joined:
+    """States of all rules, numbered through, while their grammar is made.
 
+    - ``cost``: bytes from each state to the end of its rule, at least
+    - ``edges``: of each state those that come to an end
+    """
 
-def length(edge: Edge, cost: Sequence[float], starts: Sequence[int]) -> float:
-    """Bytes to the end of the rule by way of an edge."""
-    low, _, to = edge
-    return cost[to] + (1 if low < CALL else cost[starts[low - CALL]])
+    def __init__(self, rules: Sequence[Automaton]) -> None:
+        lengths = (len(each.edges) for each in rules)
+        self.starts = list(accumulate(lengths, initial=0))
+        few(self.starts[-1], MOST, "states in its rules")
+        self.accepts = [accept for each in rules for accept in each.accepts]
+        self.begun: dict[int, dict[int, Stack]] = {}
+        edges = [
+            [(low, high, to + start) for low, high, to in held]
+            for each, start in zip(rules, self.starts, strict=False)
+            for held in each.edges
+        ]
+        self.cost = [0.0 if accept else math.inf for accept in self.accepts]
+        changed = True
+        while changed:
+            changed = False
+            for state in range(len(edges) - 1, -1, -1):
+                for edge in edges[state]:
+                    found = self.length(edge)
+                    if found < self.cost[state]:
+                        self.cost[state], changed = found, True
+        self.edges = [
+            [edge for edge in held if self.length(edge) < math.inf] for held in edges
+        ]
 
+    def length(self, edge: Edge) -> float:
+        """Bytes to the end of the rule by way of an edge."""
+        low, _, to = edge
+        return self.cost[to] + (1 if low < CALL else self.cost[self.starts[low - CALL]])
 
-def begin(
-    state: int,
-    edges: Sequence[Sequence[Edge]],
-    starts: Sequence[int],
-    begun: dict[int, dict[int, Stack]],
-) -> dict[int, Stack]:
-    """What each byte makes of a state: another one, or a call and where it returns."""
-    if state in begun:
-        return begun[state]
-    found: dict[int, Stack] = {}
-    begun[state] = found
-    for low, high, to in edges[state]:
-        ways: dict[int, Stack] = {}
-        if low < CALL:
-            ways = dict.fromkeys(range(low, high + 1), (to,))
-        else:
-            inner = begin(starts[low - CALL], edges, starts, begun)
-            ways = {byte: (to, *stack) for byte, stack in inner.items()}
-        both = found.keys() & ways.keys()
-        if both or not ways:
-            raise ValueError(
-                f"two alternatives begin with {bytes(sorted(both)[:1])!r}, and the "
-                "next byte has to tell which is meant"
-            )
-        found.update(ways)
-    return found
+    def begin(self, state: int) -> dict[int, Stack]:
+        """What a byte makes of a state: another one, or a call and where it returns."""
+        if state in self.begun:
+            return self.begun[state]
+        found: dict[int, Stack] = {}
+        self.begun[state] = found
+        for low, high, to in self.edges[state]:
+            if low < CALL:
+                ways: dict[int, Stack] = dict.fromkeys(range(low, high + 1), (to,))
+            else:
+                inner = self.begin(self.starts[low - CALL])
+                ways = {byte: (to, *stack) for byte, stack in inner.items()}
+            both = found.keys() & ways.keys()
+            if both or not ways:
+                raise ValueError(
+                    f"two alternatives begin with {bytes(sorted(both)[:1])!r}, and the "
+                    "next byte has to tell which is meant"
+                )
+            found.update(ways)
+        return found
 
-
-def close(
-    state: int,
-    edges: Sequence[Sequence[Edge]],
-    accepts: Sequence[bool],
-    cost: Sequence[float],
-    starts: Sequence[int],
-) -> tuple[int | None, Stack]:
-    """The first step of a shortest way to the end of the rule."""
-    if accepts[state] or not edges[state]:
-        return None, ()
-    low, _, to = min(edges[state], key=lambda edge: length(edge, cost, starts))
-    return (low, (to,)) if low < CALL else (None, (to, starts[low - CALL]))
+    def close(self, state: int) -> tuple[int | None, Stack]:
+        """The first step of a shortest way to the end of the rule."""
+        if self.accepts[state] or not self.edges[state]:
+            return None, ()
+        low, _, to = min(self.edges[state], key=self.length)
+        return (low, (to,)) if low < CALL else (None, (to, self.starts[low - CALL]))

@@ -82,7 +82,7 @@ def machine(
             f"its hours may be rented, see prices({device.key!r}, 'cloud'); new are "
             f"sold {', '.join(priced())}"
         )
-    asked = _spanned(device, way)
+    asked, quotes = _spanned(device, way), cost.prices(device.key, way)
     many = chosen(chips, label="chips")
     each = many / GPUS
     switches = quoted("cluster_sheet.switch") * quoted("cluster_sheet.gpus_2048")
@@ -100,7 +100,7 @@ def machine(
         _power(device, many),
         span(quoted("uptime.pue_hyperscale"), quoted("uptime.pue_2023")),
         rented(device, chips),
-        _dates(device, way),
+        (quotes[0].date, quotes[-1].date),
     )
 
 
@@ -116,12 +116,6 @@ def _spanned(device: Accelerator, what: str) -> Span:
     quotes = [q.value.across(1) for q in cost.prices(device.key, what)]
     low, high = (pick(quotes, key=lambda q: q.si) for pick in (min, max))
     return span(low, high)
-
-
-def _dates(device: Accelerator, what: str) -> tuple[str, str]:
-    """When the first and the last of these quotes were true."""
-    quotes = cost.prices(device.key, what)
-    return quotes[0].date, quotes[-1].date
 
 
 def priced() -> list[str]:

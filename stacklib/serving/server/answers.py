@@ -6,6 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterable
+from itertools import accumulate
 from typing import Any
 
 from stacklib.serving.engine.request import Piece
@@ -66,17 +67,14 @@ class Shape:
                 for piece in held
             ]
             return {"content": content, "refusal": None}
-        offsets = []
-        for piece in held:
-            offsets.append(offset)
-            offset += len(piece.text)
+        offsets = accumulate((len(piece.text) for piece in held), initial=offset)
         return {
             "tokens": [self.spelled(piece.token) for piece in held],
             "token_logprobs": [piece.logprob for piece in held],
             "top_logprobs": [
                 {self.spelled(token): p for token, p in piece.top} for piece in held
             ],
-            "text_offset": offsets,
+            "text_offset": [*offsets][:-1],
         }
 
     def spelled(self, token: int | None) -> str:

@@ -190,16 +190,15 @@ def asked(body: bytes, model: TinyLM, chat: bool) -> Asked:
     if "stream_options" in found and not found.get("stream"):
         raise Refused(400, "stream_options without stream", param="stream_options")
     limit = model.config.max_position_embeddings
+    most = found.get("max_tokens", None if chat else 16)
+    most = found.get("max_completion_tokens", most)  # of chat alone
+    read_text = reader(model.tokenizer, limit, most)
     if chat:
-        most = found.get("max_completion_tokens", found.get("max_tokens"))
-        read_text = reader(model.tokenizer, limit, most)
         prompts = [messages(found.get("messages"), read_text)]
         logprobs = found.get("top_logprobs", 0) if found.get("logprobs") else None
         if logprobs is None and "top_logprobs" in found:
             raise Refused(400, "top_logprobs without logprobs", param="top_logprobs")
     else:
-        most = found.get("max_tokens", 16)
-        read_text = reader(model.tokenizer, limit, most)
         prompts = texts(found.get("prompt", ""), read_text)
         logprobs = found.get("logprobs")
     n = found.get("n", 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from .changes import Watcher
@@ -19,6 +20,7 @@ from .rows import Router
 ARRIVES, ENDS, CHANGES = range(3)  # what happens first at one time
 
 
+@dataclass(eq=False, repr=False)
 class Run:
     """Machines, a router, and everything that is still to happen.
 
@@ -27,15 +29,12 @@ class Run:
     - ``watchers``: of machines that come and go
     """
 
-    def __init__(
-        self,
-        machines: Sequence[Machine],
-        router: Router,
-        crossing: Callable[[Request], int],
-        watchers: Sequence[Watcher] = (),
-    ) -> None:
-        self.machines, self.router = machines, router
-        self.crossing, self.watchers = crossing, watchers
+    machines: Sequence[Machine]
+    router: Router
+    crossing: Callable[[Request], int]
+    watchers: Sequence[Watcher] = ()
+
+    def __post_init__(self) -> None:
         self.events: list[tuple[int, int, int, int, object]] = []
         # Where no machine has a slot: who is to be read, and who only writes on.
         self.done: dict[int, Done] = {}  # by place in the traffic
@@ -46,7 +45,7 @@ class Run:
         self.on = self.spent = 0  # machines that are up, and their time
         self.at_last = 0  # requests that nobody had let in at the last arrival
         self.touched: set[int] = set()
-        self.links = [0] * len(machines)  # until when each is busy
+        self.links = [0] * len(self.machines)  # until when each is busy
 
     def push(self, time: int, kind: int, index: int, what: object) -> None:
         """Something will happen."""

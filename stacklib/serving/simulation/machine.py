@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
@@ -45,6 +46,7 @@ class Ran(NamedTuple):
     waiting: int
 
 
+@dataclass(eq=False, repr=False)
 class Machine:
     """A replica; ``plan`` starts steps, ``end`` applies them.
 
@@ -54,24 +56,19 @@ class Machine:
     - ``writer``, ``below``: make what counts how answers grow, and the tiers
     """
 
-    def __init__(
-        self,
-        index: int,
-        law: Law,
-        limits: Limits,
-        scheduler: Scheduler,
-        role: Role,
-        reach: dict[object, int],
-        gaps: Counter[int],
-        jump: bool,
-        writer: Callable[[], Plain],
-        below: Callable[[], Below | None],
-    ) -> None:
-        self.index, self.law, self.limits = index, law, limits
-        self.scheduler, self.role = scheduler, role
-        self.reach, self.gaps = reach, gaps
-        self.writer, self.below = writer, below
-        self.jump = jump and law.steady and writer().width == 1
+    index: int
+    law: Law
+    limits: Limits
+    scheduler: Scheduler
+    role: Role
+    reach: dict[object, int]
+    gaps: Counter[int]
+    jump: bool
+    writer: Callable[[], Plain]
+    below: Callable[[], Below | None]
+
+    def __post_init__(self) -> None:
+        self.jump = self.jump and self.law.steady and self.writer().width == 1
         self.up = True
         self.steps = self.busy = self.preempted = self.lives = 0
         self.log: list[Ran] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
 
 import networkx
 import pytest
@@ -14,7 +14,7 @@ from stacklib.paged_kv import PrefixTree
 from stacklib.quantity import UnknownName, chosen
 from stacklib.serving import call_graph
 from stacklib.serving.agentic import graph as module
-from stacklib.serving.agentic.graph import ALL, ANSWER, Call, chain_computed, routing
+from stacklib.serving.agentic.graph import ALL, ANSWER, Call, routing
 
 
 def chain(steps, models=("m",)):
@@ -123,6 +123,21 @@ def test_the_longest_path_is_the_longest_of_all(graph):
         for way in ([[a]] if a == b else networkx.all_simple_paths(net, a, b))
     )
     assert total == max(every)
+
+
+def chain_computed(steps, r):
+    """Mean tokens read by calls that each go on from the last, placed by chance.
+
+    With r replicas a call finds the context of j calls before it, and not a later one,
+    with probability (1/r) (1 - 1/r)^(j - 1).
+    """
+    contexts = [*accumulate(steps)]
+    found = (
+        earlier / r * (1 - 1 / r) ** back
+        for call in range(len(steps))
+        for back, earlier in enumerate(reversed(contexts[:call]))
+    )
+    return sum(contexts) - sum(found)
 
 
 @pytest.mark.parametrize("steps", [[5], [3, 4], [100, 1, 1, 1], [7, 2, 9, 4, 1]])
