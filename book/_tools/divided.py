@@ -243,11 +243,19 @@ def sources(root: Path = tree.ROOT) -> Iterator[Source]:
         yield Source("", path, ast.parse(code), root)
 
 
-def faults(root: Path = tree.ROOT) -> list[str]:
-    """Each place where a page divides by a bandwidth to get a time."""
+def divisions(root: Path = tree.ROOT) -> list[tuple[str, str]]:
+    """Each division of what is no rate by bytes a second: where, and its text."""
     return [
-        f"{tree.name(one.path, root)}: {text}: {ADVICE}"
+        (tree.name(one.path, root), ast.unparse(node))
         for one in sources(root)
         for node in one.divided()
-        if (text := ast.unparse(node)) not in RATIOS
+    ]
+
+
+def faults(root: Path = tree.ROOT) -> list[str]:
+    """Those that make a time."""
+    return [
+        f"{place}: {text}: {ADVICE}"
+        for place, text in divisions(root)
+        if text not in RATIOS
     ]
