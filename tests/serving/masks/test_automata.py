@@ -46,7 +46,7 @@ def expression(pattern):
             return b"(?:" + expression(part) + b")" + times.encode()
 
 
-TIMES = [(0, None), (1, None), (0, 1), (1, 2), (2, 2), (0, 0)]
+TIMES = [(0, None), (1, None), (0, 1), (0, 3), (1, 2), (2, 2), (0, 0)]
 PATTERNS = st.recursive(
     st.sampled_from([A_OR_B, *map(text, ("", "a", "bc"))]),
     lambda inner: st.one_of(
