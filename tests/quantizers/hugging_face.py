@@ -34,10 +34,10 @@ FOLDERS = {
 }
 
 
-def tensors(name, seed=0):
+def tensors(name, seed=0, **config):
     """Every tensor of a folder, in fp32 that its type holds exactly."""
     kind, besides, form, _ = FOLDERS[name]
-    c = {**SIZES, **besides}
+    c = {**SIZES, **besides, **config}
     wide, inner = c["hidden_size"], c["intermediate_size"]
     head = c.get("head_dim") or wide // c["num_attention_heads"]
     queries, keys = head * c["num_attention_heads"], head * c["num_key_value_heads"]

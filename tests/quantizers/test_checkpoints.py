@@ -88,6 +88,19 @@ def test_a_compressed_folder_has_its_logits(name, tmp_path):
     assert not list(tmp_path.glob("*.partial")) and len(LAYOUTS) == 3
 
 
+def test_rows_that_blocks_of_gguf_do_not_divide_end_where_they_end(tmp_path):
+    """NVFP4 is kept in blocks of 64 in a GGUF file, and in rows in a folder."""
+    sizes = {"hidden_size": 96, "intermediate_size": 176, "num_attention_heads": 2}
+    path = folder(tmp_path / "hf", "tied", **sizes)
+    write_file(path / "model.safetensors", tensors("tied", **sizes), "F16")
+    found = open_checkpoint(path)
+    write_compressed(tmp_path / "out", found, "nvfp4")
+    read, plain = read_compressed(tmp_path / "out"), rounded(found, "nvfp4")
+    for name in found.places:
+        if "proj" in name:
+            np.testing.assert_allclose(read[name], plain[name], rtol=1e-6)
+
+
 def test_gguf_finds_every_tensor_under_llama_cpps_name(tmp_path):
     found = open_checkpoint(folder(tmp_path / "q", "qwen2"))
     path = tmp_path / "q.gguf"
@@ -115,6 +128,7 @@ def test_gguf_finds_every_tensor_under_llama_cpps_name(tmp_path):
         ({"hidden_act": "gelu"}, "hidden_act"),
         ({"num_key_value_heads": 3}, "heads must divide"),
         ({"rms_norm_eps": float("nan")}, "rms_norm_eps"),
+        ({"num_hidden_layers": 10**9}, "num_hidden_layers = 1000000000"),
         ({"vocab_size": 170}, "'model.embed_tokens.weight' of shape"),
         (
             {"num_hidden_layers": 3},

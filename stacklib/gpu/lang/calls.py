@@ -187,6 +187,7 @@ class Calls:
         frame.names.update(parameters)
         self.of.enter(frame)
         construct.here = construct.end
+        self.homes.give_homes(construct, set())
         self.of.build.emit("LOOP", target=construct.end)
         with self.of.region():
             self.body(node.body)

@@ -227,7 +227,7 @@ class State:
     def settled(self, construct: Construct, compile_it: Callable[[], str]) -> str:
         """Compile a branch or a loop until its homes have their formats."""
         for _ in range(40):
-            construct.changed = False
+            construct.changed, construct.row = False, None
             saved = self.save()
             self.constructs.append(construct)
             try:

@@ -187,9 +187,11 @@ def _parts(q: Quantized) -> list[NDArray[Any]]:
     """Codes, scales, and shape or the tensor's own scale, in the order of the plan."""
     form, bits, group = LAYOUTS[q.scheme]
     if form == FLOATS:
-        codes = q.codes[:, 0::2] | q.codes[:, 1::2] << 4
+        inputs = q.shape[-1]  # GGUF's blocks of 64 may go on behind a row's end
+        codes = q.codes[:, 0:inputs:2] | q.codes[:, 1:inputs:2] << 4
         # the library divides by it
-        return [codes, q.scales, (1 / q.levels["tensor"]).astype("<f4").reshape(1)]
+        own = (1 / q.levels["tensor"]).astype("<f4").reshape(1)
+        return [codes, q.scales[:, : inputs // 16], own]
     raw = (q.codes.astype(np.int16) + (1 << bits - 1)).astype(np.uint8)
     if bits == 4:
         raw = raw[:, 0::2] | raw[:, 1::2] << 4

@@ -30,7 +30,7 @@ _OPTIONAL = (
     *("mlp.gate_proj.bias", "mlp.up_proj.bias", "mlp.down_proj.bias"),
 )
 _SIZES = (
-    *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers"),
+    *("vocab_size", "hidden_size", "intermediate_size"),
     *("num_attention_heads", "max_position_embeddings"),
 )
 _HARMLESS = "rotary_emb.inv_freq"  # older releases keep what the config says anyway
@@ -129,6 +129,7 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
 def _sizes(raw: dict[str, Any], kind: str) -> dict[str, Any]:
     reader = Reader(raw, {}, {})
     sizes: dict[str, Any] = {name: reader.size(name) for name in _SIZES}
+    sizes["num_hidden_layers"] = reader.size("num_hidden_layers", most=10_000)
     heads = sizes["num_attention_heads"]
     sizes["num_key_value_heads"] = reader.size("num_key_value_heads", heads)
     sizes["head_dim"] = reader.size("head_dim", sizes["hidden_size"] // heads)

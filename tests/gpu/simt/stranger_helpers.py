@@ -65,6 +65,13 @@ def swap(u, j):
     if j > 0:
         u[0], u[2] = u[2], u[0]
 
+def some(u, k, a):
+    if k:
+        return k
+    u[0] = a % 50
+    u[1] += 1
+    return a
+
 def both(u, v):
     return [a * b % 31 for a, b in zip(u, v)]
 

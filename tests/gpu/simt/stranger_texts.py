@@ -102,7 +102,7 @@ class Stranger:
             if k == 25:
                 return f"list(reversed({u}))[0]"
             if k == 26:
-                return f"bump({u})"
+                return self.one(f"bump({u})", f"some({u}, {e()}, {e()})")
             if k == 27:
                 return f"first({u}, {e()})"
             if k == 28:

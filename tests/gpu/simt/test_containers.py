@@ -128,6 +128,19 @@ RIGHT = {
             out[i, 1] = a
         out[i, 2] = u[0]
     """,
+    "an element set behind a helper's early return": """
+        u, w = [1, 2, i], [[i, 2], [3, 4]]
+        s = some(u, i % 3, i) + some(w[1], i % 2, 7)
+        for k in range(i % 4):
+            s = s + some(u, k, s)
+        out[i, 0], out[i, 1], out[i, 2] = s, u[0], w[1][0] + u[1]
+    """,
+    "an end that the rounds make a fraction": """
+        x = i
+        for k in range(x):
+            x = 0.5
+        out[i, 0] = x * 2
+    """,
     "a list that grows in place": """
         w = [1]
         v = w
