@@ -108,21 +108,30 @@ def test_the_committed_bands_are_those_of_the_held_out_predictions():
         assert told == pytest.approx((low, high, median, p90, rows), rel=0.02), name
 
 
-@pytest.mark.rows("key", ["D_large", "D_small", "F"])
+KEPT = ["A", "B", "C", "D_large", "D_small", "E_decode", "F", "J"]
+
+
+@pytest.mark.rows("key", KEPT)
 def test_bands_made_without_a_source_or_device_hold_its_rows(key):
+    """Of E's prompts, which one campaign of 2024 and one of 2026 tell, too few."""
     rows = [miss for miss in never_seen() if miss.case.key == key]
     for by in folds.BY:
         held, tried = bands.never_seen(rows, by)
-        assert held >= bands.LEAST * tried > 0.6 * bands.LEAST * len(rows), by
+        assert held >= bands.LEAST * tried, by
+        assert by == "source" or tried > 0.6 * len(rows)
 
 
 def test_bands_hold_what_other_sources_and_devices_measured():
-    """Left out in turn; of B as a whole, which mixes what its cells part, too few."""
+    """Left out in turn; of E's prompts as a whole, a mixture of two cells, too few."""
     with open(errors.PATH, newline="") as lines:
         held = {row["cell"]: float(row["inside"]) for row in csv.DictReader(lines)}
-    assert all(held[key] >= 0.88 for key in ("A", "D_large", "D_small", "F"))
-    low = {name for name, share in held.items() if "/" in name and share < 0.88}
-    assert not low, low
+    assert {name for name, share in held.items() if not share >= 0.88} <= {"E_prefill"}
+
+
+def test_no_band_is_so_wide_that_it_says_nothing():
+    """Half of them span less than three times, nine in ten less than ten."""
+    wide = sorted(band.high / band.low for band in errors.cells().values())
+    assert wide[len(wide) // 2] < 3 and wide[9 * len(wide) // 10] < 10
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """Families G, H and I: what is predicted, what is refused, and nothing read back."""
 
-from collections import Counter
+import re
 from dataclasses import replace
 
 import pytest
@@ -23,7 +23,7 @@ def outcomes(family):
 
 
 @pytest.mark.parametrize(
-    ("family", "rows", "least"), [("G", 99, 29), ("H", 45, 9), ("I", 43, 15)]
+    ("family", "rows", "least"), [("G", 99, 29), ("H", 45, 7), ("I", 43, 15)]
 )
 def test_each_row_is_predicted_or_says_why_not(family, rows, least):
     found = outcomes(family)
@@ -132,5 +132,6 @@ def test_a_draft_costs_as_it_is_large(config, speed):
 
 
 def test_refusals_are_of_few_kinds():
-    told = Counter(o.reason for o in outcomes("I") + outcomes("H") if o.reason)
-    assert len(told) <= 26 and all(len(reason) < 160 for reason in told)
+    told = [o.reason for o in outcomes("I") + outcomes("H") if o.reason]
+    kinds = {re.sub(r"[\d.]+", "#", reason) for reason in told}
+    assert len(kinds) <= 20 and all(len(reason) < 160 for reason in told)

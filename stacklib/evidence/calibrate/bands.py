@@ -1,11 +1,14 @@
 """A band for each cell of rows, from the errors of rows that no fit had seen.
 
 Of every fold that left a row out (by source, by device, by each word of its cell) the
-worst prediction counts, to both sides. The band of a cell holds nine in ten of its rows
-by order statistics (S. S. Wilks 1941: of n rows, the share between the k-th from below
-and the k-th from above is 1 - 2k/(n + 1) on average, whatever they are like). It is
-widened until it also holds ``LEAST`` of the rows of each source and each device by the
-others' rows alone.
+worst prediction counts, to both sides. Between two rows of a cell lie nine in ten of
+them by order statistics (S. S. Wilks 1941: of n rows, the share between the k-th from
+below and the k-th from above is 1 - 2k/(n + 1) on average, whatever they are like), if
+they have nothing in common. Those of one source have. So each source's rows, and each
+device's, are held to the interval of the others' alone, and both ends are moved out by
+what nine in ten of them lie beyond it at most (Y. Romano, E. Patterson, E. Candes 2019,
+arXiv 1905.03222, with groups for single rows), rows of one source on one device counted
+as a fit counts them: n as the square root of n.
 """
 
 from __future__ import annotations
@@ -15,22 +18,18 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from stacklib.hardware.errors import BANDS, nearest
 
 from ..validate import quantile
 from .folds import BY, group_of
-from .problem import Case
+from .problem import Case, weights
 
+SHARE = 0.9
 ROWS = 19  # of a cell with a band, at the least: 1 - 2 / (19 + 1) is nine in ten
 TINY = 1e-9  # of a log: an end is itself a row
 LEAST = 0.88
-# Of a cell's rows, and how much wider than these say; the first that is enough.
-TRIED = (
-    *((share, 1.0) for share in (0.9, 0.92, 0.94, 0.96, 0.98)),
-    *((0.98, wider) for wider in (1.25, 1.5, 2.0, 3.0)),
-)
-STRETCHED = 4  # of them
 Ends = tuple[float, float]
 
 
@@ -49,9 +48,6 @@ class Miss:
         return max(abs(math.exp(ways * end) - 1) for end in (self.low, self.high))
 
 
-Tried = tuple[list[Miss], float, float]  # rows, which share of them, how much wider
-
-
 def misses(
     cases: Iterable[Case], least: Mapping[str, float], most: Mapping[str, float]
 ) -> list[Miss]:
@@ -65,15 +61,16 @@ def misses(
     return found
 
 
-def interval(rows: Sequence[Miss], share: float, wider: float = 1.0) -> Ends:
-    """Factors on a predicted time that hold a share of rows like these.
+def interval(rows: Sequence[Miss], more: float = 0.0) -> Ends:
+    """Factors on a predicted time that hold nine in ten rows like these.
 
     As many are left beyond each end; of few rows, one of them is the end.
+
+    - ``more``: of a log, by which both ends are moved out
     """
-    beyond = max(1, math.floor((len(rows) + 1) * (1 - share) / 2))
+    beyond = max(1, math.floor((len(rows) + 1) * (1 - SHARE) / 2 + TINY))
     low = sorted(m.low for m in rows)[beyond - 1]
     high = sorted(m.high for m in rows)[-beyond]
-    more = (wider - 1) * (high - low) / 2
     return math.exp(low - more), math.exp(high + more)
 
 
@@ -83,34 +80,60 @@ def holds(rows: Sequence[Miss], ends: Ends) -> int:
     return sum(low - TINY <= m.low and m.high <= high + TINY for m in rows)
 
 
-def left_out(
-    rows: Sequence[Miss],
-    share: float,
-    wider: float = 1.0,
-    among: Sequence[Miss] | None = None,
-) -> float:
-    """Share of rows that bands of other sources, or devices, hold: the less.
+def beyond(rows: Sequence[Miss], by: str) -> list[tuple[Miss, float]]:
+    """How far each row lies beyond the interval of the other sources, or devices.
 
-    Groups that leave too few others for a band are no test; nan where none is one.
-
-    - ``among``: rows of a wider cell, of whose others the bands are made
+    As a log, below zero inside. Rows whose group leaves too few others are no test.
     """
     found = []
-    for by in BY:
-        groups = {group_of(m.case, by) for m in rows}
-        if len(groups) < 2 and among is None:
+    for group in dict.fromkeys(group_of(m.case, by) for m in rows):
+        others = [m for m in rows if group_of(m.case, by) != group]
+        if len(others) < ROWS:
             continue
-        held = tested = 0
-        for group in groups:
-            mine = [m for m in rows if group_of(m.case, by) == group]
-            all_of = rows if among is None else among
-            others = [m for m in all_of if group_of(m.case, by) != group]
-            if len(others) >= ROWS:
-                held += holds(mine, interval(others, share, wider))
-                tested += len(mine)
-        if tested:
-            found.append(held / tested)
-    return min(found, default=math.nan)
+        low, high = map(math.log, interval(others))
+        for miss in rows:
+            if group_of(miss.case, by) == group:
+                found.append((miss, max(low - miss.low, miss.high - high)))
+    return found
+
+
+def reach(tested: Sequence[tuple[Miss, float]]) -> float:
+    """What nine in ten rows of a source not yet seen lie beyond at most; zero inside.
+
+    The row that is to come counts as one more of the mean weight.
+    """
+    each = weights([miss.case for miss, _ in tested])
+    found = sorted(zip((far for _, far in tested), each, strict=True))
+    wanted = SHARE * (1 + 1 / len(found)) - TINY
+    short = sum(held < wanted for held in accumulate(weight for _, weight in found))
+    return max(0.0, found[min(short, len(found) - 1)][0])
+
+
+def widening(rows: Sequence[Miss]) -> tuple[float, float] | None:
+    """By how much a cell's interval is widened, and which share it then holds.
+
+    The more of both ways, and of rows left out the less. A way counts that tries most
+    of the rows; where none does, one that tries most sources, or devices. None for a
+    cell that nobody else's rows try: it has no band.
+    """
+    tried = {by: found for by in BY if (found := beyond(rows, by))}
+    most = {by: found for by, found in tried.items() if 2 * len(found) >= len(rows)}
+    ways = most or {
+        by: found
+        for by, found in tried.items()
+        if 2 * _groups((m for m, _ in found), by) >= _groups(rows, by)
+    }
+    if not ways:
+        return None
+    more = max(map(reach, ways.values()))
+    return more, min(
+        sum(far <= more + TINY for _, far in found) / len(found)
+        for found in ways.values()
+    )
+
+
+def _groups(rows: Iterable[Miss], by: str) -> int:
+    return len({group_of(m.case, by) for m in rows})
 
 
 def cells(rows: Iterable[Miss]) -> dict[str, list[Miss]]:
@@ -124,43 +147,18 @@ def cells(rows: Iterable[Miss]) -> dict[str, list[Miss]]:
 
 
 def band_rows(rows: Iterable[Miss]) -> list[tuple[str, ...]]:
-    """The file of bands: a line a cell that has enough rows.
-
-    A cell whose band had to be stretched is left to the wider cell that holds it, where
-    that was of no use, or where the wider one's is narrower and holds enough of its
-    rows by others' alone.
-    """
+    """The file of bands: a line a cell whose rows are enough, and try it."""
     table = []
-    known: dict[str, Tried] = {}
     for cell, mine in cells(rows).items():
-        if len(mine) < ROWS:
+        if len(mine) < ROWS or (found := widening(mine)) is None:
             continue
-        # A family mixes what its cells part: it is no wider than most of its rows.
-        for share, wider in TRIED if "/" in cell else TRIED[:-STRETCHED]:
-            ends, inside = interval(mine, share, wider), left_out(mine, share, wider)
-            if not inside < LEAST:
-                break
-        if math.isnan(inside) and cell.count("/") > 1:
-            continue  # nobody else's rows test it: the wider cell's is taken
-        above = known.get(nearest(cell.rpartition("/")[0], known))
-        if wider > 1 and above and (inside < LEAST or _held_by(above, mine, ends)):
-            continue
-        known[cell] = mine, share, wider
+        more, inside = found
         errors = [m.error for m in mine]
-        numbers = (*ends, quantile(errors, 0.5), quantile(errors, 0.9))
-        groups = (len({group_of(m.case, by) for m in mine}) for by in BY)
-        counts = (len(mine), *groups)
+        numbers = (*interval(mine, more), quantile(errors, 0.5), quantile(errors, 0.9))
+        counts = (len(mine), *(_groups(mine, by) for by in BY))
         texts = (*(f"{x:.4g}" for x in numbers), *map(str, counts), f"{inside:.3g}")
         table.append((cell, *texts))
     return table
-
-
-def _held_by(
-    above: tuple[list[Miss], float, float], mine: list[Miss], own: Ends
-) -> bool:
-    low, high = interval(*above)
-    enough = left_out(mine, *above[1:], above[0]) >= LEAST
-    return enough and high / low <= own[1] / own[0]
 
 
 def never_seen(rows: Sequence[Miss], by: str) -> tuple[int, int]:
