@@ -280,7 +280,7 @@ def _called() -> tuple[Named, Named]:
 def _any_of(names: set[str]) -> re.Pattern[str]:
     longest = sorted(map(re.escape, names), key=len, reverse=True)
     either = "|".join(name.replace(r"\-", "[ -]") for name in longest)
-    return re.compile(rf"(?<![\w-])({either})(?![\w.]*\w|-\w)")
+    return re.compile(rf"(?<![\w-])({either})(?:s(?!\w)|(?![\w.]*\w|-\w))")
 
 
 @cache
@@ -288,6 +288,11 @@ def _told(text: str, which: int) -> set[str]:
     """The devices, or the models, that a text names."""
     names = _called()[which][1].findall(text)
     return {name.replace(" ", "-") for name in names}
+
+
+def named(text: str) -> list[str]:
+    """The devices and the models that a text names."""
+    return sorted(_told(text, 0) | _told(text, 1))
 
 
 @cache

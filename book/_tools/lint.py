@@ -19,12 +19,16 @@ ALLOWED_AT_MOST = 60
 Span = tuple[int, int]
 
 CITATION = re.compile(r"\{cite[\w:]*\}`[^`]*`|\[@[^\]]*\]|\[\^[^\]]+\]")
-TARGET = re.compile(
-    r"(?<=\])\([^()\s]*(?:\s+\"[^\"]*\")?\)|<https?://[^>]+>|https?://\S+"
+TARGET = re.compile(r"(?<=\])\([^()\s]*|<https?://[^>]+>|https?://\S+")
+# What a reader sees of a mark: the words under a picture, and over a link.
+SEEN = r"""\b(?:title|alt|aria-label)\s*=\s*(?:"[^"]*"|'[^']*')"""
+HTML = re.compile(
+    rf"<!--.*?-->|</?[a-zA-Z](?:(?!{SEEN})[^>])*>?|(?<=[\"'])\s*/?>", re.S
 )
-HTML = re.compile(r"<!--.*?-->|</?[a-zA-Z][^>]*>", re.S)
+INLINE = re.compile(r"</?(?:b|i|em|strong|su[bp]|span|small|mark)\b[^>]*>", re.I)
+DIGIT = re.compile(r"&#(?:0*(?:4[89]|5[0-7])|x0*3\d);", re.I)
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
-OPTION = re.compile(r"^[ \t]*:[\w-]+:[^\n]*$|^[ \t]*[`:~]{3,}\{[\w:-]+\}", re.M)
+OPTION = re.compile(r"^[ \t]*:(?!alt:)[\w-]+:[^\n]*$|^[ \t]*[`:~]{3,}\{[\w:-]+\}", re.M)
 TABLE = re.compile(r"(?:^[ \t]*\|[^\n]*(?:\n|\Z))+", re.M)
 MATH = re.compile(
     r"(?<![\\$\w])\$(?![\s$])[^$\n]+?(?<!\s)\$(?![\d$])|\$\$.+?\$\$", re.S
@@ -65,6 +69,10 @@ def typed(block: Block) -> list[Typed]:
     """The quantities of a block that no rule accepts."""
     visible = blanked(block)
     hits = [Typed(block, f) for f in quantities.find(visible)]
+    hits += [
+        Typed(block, quantities.Found("digit in code", m[0], *m.span()))
+        for m in DIGIT.finditer(visible)
+    ]
     if block.kind == "exercise":
         hits = [t for t in hits if not GIVEN.search(t.sentence)]
     return hits
@@ -73,6 +81,8 @@ def typed(block: Block) -> list[Typed]:
 def blanked(block: Block) -> str:
     """The text with everything blanked in which a quantity may stand."""
     text = prose.blank(block.text, prose.code_spans(block.text))
+    inline = [m.span() for m in INLINE.finditer(text) if not re.search(SEEN, m[0])]
+    text = prose.blank(text, inline, quantities.NOTHING)
     for pattern in (FRONT_MATTER, prose.LINK, CITATION, TARGET, HTML, OPTION):
         text = prose.blank(text, [m.span() for m in pattern.finditer(text)])
     text = prose.blank(text, claimed_cells(text))

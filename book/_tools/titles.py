@@ -1,11 +1,10 @@
-"""Titles and captions of what is drawn: a number in one stands on the page.
+"""Titles, captions and heads of columns: a number in one stands on the page.
 
 A figure, a table or a drawing says its title in words of the page. A quantity there is
 either computed, or a given of a cell; one in the source that the page neither says,
 draws nor takes was typed.
 """
 
-import ast
 import html
 import math
 import re
@@ -15,15 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from _tools import quantities, tree
+from _tools.choices import numbers as typed_numbers
 from stacklib.evidence.guard import MIME
 from stacklib.quantity.say import MIME as SAID
 
-TITLE = re.compile(r"<(?:figcaption|caption)[^>]*>(.*?)</(?:figcaption|caption)>", re.S)
+HEADED = r"figcaption|caption|th(?= scope=\"col\")"
+TITLE = re.compile(rf"<({HEADED})[^>]*>(?P<words>.*?)</\1>", re.S)
 DIGITS = re.compile(r"\d+(?:[,\u202f']\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 WORD = re.compile(rf"\b(?:{quantities.SMALL})\b")
 COUNTS = quantities.SMALL.split("|")
 TENS = re.compile(rf"\b({quantities.TENS})-({quantities.UNITS})\b")
-NAMES = re.compile(r"\b[A-Z]\w+(?:[ -]\d(?:\.\d)?)?[ -]\d+B\b|\b[GR]TX \d+\b")
+NAMES = re.compile(
+    r"\b[A-Z]\w+(?:[ -]\d(?:\.\d)?)?[ -]\d+B\b|\b[GR]TX \d+\b|^\d+B\b|\b\d+ in 100\b"
+)
 CURVE = 16  # of more points a title names none
 PAGES = "stacklib/pages"
 LANGUAGE = 12  # a whole number up to a dozen is language
@@ -32,7 +35,8 @@ LANGUAGE = 12  # a whole number up to a dozen is language
 def titles(data: dict[str, Any]) -> list[str]:
     """The titles that an output shows, as plain text."""
     shown = "".join(data.get("text/html", ""))
-    return [html.unescape(re.sub(r"<[^>]+>", "", t)) for t in TITLE.findall(shown)]
+    words = (found["words"] for found in TITLE.finditer(shown))
+    return [html.unescape(re.sub(r"<[^>]+>", "", text)) for text in words]
 
 
 def _numbers(text: str) -> Iterator[float]:
@@ -53,22 +57,11 @@ def _floats(value: Any) -> Iterator[float]:
             yield from _floats(part)
 
 
-def _code(source: str) -> Iterator[float]:
-    """The numbers that a cell computes with: none of what it says in words."""
-    try:
-        nodes = ast.walk(ast.parse(source))
-    except SyntaxError:  # a line for the shell
-        return
-    for node in nodes:
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            yield float(node.value)
-
-
 def given(cells: Iterable[Any]) -> set[float]:
     """The numbers that a notebook's cells take, and those that they say."""
     found: set[float] = set()
     for cell in (cell for cell in cells if cell["cell_type"] == "code"):
-        found.update(_code("".join(cell["source"])))
+        found.update(typed_numbers("".join(cell["source"])))
         for data in (out.get("data", {}) for out in cell.get("outputs", ())):
             for number in data.get(SAID, {}).get("numbers", {}).values():
                 found.update(_numbers(number.get("text", "")))

@@ -26,6 +26,7 @@ COUNT = "counted from its shapes"  # a count that no run made: it is exact
 # The word of a sum is that of its weakest part.
 ORDER = ("claimed", "predicted", "measured", "simulated", "spec", "exact")
 PICKS = ("min", "max", "where")
+SMALL = 64  # a whole number up to here is of a formula, whatever its unit
 READ = ("claimed", "measured", "spec")
 
 
@@ -118,6 +119,13 @@ def bare(q: Quantity) -> list[Quantity]:
     return [part for part in under(q) if part.kind == "bare"]
 
 
+def _round(value: float) -> bool:
+    """Whether a whole number belongs to a formula: small, of two or ten, or a part."""
+    size = max(abs(value), 1 / abs(value)) if value else 0.0
+    near = (2.0 ** round(math.log2(size)), 10.0 ** round(math.log10(size)))
+    return size <= SMALL or any(math.isclose(size, one) for one in near)
+
+
 def refuse_bare(name: str, q: Quantity) -> None:
     """ValueError, with labels and the remedy, where the book would show typed numbers.
 
@@ -127,12 +135,19 @@ def refuse_bare(name: str, q: Quantity) -> None:
     """
     unknown = bare(q)
     if unknown:
-        leaves = ", ".join(repr(leaf) for leaf in unknown[:4])
+        told = ", ".join(repr(leaf) for leaf in unknown[:4])
         raise ValueError(
-            f"{name}: {leaves}: a typed number; say what it is with chosen(), "
+            f"{name}: {told}: a typed number; say what it is with chosen(), "
             "assumed(why=), counted() or constant()"
         )
-    if families(q) and {leaf.kind for leaf in q.leaves()} <= {"chosen", "constant"}:
+    leaves = list(q.leaves())
+    if all(leaf.kind == "constant" for leaf in leaves):
+        for leaf in (one for one in leaves if not one.label and not _round(one.si)):
+            raise ValueError(
+                f"{name}: {leaf!r}: a typed number of a unit; say what it is with "
+                "chosen(), assumed(why=) or counted()"
+            )
+    if families(q) and {leaf.kind for leaf in leaves} <= {"chosen", "constant"}:
         raise ValueError(
             f"{name}: {q!r} carries the band of {min(families(q))} and stands on typed "
             "numbers alone; give what its model was asked"

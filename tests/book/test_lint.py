@@ -29,6 +29,8 @@ within a tenth below it | a fifth too fast | a third apart
 it grew by a third when asked
 a third its size | an eighth off the price
 $9\\,\\mathrm{TB/s}$ | $t = 3$ ms
+<b>43</b> ms | 4&#51; ms | <span title="4.1 TB/s">rate</span> | [it](x.md "4.1 TB/s")
+:alt: It reads 4.1 TB/s | <img alt='3 ms' src='x.svg'>
 """
 PLAIN = """
 Two H100s hold Llama-3-70B in bf16. | ten chapters | chapter 3 | section 2.1

@@ -166,6 +166,7 @@ LAYERS = models.get("llama-3-8b").layer_parameters()
 # What is said, of which number, and of what it is told beside what it stands on.
 ELSEWHERE = [
     ("What an H100's memory hands over", A100.memory_bandwidth, "H100", "A100"),
+    ("What two H100s hand over", A100.memory_bandwidth, "H100", "A100"),
     ("A layer of Llama-3-70B", LAYERS, "Llama-3-70B", "Llama-3-8B"),
     ("A layer of Llama 3 70B", LAYERS, "Llama-3-70B", "Llama-3-8B"),
     ("Bandwidth", A100.tdp.named("design power of a B200"), "B200", "A100"),

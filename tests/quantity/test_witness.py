@@ -199,6 +199,11 @@ PLANTS = {
             "A study of forty sites found it",
         )
     },
+    "whole numbers of a unit": (lambda: said(4217 * one_of("us")), "of a unit"),
+    "a rate in whole numbers": (
+        lambda: said(712 * one_of("TFLOP") / one_of("s")),
+        "of a unit",
+    ),
     "a share in whole numbers": (lambda: said(seen() * 99 / 100), "times 0.99"),
     "less a hundredth of itself": (lambda: said(seen() - seen() / 100), "times 0.99"),
     "a share of a spec": (lambda: said(H100.memory_bandwidth * 3 / 4), "times 0.75"),

@@ -82,7 +82,7 @@ def test_families_are_within_the_bars():
         assert page.error(by, 0.5).si <= 0.12
         assert page.error(by, 0.9).si <= 0.40
     assert set(page.worst()) == set(page.WORST)
-    assert page.count("predicted").si >= 0.9 * page.count("all").si
+    assert page.count("predicted").si >= 0.9 * page.count("outcomes").si
 
 
 def test_groups_fill_the_chips():

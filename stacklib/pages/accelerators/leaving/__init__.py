@@ -11,7 +11,15 @@ from stacklib.accelerators.machines.porting import Port
 from stacklib.accelerators.machines.possible import Limits
 from stacklib.pages.chain.posts import CONTEXT, MODEL
 from stacklib.pages.kernels import choose
-from stacklib.quantity import Quantity, assumed, chosen, counting, one_of, quoted
+from stacklib.quantity import (
+    Quantity,
+    assumed,
+    chosen,
+    counted,
+    counting,
+    one_of,
+    quoted,
+)
 
 PEOPLE, MONTHS, STAY, YEARS = 20, 12, 5, 3
 HOURS = 2000  # that an engineer works a year
@@ -61,10 +69,11 @@ def dollars(name: str) -> Quantity:
 
 def rent() -> Quantity:
     """Dollars an hour of a GPU of one's own kind, at the lowest quote."""
-    found, mine = row(OWN), row(OWN).machine
+    found = row(OWN)
+    mine = counted(row, OWN, take=lambda r: r.machine.chips or 1, label="GPUs")
     assert found.roof is not None
     token = chosen(1, "token", label="a token")
-    hour = dollars(OWN) * token / found.roof / chosen(mine.chips or 1, label="GPUs")
+    hour = dollars(OWN) * token / found.roof / mine
     return hour.to("USD/h").named(f"an hour of an {OWN}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from statistics import mean, pvariance
 from typing import Any
 
@@ -14,14 +14,7 @@ from stacklib.accelerators.sram.turn import held_price, token_price, turning_cap
 from stacklib.interconnect.switches.closed import mean_wait
 from stacklib.pages.chain.posts import CONTEXT, MODEL
 from stacklib.pages.figures_of import measured
-from stacklib.quantity import (
-    Quantity,
-    chosen,
-    counted,
-    counting,
-    one_of,
-    quoted,
-)
+from stacklib.quantity import Quantity, chosen, counted, counting, one_of, quoted
 
 # Each chip with the format in which it holds the model.
 HELD = {"groq_lpu_v1": "int8", "groq3_lp30": "e4m3fn", "wse3": "fp16"}
@@ -109,13 +102,13 @@ def row(model: str, on: str) -> dict[str, Any]:
     held = models.get(model)
     asked: dict[str, Any] = {"dtype": HELD[on], "context": CONTEXT}
     found = sram_machine(held, on=on, **asked)
-    longest = found.longest
+    sized = partial(counted, sram_machine, held, on=on, **asked)
     return {
         "model": held.name,
-        "chips": chosen(found.chips, label="chips"),
+        "chips": sized(take="chips", label="chips"),
         "a token": found.time.named(f"a token of {held.key}"),
         "left": found.free,
-        "longest": None if longest is None else chosen(longest, label="tokens"),
+        "longest": found.longest and sized(take="longest", label="tokens"),
     }
 
 
@@ -170,9 +163,7 @@ def hidden_from() -> Quantity:
 
 def price(of: str) -> Quantity:
     """Of a chip: ``"card"`` and ``"board"`` of a Groq, or of an H100."""
-    if of == HBM:
-        return chosen(30_000, "USD", label="price of an H100")
-    return quoted(f"groq.{of}")
+    return quoted("taalas.gpu_price" if of == HBM else f"groq.{of}")
 
 
 def token_time() -> Quantity:

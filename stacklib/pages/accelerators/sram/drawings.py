@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib.pages.accelerators import sram as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.quantity import counted
 
 __all__ = ["model_on_chips"]
 WEIGHTS, CACHE = "layer-4", "layer-2"
@@ -15,7 +15,7 @@ def model_on_chips() -> d.Drawing:
     """Layers from left to right over all chips; one stage opened, one GPU beside."""
     found = page.plan()
     many = page.chips(page.FIRST)
-    layers = chosen(found.stages, label="layers in turn")
+    layers = counted(page.plan, take="stages", label="layers in turn")
     each = (many / layers).named("chips of a layer")
     rows = [_chips(number, found.chips) for number in range(ROWS)]
     last = f"chips, row {ROWS - 1}"

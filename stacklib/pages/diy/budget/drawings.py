@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stacklib.pages.diy import budget as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.quantity import chosen, counted
 
 __all__ = ["what_a_budget_holds"]
 TALL = 0.9  # points a gigabyte
@@ -21,7 +21,8 @@ def what_a_budget_holds() -> d.Drawing:
 def _machine(budget: int, full: page.Quantity) -> d.Node:
     paid = chosen(budget, "USD", label="budget")
     card = page.hardware.get(page.machine(budget).gpus[0].device)
-    many = chosen(len(page.machine(budget).gpus), label=f"cards for {budget} USD")
+    cards = page.machine(budget).gpus
+    many = counted(len, cards, label=f"cards for {budget} USD")
     memory, rate = page.memory(budget), page.bandwidth(budget)
     each, out = card.memory_capacity, card.memory_bandwidth
     held, works = f"memory for {budget}", f"cards for {budget}"

@@ -12,9 +12,9 @@ from stacklib.diy.silicon.devices import FAMILIES, Choice, device, weigh
 from stacklib.diy.silicon.fixed import flat, run, run_many
 from stacklib.diy.silicon.frame import on_arrays
 from stacklib.diy.silicon.pipeline import Design, room, tile_cycles
+from stacklib.evidence import results
 from stacklib.pages.chain.posts import MODEL
-from stacklib.pages.figures_of import rows
-from stacklib.quantity import Quantity, ceil, chosen, counting
+from stacklib.quantity import Quantity, ceil, chosen, counting, recorded
 
 FIRST, MIDDLE, LARGE, CARD = "up5k", "zynq_7020", "k26", "u50"
 SHOWN = (FIRST, "hx8k", "ecp5_85f", "artix_100t", MIDDLE, "cyclone_v", LARGE, CARD)
@@ -126,8 +126,8 @@ def agree() -> int:
 
 def synthesis(kind: str) -> Quantity:
     """Megahertz that the tool reports for a 2 x 2 array, by blocks or by tables."""
-    (found,) = (row for row in rows("silicon") if row["id"] == f"up5k-{kind}")
-    return chosen(found["megahertz"], "MHz", label=f"clock by the tool, {kind}")
+    of = results.file("silicon"), f"up5k-{kind}", "megahertz"
+    return recorded(*of, unit="MHz", label=f"clock by the tool, {kind}")
 
 
 @counting("share of the places' cycles in use, {on}")

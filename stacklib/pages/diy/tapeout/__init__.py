@@ -14,7 +14,7 @@ from stacklib.diy.silicon.checklist import RULES
 from stacklib.diy.silicon.realism import Timeline, own_chip, quoted_span
 from stacklib.diy.silicon.tapeout import Tapeout
 from stacklib.pages.figures_of import rows
-from stacklib.quantity import Quantity, chosen, counting, quoted
+from stacklib.quantity import Quantity, counted, counting, quoted
 from stacklib.quantity.files import held
 
 ASKED, WIDE, NARROW, ONE = "2x2-8-20", "2x2-8-32", "2x2-4-16", "1x1-8-20"
@@ -56,11 +56,11 @@ def sizes(name: str) -> tuple[int, int, int]:
 
 def row(name: str) -> dict[str, Any]:
     """A design of the table."""
-    side, bits, accumulator = sizes(name)
+    side, _, _ = sizes(name)
     return {
         "array": f"{side} x {side}",
-        "bits": chosen(bits, label="bits of an operand"),
-        "sum": chosen(accumulator, label="bits of a sum"),
+        "bits": counted(sizes, name, take=lambda s: s[1], label="bits of an operand"),
+        "sum": counted(sizes, name, take=lambda s: s[2], label="bits of a sum"),
         "cells": count(name),
         "area": made(name).cells,
         "of one tile": share(name),

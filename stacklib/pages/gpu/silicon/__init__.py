@@ -20,7 +20,7 @@ from stacklib.quantity import Quantity, chosen, constant, counted, counting, one
 WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it
 
 
-DIRT = chosen(0.1, "1/cm2", label="a defect density within what is quoted")
+DIRT = chosen(0.1, "1/cm2", label="a defect density")
 
 
 PAID = chosen(17000, "USD", label="a wafer, near the dearest")
@@ -155,7 +155,8 @@ def late_doubling() -> Quantity:
 
 def wafer() -> Quantity:
     """Diameter of a wafer."""
-    return chosen(1000 * Wafer().diameter, "mm", label="diameter of a wafer")
+    words = "diameter of a wafer"
+    return counted(Wafer, take="diameter", unit="m", shown="mm", label=words)
 
 
 def doubling(growth: str) -> float:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 RUNS = "launch_speed"
 
 
-def faster(chosen: Callable[[list[Quantity]], Quantity]) -> Quantity:
+def faster(taken: Callable[[list[Quantity]], Quantity]) -> Quantity:
     """Times as fast as numba's simulator kernels run: their ``median`` or ``min``."""
     from stacklib.evidence import results
 
     file = f"benchmarks/results/{RUNS}.json"
     ids = [row["id"] for row in results.need(RUNS)["rows"]]
-    return chosen([recorded(file, id, "ratio", label=id) for id in ids])
+    return taken([recorded(file, id, "ratio", label=id) for id in ids])
 
 
 def first_warp(

@@ -115,7 +115,7 @@ def _direct(device: Accelerator) -> d.Box:
 def _cores(device: Accelerator) -> d.Box:
     axes = ("rows", "columns", "k")
     sides = [operands.of_largest(device.key, axis, "a side") for axis in axes]
-    many = chosen(gpu.instruction(device.key).units, label="SMs together")
+    many = counted(gpu.instruction, device.key, take="units", label="SMs together")
     of = " SM" if many.si == 1 else " SMs"
     told = [
         d.line("tensor cores", bold=True),

@@ -86,9 +86,8 @@ def sums_size(device: str) -> Quantity:
     """Bytes of the sums of the largest instruction, per SM."""
     m, n = (of_largest(device, axis, axis) for axis in ("rows", "columns"))
     every = m * n * bytes_per_element("fp32")
-    return (every / chosen(gpu.instruction(device).units, label="SMs together")).named(
-        f"{device}: bytes of the sums of one instruction"
-    )
+    units = counted(gpu.instruction, device, take="units", label="SMs together")
+    return (every / units).named(f"{device}: bytes of the sums of one instruction")
 
 
 def registers() -> Quantity:

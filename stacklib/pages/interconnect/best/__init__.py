@@ -15,7 +15,7 @@ from stacklib.interconnect.networks.topology import Topology
 from stacklib.interconnect.schedules.schedule import Schedule, Send
 from stacklib.interconnect.schedules.verify import verify
 from stacklib.pages.interconnect import collectives
-from stacklib.quantity import Quantity, ceil, chosen, counting
+from stacklib.quantity import Quantity, ceil, chosen, counted, counting
 from stacklib.roofline.work.moving import link_time
 
 RESULT = "proven_best"
@@ -73,7 +73,7 @@ def crossed(name: str) -> Quantity:
 
 def sends(chunks: int) -> Quantity:
     """Sends that an all-reduce of eight chips needs."""
-    others = chosen(board(SWITCH).ranks - 1, label="other chips")
+    others = counted(len, range(1, board(SWITCH).ranks), label="other chips")
     there_and_back = chosen(2, label="to sum, and to spread")
     each = (there_and_back * others).named("sends a chunk, eight chips")
     return (each * chosen(chunks, label="chunks")).named(f"sends of {chunks} chunks")

@@ -38,7 +38,7 @@ SIZES = tuple(2.0**power for power in range(10, 31))  # 1 KiB to 1 GiB
 
 def size() -> Quantity:
     """Bytes that a token's all-reduce sums up: one activation of the model, bf16."""
-    hidden = chosen(models.get(MODEL).hidden, label="values of an activation")
+    hidden = models.get(MODEL).size("hidden", "hidden size")
     wide = bytes_per_element("bf16")
     return (hidden * wide).named("bytes of a token's all-reduce")
 
@@ -74,7 +74,7 @@ def bandwidth() -> Quantity:
 
 def exchanges() -> Quantity:
     """All-reduces of a token."""
-    layers = chosen(models.get(MODEL).layers, label="layers of Llama-3-70B")
+    layers = models.get(MODEL).size("layers", "layers")
     return (layers * chosen(2, label="all-reduces a layer")).named("exchanges a token")
 
 

@@ -247,7 +247,7 @@ def three_ways() -> list[dict[str, Any]]:
 
 def case(key: str) -> Quantity:
     """A size of it."""
-    return chosen(_case(key), label=f"{key} of the run")
+    return recorded(RECORD, "case", key, label=f"{key} of the run")
 
 
 # -- skew, messages --------------------------------------------------------------------

@@ -207,7 +207,7 @@ def planes() -> Quantity:
 
 def exchanges() -> Quantity:
     """Exchanges of a token: two a layer."""
-    layers = chosen(models.get(MODEL).layers, label="layers")
+    layers = models.get(MODEL).size("layers", "layers")
     return (2 * layers).named("exchanges of a token")
 
 

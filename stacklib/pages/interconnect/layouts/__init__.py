@@ -278,10 +278,10 @@ def ranked_memory(layout: Layout) -> float:
     return next(c.step.memory.total for c in ranking() if c.layout == layout)
 
 
-def listed() -> Quantity:
+@counting("layouts timed")
+def listed() -> int:
     """Layouts that divide, each with its ways to recompute."""
-    many = stored()["search"]["layouts"]
-    return chosen(many, label="layouts timed")
+    return int(stored()["search"]["layouts"])
 
 
 def plan_time() -> Quantity:
@@ -292,7 +292,7 @@ def plan_time() -> Quantity:
 
 # -- a layout as its authors ran it ----------------------------------------------------
 
-LARGE, ON, SPREAD = "deepseek-v3", "h800_sxm", 2048
+LARGE, ON = "deepseek-v3", "h800_sxm"
 OWN = Layout(
     *(128, 1, 16, 64), zero=1, schedule="dualpipe", recompute="selective"
 )  # its report's, section 3.2
@@ -304,7 +304,7 @@ def own() -> Step:
     return step_time(
         LARGE,
         on=ON,
-        chips=SPREAD,
+        chips=int(quoted("deepseek_v3.chips").si),
         layout=OWN,
         batch=int(quoted("deepseek_v3.batch").si),
         length=int(quoted("deepseek_v3.sequence").si),
@@ -328,7 +328,7 @@ def own_published() -> Quantity:
     """What its GPU hours come to for a step."""
     tokens = quoted("deepseek_v3.batch") * quoted("deepseek_v3.sequence")
     share = tokens / quoted("deepseek_v3.tokens")
-    chips = chosen(SPREAD, label="chips of DeepSeek-V3")
+    chips = quoted("deepseek_v3.chips")
     found = quoted("deepseek_v3.hours") * share / chips
     return found.named("published step of DeepSeek-V3").to("s")
 
@@ -394,11 +394,10 @@ def error(by: str, share: float) -> float:
     return quantile([abs(o.ratio - 1) for o in kept], share)
 
 
-def count(what: str) -> Quantity:
-    """How many rows there are, or are predicted."""
-    every = judged()
-    many = len(every.outcomes) if what == "all" else len(every.predicted)
-    return chosen(many, label=f"training rows, {what}")
+@counting("training rows, {what}")
+def count(what: str) -> int:
+    """How many rows there are, ``outcomes``, or are ``predicted``."""
+    return len(getattr(judged(), what))
 
 
 WORST = ("F-0175", "F-0159", "F-0160", "F-0013", "F-0035")

@@ -3,7 +3,7 @@
 from stacklib.interconnect.parallelism.layout import Layout
 from stacklib.pages.interconnect import layouts as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.quantity import counted
 
 __all__ = ["grid_of_chips"]
 
@@ -70,7 +70,7 @@ def _box(kind: str, chips: frozenset[int], name: str) -> d.Box:
         lit=chips,
         words=f"{kind} group, lit",
     )
-    many = chosen(len(chips), label=f"{kind} group, {name}")
+    many = counted(len, sorted(chips), label=f"{kind} group, {name}")
     return d.Box(
         kind, [d.line(kind, bold=True), d.line(many, " chips")], cells, role=ROLES[kind]
     )

@@ -14,6 +14,7 @@ from stacklib.quantity import (
     chosen,
     counting,
     minimum,
+    one_of,
     quoted,
 )
 from stacklib.roofline.journey.events import exchange_time
@@ -98,15 +99,15 @@ def frame(name: str, part: int) -> int:
     return framing.frame_bits(framing.code(name))[part]
 
 
-def bits_of(part: str) -> Quantity:
+@counting("{part} of RS-FEC")
+def bits_of(part: str) -> int:
     """Parts of a frame of RS-FEC: its blocks, the data of one, the parity."""
     block, word = framing.code("RS-FEC")
-    size = {
+    return {
         "block": block.take,
         "blocks": word.take // block.bits,
         "parity": word.after,
     }[part]
-    return chosen(size, label=f"{part} of RS-FEC")
 
 
 @counting("share left by packets and 128b/130b")
@@ -143,7 +144,7 @@ def mixed(inside: str, outside: str) -> Quantity:
 def in_bits() -> Quantity:
     """The other mistake: bits read as bytes."""
     bits = hardware.link("ib_ndr").per_direction.to("Gbit/s per_direction")
-    wrong = chosen(bits.value, "GB/s per_direction", label="400 read as bytes")
+    wrong = (bits * (one_of("B") / one_of("bit"))).named("400 read as bytes")
     return (wrong / hardware.link("ib_ndr").per_direction).named("bits for bytes")
 
 
@@ -185,14 +186,14 @@ def boards(word: str, *, peer: bool, under: int = 1) -> Quantity:
 
 def exchanges() -> Quantity:
     """Times a token that the GPUs add up what each has."""
-    layers = chosen(models.get(MODEL).layers, label="layers of Llama-3-70B")
+    layers = models.get(MODEL).size("layers", "layers")
     each = chosen(EXCHANGES, label="all-reduces of a layer")
     return (layers * each).named("exchanges of a token")
 
 
 def vector() -> Quantity:
     """Bytes of what is added up."""
-    hidden = chosen(models.get(MODEL).hidden, label="hidden size of Llama-3-70B")
+    hidden = models.get(MODEL).size("hidden", "hidden size")
     return (hidden * bytes_per_element("bf16")).named("bytes of an exchange")
 
 

@@ -10,7 +10,7 @@ from stacklib.interconnect.switches.dcqcn import BASE, PAPER, Dcqcn
 from stacklib.interconnect.switches.incast import Incast, Sender, jain, run_incast
 from stacklib.pages.interconnect import lossless as page
 from stacklib.plots.marks import Mark, Spec, axis, chart, line, rule
-from stacklib.quantity import Quantity, chosen, counting, quoted
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 from stacklib.roofline.work.moving import link_time
 
 FANS, SHOWN, EVERY = (2, 4, 8, 16, 32), 8, 50e-6
@@ -131,6 +131,11 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
+def additive() -> float:
+    """Our additive step, over the bandwidth of the port."""
+    return Dcqcn().additive / BASE
+
+
 def step(whose: str) -> Quantity:
     """Additive step over the bandwidth of the port: the paper's, htsim's, ours."""
     if whose == "htsim":
@@ -139,7 +144,7 @@ def step(whose: str) -> Quantity:
         return (quoted("dcqcn.step") / quoted("dcqcn.port")).named(
             "its step, of a port"
         )
-    return chosen(Dcqcn().additive / BASE, label="our step, of a port")
+    return counted(additive, label="our step, of a port")
 
 
 def over_time() -> Spec:

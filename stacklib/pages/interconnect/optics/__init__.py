@@ -40,7 +40,7 @@ def rate() -> Quantity:
 
 def smaller() -> Quantity:
     """Rate of the port that the claims are about, one direction."""
-    return chosen(800, "Gbit/s per_direction", label="a port of the claims")
+    return quoted("cpo_watts.port")
 
 
 def per_bit(way: str) -> Quantity:
@@ -130,7 +130,7 @@ def token(way: str) -> Quantity:
 
 def exchanges() -> Quantity:
     """Exchanges of a token: two a layer."""
-    layers = chosen(models.get("llama-3-70b").layers, label="layers")
+    layers = models.get("llama-3-70b").size("layers", "layers")
     return (2 * layers).named("exchanges of a token")
 
 

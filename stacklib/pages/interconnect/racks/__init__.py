@@ -165,7 +165,7 @@ def vendor_most() -> Quantity:
 
 def vector() -> Quantity:
     """Bytes of what is added up."""
-    hidden = chosen(models.get(MODEL).hidden, label="hidden size of Llama-3-70B")
+    hidden = models.get(MODEL).size("hidden", "hidden size")
     return (hidden * bytes_per_element("bf16")).named("bytes of an exchange")
 
 
@@ -178,7 +178,7 @@ def once(name: str) -> Quantity:
 
 def exchange(name: str) -> Quantity:
     """All exchanges of a token."""
-    layers = chosen(models.get(MODEL).layers, label="layers of Llama-3-70B")
+    layers = models.get(MODEL).size("layers", "layers")
     each = chosen(EXCHANGES, label="all-reduces of a layer")
     return (layers * each * once(name)).named(f"exchanges of a token, {name}").to("µs")
 
@@ -207,7 +207,7 @@ def crossing() -> Quantity:
 
 def heads() -> Quantity:
     """Heads of the model."""
-    return chosen(models.get(MODEL).heads, label="heads of Llama-3-70B")
+    return models.get(MODEL).size("heads", "heads")
 
 
 def even() -> Quantity:

@@ -3,10 +3,11 @@
 from string import ascii_uppercase
 
 from stacklib import hardware
+from stacklib.pages.figures_of import claimed
 from stacklib.pages.interconnect import racks as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, machine
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, chosen, quoted
 
 __all__ = ["a_switch_chip", "two_wirings"]
 
@@ -18,7 +19,7 @@ CROSSED = 36  # pairs of wires from four to four that cross
 
 def two_wirings() -> d.Drawing:
     """A link to every switch chip, and all links to one; a few of each are drawn."""
-    rack, post = page.RACKS["NVL72"], page.POST
+    rack = page.RACKS["NVL72"]
     wide = hardware.link("nvlink5").link_bandwidth
     full = hardware.link("nvlink5").per_direction
     scene = d.flow(
@@ -44,9 +45,9 @@ def two_wirings() -> d.Drawing:
             [
                 d.line("the post: all links to one", bold=True),
                 (
-                    chosen(post.chips, label="planes of the post"),
+                    quoted("post_planes.planes"),
                     " planes of ",
-                    chosen(post.ports, label="ports of a plane"),
+                    claimed("nvswitch-chip-ports"),
                     " ports",
                 ),
                 ("a wire: ", d.Shown(full, "GB/s"), " each way"),

@@ -117,7 +117,7 @@ def way() -> rdma.Way:
 
 def exchange() -> Quantity:
     """Bytes of one exchange of a layer, which here is one message."""
-    hidden = chosen(models.get(MODEL).hidden, label="values of an exchange")
+    hidden = models.get(MODEL).size("hidden", "hidden size")
     return (hidden * bytes_per_element("bf16")).named("bytes of a message")
 
 
@@ -161,7 +161,7 @@ def saved() -> Quantity:
 
 def token() -> Quantity:
     """Bytes of one token on its way to an expert: DeepSeek-V3 in fp8 with scales."""
-    hidden = chosen(models.get("deepseek-v3").hidden, label="hidden size")
+    hidden = models.get("deepseek-v3").size("hidden", "hidden size")
     return token_bytes(hidden).named("bytes of a token on its way to an expert")
 
 

@@ -61,13 +61,13 @@ LL, NVLS = ("ring", "ll"), ("nvls", "simple")
 
 def exchanges() -> Quantity:
     """All-reduces of a token, and of a prompt."""
-    layers = chosen(models.get(MODEL).layers, label="layers of Llama-3-70B")
+    layers = models.get(MODEL).size("layers", "layers")
     return (layers * chosen(2, label="all-reduces a layer")).named("exchanges a token")
 
 
 def size(tokens: int = 1) -> Quantity:
     """Bytes of an exchange: an activation in bf16 for each token."""
-    hidden = chosen(models.get(MODEL).hidden, label="values of an activation")
+    hidden = models.get(MODEL).size("hidden", "hidden size")
     found = hidden * bytes_per_element("bf16")
     if tokens > 1:
         found = found * chosen(tokens, label="tokens of a prompt")
@@ -249,11 +249,10 @@ def error(key: str, what: str = "median_error") -> float:
     return max(float(getattr(judged(by).families[key], what)) for by in folds)
 
 
-def rows_judged(what: str = "all") -> Quantity:
+@counting("collectives, {what}")
+def rows_judged(what: str = "outcomes") -> int:
     """How many rows there are, or were ``predicted``."""
-    every = judged()
-    count = len(every.outcomes) if what == "all" else len(every.predicted)
-    return chosen(count, label=f"collectives, {what}")
+    return len(getattr(judged(), what))
 
 
 @counting("predicted over measured, {id}")
@@ -328,7 +327,7 @@ def log() -> list[dict[str, Any]]:
 def logged_size(at: int) -> Quantity:
     """Size of a row of the table."""
     row = next(r for r in measurements.public() if r.id == LOGGED[at])
-    return chosen(size_of(row), "B", label=f"size of {row.id}")
+    return counted(size_of, row, unit="B", label=f"size of {row.id}")
 
 
 @counting("rows of the log with the same choice")

@@ -98,8 +98,7 @@ def capacity() -> Quantity:
 
 
 def _size(field: str) -> Quantity:
-    found = getattr(models.get(MODEL), field)
-    return chosen(found, label=f"{field} of Llama-3-70B")
+    return models.get(MODEL).size(field, {"hidden": "hidden size"}.get(field, field))
 
 
 def message(tokens: int = 1) -> Quantity:

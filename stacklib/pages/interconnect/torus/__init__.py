@@ -7,7 +7,7 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from stacklib import hardware
+from stacklib import hardware, models
 from stacklib.interconnect import Topology, all_reduce
 from stacklib.interconnect import cost as price
 from stacklib.interconnect.networks.packets import run_packets
@@ -33,7 +33,7 @@ LINKS = 6  # of a chip in three dimensions
 HOST, HOSTS = 0.995, 16  # probability that a host is well; hosts of a cube
 SLICE = 16  # cubes of a job
 TPU4 = "Jouppi et al., TPU v4 (ISCA 2023)"
-MODEL, LAYERS, PER_LAYER, WIDTH = "llama-3-70b", 80, 2, 8192
+MODEL, PER_LAYER = "llama-3-70b", 2
 
 Shape = tuple[int, int, int]
 
@@ -121,7 +121,7 @@ def per_link(key: str = "ici_v7") -> Quantity:
 
 def longest(shape: Shape) -> Quantity:
     """Chips along the longest axis."""
-    return chosen(max(shape), label=f"longest of {' x '.join(map(str, shape))}")
+    return counted(max, shape, label=f"longest of {' x '.join(map(str, shape))}")
 
 
 def bisection(shape: Shape, key: str = "ici_v7") -> Quantity:
@@ -143,6 +143,12 @@ def smaller() -> Quantity:
 def chips(shape: Shape) -> Quantity:
     """Chips of a torus."""
     return counted(prod, shape, label=f"chips of {' x '.join(map(str, shape))}")
+
+
+def cubes(shape: Shape) -> Quantity:
+    """Cubes of a pod."""
+    edge = chosen(CUBE, label="chips along a cube's edge")
+    return (chips(shape) / edge**3).named("cubes")
 
 
 @counting("exponent of the bisection")
@@ -222,13 +228,18 @@ def running_drawn(mirrors: bool) -> float:
 # -- the token -------------------------------------------------------------------------
 
 
+def exchanges() -> Quantity:
+    """Exchanges of a token."""
+    each = chosen(PER_LAYER, label="exchanges a layer")
+    return (models.get(MODEL).size("layers", "layers") * each).named("exchanges")
+
+
 def _exchanges(shape: Shape) -> Quantity:
     """Time of a token's exchanges: halving and doubling, an axis at a time."""
     box = Topology.torus(shape, link="ici_v7")
     plan = all_reduce(prod(shape), algorithm="halving_doubling")
-    size = chosen(WIDTH, label="values of an activation") * bytes_per_element("bf16")
-    many = chosen(LAYERS, label="layers") * chosen(PER_LAYER, label="exchanges a layer")
-    found: Quantity = price(plan, box, size=size).time * many
+    size = models.get(MODEL).size("hidden", "hidden size") * bytes_per_element("bf16")
+    found: Quantity = price(plan, box, size=size).time * exchanges()
     return found.to("us")
 
 

@@ -4,7 +4,7 @@ from stacklib.interconnect import Topology
 from stacklib.interconnect.networks.shapes_optical import cross_connect
 from stacklib.pages.interconnect import torus as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.quantity import chosen, counted
 
 __all__ = ["cubes_and_mirrors", "reached_after"]
 
@@ -61,7 +61,7 @@ def _grid(name: str, twist: bool, hops: int) -> d.Node:
         for a, b in links
         if far[a] < far[b] <= hops  # a step further out
     ]
-    many = chosen(len(near), label=f"reached, {name}, {hops} links")
+    many = counted(len, near, label=f"reached, {name}, {hops} links")
     told = "an end goes on at its letter" if twist else "an end goes on opposite"
     return d.Box(
         name,
@@ -83,13 +83,23 @@ def cubes_and_mirrors() -> d.Drawing:
     return d.draw(steps, name="torus-mirrors", title=title)
 
 
-def _joined(joins: tuple[tuple[int, int], ...], gone: int | None) -> d.Node:
+Joins = tuple[tuple[int, int], ...]
+
+
+def standing(joins: Joins, gone: int | None) -> int:
+    """The cube that fails, or behind it its spare."""
+    return BROKEN if gone is None else max(map(max, joins))
+
+
+def neighbour(joins: Joins, gone: int | None) -> int:
+    """The cube that a mirror joins it to."""
+    return dict(joins)[standing(joins, gone)]
+
+
+def _joined(joins: Joins, gone: int | None) -> d.Node:
     """The cube that fails, or its spare, between the switch and its neighbour."""
-    fresh = max(one for pair in joins for one in pair)
-    this = BROKEN if gone is None else fresh
-    (after,) = (b for a, b in joins if a == this)
-    first = chosen(this, label="cube")
-    second = chosen(after, label="neighbour")
+    first = counted(standing, joins, gone, label="cube")
+    second = counted(neighbour, joins, gone, label="neighbour")
     path = d.chain(
         d.Box(
             "a cube",

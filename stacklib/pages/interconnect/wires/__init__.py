@@ -118,8 +118,8 @@ def rate(world: int = WORLD, end: int | None = None) -> Quantity:
 
 def longest_message() -> Quantity:
     """The largest message of a step that the line was fitted on."""
-    most = max(row["message"] for row in results.need(SMALL)["rows"])
-    return chosen(most, "B", label="largest message of the fit")
+    row = max(results.need(SMALL)["rows"], key=lambda row: row["message"])
+    return recorded(results.file(SMALL), row["id"], "message", unit="B")
 
 
 def ring_terms() -> tuple[Quantity, Quantity, Quantity, Quantity]:
@@ -216,15 +216,13 @@ def surplus() -> Quantity:
 
 def vector() -> Quantity:
     """Bytes that each exchange adds up for a token."""
-    model = models.get(MODEL)
-    hidden = chosen(model.hidden, label="numbers of the stream")
+    hidden = models.get(MODEL).size("hidden", "hidden size")
     return (hidden * bytes_per_element("bf16")).named("a token's vector").to("KiB")
 
 
 def exchanges() -> Quantity:
     """All-reduces of a token."""
-    model = models.get(MODEL)
-    layers = chosen(model.layers, label="layers of Llama-3-70B")
+    layers = models.get(MODEL).size("layers", "layers")
     each = chosen(EXCHANGES, label="all-reduces of a layer, forward")
     return (layers * each).named("exchanges of a token")
 

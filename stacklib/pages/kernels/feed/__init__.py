@@ -168,10 +168,9 @@ def bands(group: int) -> tuple[int, int]:
 def bytes_read(group: int) -> Quantity:
     """Bytes of those bands, each read once."""
     model, each = models.get(MODEL), bytes_per_element("bf16")
-    down, across = bands(group)
     k = model.size("hidden", "hidden size").named("shared size")
-    rows = chosen(down * ROWS, label="rows of A")
-    columns = chosen(across * COLUMNS, label="columns of B")
+    rows = counted(bands, group, take=lambda b: b[0] * ROWS, label="rows of A")
+    columns = counted(bands, group, take=lambda b: b[1] * COLUMNS, label="columns of B")
     return ((rows + columns) * k * each).named(
         f"bytes of {BLOCKS} blocks, {group} high"
     )

@@ -41,7 +41,7 @@ def stack_of_lru() -> d.Drawing:
 def _accesses(words: str, room: int) -> d.Node:
     deepest, found = len(set(TRACE)), stacks()
     held = chosen(room, label=f"lines, {words}")
-    count = chosen(len(TRACE), label="accesses")
+    count = counted(len, TRACE, label="accesses")
     missed = counted(misses, TRACE, room, "lru", label=f"misses, {words}")
     hit = (count - missed).named(f"hits, {words}")
     inside = [_row(depth, found) for depth in range(room)]
@@ -93,11 +93,16 @@ def blocks_at_once() -> d.Drawing:
     return d.draw(steps, name="blocks-at-once", title=title, devices=[page.DEVICE])
 
 
+def spread_over(abreast: int) -> int:
+    """Groups that a wave is spread over."""
+    return abreast // page.attention().group
+
+
 def _wave(words: str, abreast: int) -> d.Node:
-    plan, chip = page.attention(), hardware.get(page.DEVICE)
+    chip = hardware.get(page.DEVICE)
     groups = models.get(page.MODEL).size("kv_heads", "groups of heads")
     rows, tiles = round(groups.si), page.TOKENS // page.TILE
-    many = abreast // plan.group  # groups that a wave is spread over
+    many = spread_over(abreast)
     deep = page.units() // abreast
     lit = frozenset(row * tiles + at for row in range(many) for at in range(deep))
     cells = [
@@ -117,7 +122,7 @@ def _wave(words: str, abreast: int) -> d.Node:
         page.attention, take="kv_bytes", unit="B", label="keys and values of a group"
     )
     every = group * groups
-    spread = chosen(many, label=f"groups, {words}")
+    spread = counted(spread_over, abreast, label=f"groups, {words}")
     wanted = (group * spread).named(f"keys and values wanted, {words}")
     begin = chosen(0, "B", "begin")
     layer = d.Box(

@@ -42,7 +42,7 @@ def spared() -> Span:
 
 
 def layer() -> Quantity:
-    """The layer yield that the posts take."""
+    """A layer yield that the reader may move."""
     return chosen(98, "%", label="layers that survive")
 
 

@@ -2,7 +2,7 @@
 
 from stacklib import gpu, hardware
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, counted
 from stacklib.quantizers import Format, schemes
 
 V100, H100, B200, GB200 = "v100_sxm2_16gb", "h100_sxm", "b200_sxm", "gb200"
@@ -28,8 +28,14 @@ def over_volta(device: str, dtype: str) -> Quantity:
 
 def sparse_over_volta(device: str, dtype: str) -> Quantity:
     """The same with 2:4 sparsity on one side: a V100 has none."""
-    factor = gpu.peak_of(device, dtype).device.peaks[dtype].sparse_factor
-    return over_volta(device, dtype) * chosen(factor, label="gain of 2:4 sparsity")
+    words = "gain of 2:4 sparsity"
+    factor = counted(sparse_factor, device, dtype, label=words)
+    return over_volta(device, dtype) * factor
+
+
+def sparse_factor(device: str, dtype: str) -> float:
+    """How many times as fast a peak is with 2:4 sparsity."""
+    return gpu.peak_of(device, dtype).device.peaks[dtype].sparse_factor
 
 
 @claim("b200-fp4-peak")

@@ -13,6 +13,7 @@ from stacklib.quantity import (
     chosen,
     counted,
     quoted,
+    recorded,
     stamp,
 )
 from stacklib.roofline.bound import generations, scaling, trend
@@ -130,10 +131,10 @@ def told_gain(one: str, two: str) -> Quantity:
 
 def quarter() -> Quantity:
     """Serial share of one of the cases that ran."""
-    case = cases()["serial-12-w1"].case
-    return chosen(
-        case["serial"] / (case["serial"] + sum(case["parallel"])), "", "share"
-    )
+    of = "benchmarks/results/amdahl.json", "serial-12-w1"
+    serial = recorded(*of, "serial")
+    parallel = recorded(*of, "parallel/0")
+    return (serial / (serial + parallel)).named("share")
 
 
 # -- a decode step as parts ------------------------------------------------------------

@@ -4,7 +4,7 @@ from typing import Any
 
 from stacklib.pages.serving import blocks as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.quantity import chosen, counted
 
 __all__ = ["three_tables"]
 STEP, SIZE = 12, 4
@@ -20,7 +20,7 @@ def three_tables() -> d.Drawing:
         blocks = live[who].blocks
         told = [
             d.line(f"table of {who}", bold=True),
-            (chosen(len(live[who]), label=f"tokens of {who}"), " tokens"),
+            (counted(len, live[who], label=f"tokens of {who}"), " tokens"),
         ]
         lit = {n for n, block in enumerate(blocks) if block in shared}
         entries = d.Cells(

@@ -44,8 +44,7 @@ def steps(field: str = "steps") -> Quantity:
 
 def requests() -> Quantity:
     """Requests of each load."""
-    given = results.prediction(NAME)["rows"][0]["requests"]
-    return chosen(given, "", label="requests of a load")
+    return promised(NAME, row_of(NEAR), "requests", "", "requests of a load")
 
 
 @counting("percentiles that lie in their interval")

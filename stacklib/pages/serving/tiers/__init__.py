@@ -132,7 +132,7 @@ def served(policy: str, near: int = NEAR, far: int = FAR, drive: int = 0) -> Ser
 def stall(policy: str, near: int = NEAR, far: int = FAR, drive: int = 0) -> Quantity:
     """Mean wait of a block that is asked for, fetched or computed."""
     told = served(policy, near, far, drive)
-    asked = chosen(told.accesses, label="blocks asked for")
+    asked = counted(len, trace(SHORT), label="blocks asked for")
     words = f"mean wait under {policy}, {near}, {far} and {drive} blocks"
     return (told.stall(computed_block()) / asked).named(words)
 
