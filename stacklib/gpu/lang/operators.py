@@ -172,10 +172,8 @@ class Operators:
             return value
         form = value.form
         if op is ast.Invert:
-            if form.code == BOOL:
-                return self.negated(value)
-            if form.floating:
-                raise self.of.error(f"~ of {form}: whole numbers are needed")
+            if form.floating or form.code == BOOL:  # of a test CUDA and Python say -2
+                raise self.of.error(f"~ of {form}: whole numbers are needed, or not")
             return self.of.build.op("INV", form, value)
         form = FORMS[WEAK_INT] if form.code == BOOL else form
         return self.of.build.op("FNEG" if form.floating else "NEG", form, value)

@@ -166,6 +166,7 @@ REFUSED = {
     "another text": ("u = 'b'", "u = 'a'\nv = 1", "'u' holds a Python str"),
     "another function": ("u = bump", "u = setc\nv = 1", "'u' holds a Python function"),
     "a definition": ("def u(a):\n        return a", "u = setc\nv = 1", "'u' holds"),
+    "bits of a test": ("v = ~(i > 2)", "u = v = 1", "~ of bool"),
     "an element more": ("u.append(2)", "u = [1]\nv = 1", ".append()"),
     "an element less, in a sum": ("v = u.pop() + 1", "u = [1]\nv = 1", ".pop()"),
     "rows": ("u[0], u[1] = u[1], u[0]", "u = [[1], [2]]\nv = 1", "a Python list"),
