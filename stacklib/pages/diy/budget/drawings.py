@@ -21,8 +21,7 @@ def what_a_budget_holds() -> d.Drawing:
 def _machine(budget: int, full: page.Quantity) -> d.Node:
     paid = chosen(budget, "USD", label="budget")
     card = page.hardware.get(page.machine(budget).gpus[0].device)
-    cards = page.machine(budget).gpus
-    many = counted(len, cards, label=f"cards for {budget} USD")
+    many = counted(len, page.machine(budget).gpus, label=f"cards for {budget} USD")
     memory, rate = page.memory(budget), page.bandwidth(budget)
     each, out = card.memory_capacity, card.memory_bandwidth
     held, works = f"memory for {budget}", f"cards for {budget}"

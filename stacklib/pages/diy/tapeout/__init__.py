@@ -56,9 +56,8 @@ def sizes(name: str) -> tuple[int, int, int]:
 
 def row(name: str) -> dict[str, Any]:
     """A design of the table."""
-    side, _, _ = sizes(name)
     return {
-        "array": f"{side} x {side}",
+        "array": "{0} x {0}".format(*sizes(name)),
         "bits": counted(sizes, name, take=lambda s: s[1], label="bits of an operand"),
         "sum": counted(sizes, name, take=lambda s: s[2], label="bits of a sum"),
         "cells": count(name),

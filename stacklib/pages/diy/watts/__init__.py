@@ -129,16 +129,12 @@ def miss(run: str) -> float:
     return float(table_row(run)["median"])
 
 
-def least_limit(run: str) -> float:
-    """The first limit of a table, in watts."""
-    return published(run)[0][0]
-
-
 def lowest() -> tuple[Quantity, Quantity, Quantity]:
     """A dense model on a 3090 at its lowest limit: what was read, told, and watts."""
     watts, read, _ = published(DENSE)[0]
     told = counted(usual, watts, label="the usual line there")
-    return read, told, counted(least_limit, DENSE, unit="W", label="limit")
+    limit = counted(published, DENSE, take=lambda r: r[0][0], unit="W", label="limit")
+    return read, told, limit
 
 
 def usual(watts: float) -> float:

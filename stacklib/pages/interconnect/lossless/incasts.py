@@ -131,11 +131,6 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def additive() -> float:
-    """Our additive step, over the bandwidth of the port."""
-    return Dcqcn().additive / BASE
-
-
 def step(whose: str) -> Quantity:
     """Additive step over the bandwidth of the port: the paper's, htsim's, ours."""
     if whose == "htsim":
@@ -144,7 +139,7 @@ def step(whose: str) -> Quantity:
         return (quoted("dcqcn.step") / quoted("dcqcn.port")).named(
             "its step, of a port"
         )
-    return counted(additive, label="our step, of a port")
+    return counted(Dcqcn, take=lambda d: d.additive / BASE, label="our step, of a port")
 
 
 def over_time() -> Spec:

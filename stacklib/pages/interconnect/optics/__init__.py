@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from stacklib import hardware, models
+from stacklib import hardware
 from stacklib.interconnect.optics import budget as light
 from stacklib.interconnect.optics import errors, failing
 from stacklib.interconnect.optics.ports import PORTS, ends, energy_per_bit
 from stacklib.pages import chain
 from stacklib.pages.figures_of import claimed as claimed
+from stacklib.pages.interconnect.fabrics import exchanges as exchanges
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 
 DEVICE, WAYS = "h100_sxm", tuple(PORTS)
@@ -126,12 +127,6 @@ def token(way: str) -> Quantity:
     eight = chosen(8, label="GPUs of a token")
     watts = eight * each() * port * per_bit(way)
     return (watts * step()).named(f"optics for a token, {way}").to("J")
-
-
-def exchanges() -> Quantity:
-    """Exchanges of a token: two a layer."""
-    layers = models.get("llama-3-70b").size("layers", "layers")
-    return (2 * layers).named("exchanges of a token")
 
 
 def bits() -> Quantity:

@@ -14,15 +14,9 @@ from stacklib.interconnect.networks.topology import Topology
 from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.closed import closed_count
 from stacklib.pages.figures_of import measured
+from stacklib.pages.interconnect.links import vector as vector
 from stacklib.pages.interconnect.racks import claims
-from stacklib.quantity import (
-    Quantity,
-    bytes_per_element,
-    chosen,
-    counted,
-    counting,
-    quoted,
-)
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 from stacklib.roofline.work.moving import link_time
 
 MODEL, TP, EXCHANGES = "llama-3-70b", 8, 2  # all-reduces of a layer
@@ -161,12 +155,6 @@ def vendor_most() -> Quantity:
 
 
 # -- the token -------------------------------------------------------------------------
-
-
-def vector() -> Quantity:
-    """Bytes of what is added up."""
-    hidden = models.get(MODEL).size("hidden", "hidden size")
-    return (hidden * bytes_per_element("bf16")).named("bytes of an exchange")
 
 
 def once(name: str) -> Quantity:

@@ -21,6 +21,7 @@ from stacklib.interconnect.selection.timed import (
     family,
 )
 from stacklib.pages.figures_of import measured, row
+from stacklib.pages.interconnect.collectives import exchanges as exchanges
 from stacklib.pages.interconnect.selection import claims
 from stacklib.quantity import (
     Quantity,
@@ -57,12 +58,6 @@ LL, NVLS = ("ring", "ll"), ("nvls", "simple")
 
 
 # -- the model's own numbers -----------------------------------------------------------
-
-
-def exchanges() -> Quantity:
-    """All-reduces of a token, and of a prompt."""
-    layers = models.get(MODEL).size("layers", "layers")
-    return (layers * chosen(2, label="all-reduces a layer")).named("exchanges a token")
 
 
 def size(tokens: int = 1) -> Quantity:
