@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator
 from dis import get_instructions as instructions
 from functools import lru_cache, partial, wraps
@@ -19,6 +21,7 @@ _LONG = 40  # characters of an argument that are shown
 OURS, PAGE = "stacklib", "__main__"
 # What counts without being ours, where it has something to count.
 PLAIN = ("len", "sum", "min", "max", "pow", "prod", "gcd", "floor")
+_STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[(\d+|'[^']*')\]")  # of a path into an outcome
 
 
 def counting(
@@ -91,7 +94,8 @@ def counted(
     label : str
         What it is called in formulas; default the call.
     take : str or callable
-        Which part of the outcome: an attribute, or a function of it.
+        Which part of the outcome: a path as Python has it, ``"layout.chips"`` or
+        ``"[1]"``, or a function of it, which is not shown.
     shown : str
         Unit in which it is printed; default that of the outcome.
     family : str
@@ -111,12 +115,13 @@ def counted(
     words = _words(args, kwargs)
     path = typed(function, args)
     _refuse_constant(function, path)
-    call = f"{path}({words})" + (f".{take}" if isinstance(take, str) and take else "")
+    call = f"{path}({words})"
     outcome = function(*map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
     if callable(take):
         outcome = take(outcome)
     elif take:
-        outcome = getattr(outcome, take)
+        outcome = _part(outcome, take)
+        call += take if take.startswith("[") else f".{take}"
     if isinstance(outcome, Quantity):
         if not bare(outcome):
             return _kept(outcome, unit, label, shown, family)
@@ -134,6 +139,19 @@ def counted(
     own = (named, "counted", None, "counted", inputs, "", family, call, "")
     made = _fill(blank, checked.si, read, *own)
     return made.to(shown) if shown else made
+
+
+def _part(outcome: Any, path: str) -> Any:
+    """What stands in an outcome under attributes, places and keys."""
+    steps = list(_STEP.finditer(path))
+    if "".join(step.group() for step in steps) != path:
+        raise ValueError(
+            f"take = {path!r}: attributes and places, such as 'plan[0].tp'"
+        )
+    for step in steps:
+        name, at = step.groups()
+        outcome = getattr(outcome, name) if name else outcome[literal_eval(at)]
+    return outcome
 
 
 def _kept(q: Quantity, unit: str, label: str, shown: str, family: str) -> Quantity:

@@ -1,6 +1,7 @@
 """A leaf says truly what it is, and what a reader is told follows from the leaves."""
 
 import math
+import re
 
 import pytest
 
@@ -71,6 +72,11 @@ def test_what_a_run_counted_shows_the_call_and_its_inputs():
     assert found.tree()["inputs"][0]["kind"] == "chosen"
     spread = counted(run, (3, 2), take=lambda pair: pair[1], unit="B")
     assert spread.text() == "2 B"
+    deep = counted(run, [{"two words": slice(1, 5)}], take="[0]['two words'].stop")
+    assert deep.si == 5 and deep.tree()["formula"].endswith(")[0]['two words'].stop")
+    for path in ("[-1]", "stop()", "[0", "a b"):
+        with pytest.raises(ValueError, match=re.escape(repr(path))):
+            counted(run, (3, 2), take=path)
     with pytest.raises(UnitError, match="gave 'a', not a number"):
         counted(run, "a")
     with pytest.raises(UnitError, match="finite"):

@@ -58,8 +58,8 @@ def row(name: str) -> dict[str, Any]:
     """A design of the table."""
     return {
         "array": "{0} x {0}".format(*sizes(name)),
-        "bits": counted(sizes, name, take=lambda s: s[1], label="bits of an operand"),
-        "sum": counted(sizes, name, take=lambda s: s[2], label="bits of a sum"),
+        "bits": counted(sizes, name, take="[1]", label="bits of an operand"),
+        "sum": counted(sizes, name, take="[2]", label="bits of a sum"),
         "cells": count(name),
         "area": made(name).cells,
         "of one tile": share(name),

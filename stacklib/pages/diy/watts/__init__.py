@@ -71,7 +71,7 @@ def board(on: str = UNSEEN) -> Quantity:
 def end(watts: float, which: int, on: str = CARD) -> Quantity:
     """Speed left to kernels that work most (0), and to those that wait most (1)."""
     words = f"speed at {watts:g} W, {('hungriest', 'most patient')[which]} kernel"
-    return counted(spread, on, watts, take=lambda found: found[which], label=words)
+    return counted(spread, on, watts, take=f"[{which}]", label=words)
 
 
 @counting("voltage at {watts} W over that at the top")
@@ -133,7 +133,7 @@ def lowest() -> tuple[Quantity, Quantity, Quantity]:
     """A dense model on a 3090 at its lowest limit: what was read, told, and watts."""
     watts, read, _ = published(DENSE)[0]
     told = counted(usual, watts, label="the usual line there")
-    limit = counted(published, DENSE, take=lambda r: r[0][0], unit="W", label="limit")
+    limit = counted(published, DENSE, take="[0][0]", unit="W", label="limit")
     return read, told, limit
 
 

@@ -38,7 +38,7 @@ def height(device: str) -> Quantity:
         builds_of,
         device,
         label="dies of a stack",
-        take=lambda made: made.found[0].height,
+        take="found[0].height",
     )
 
 

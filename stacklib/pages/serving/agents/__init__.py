@@ -76,7 +76,7 @@ def lasting(what: str, token: Quantity | None = None, tool: Any = None) -> Quant
         quoted("session.tool") if tool is None else tool,
         quoted("session.trip") * trips,
         unit="s",
-        take=lambda found: found[what],
+        take=f"[{what!r}]",
         label=f"{what} of the session",
     )
 

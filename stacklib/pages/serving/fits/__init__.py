@@ -174,7 +174,7 @@ def rates(model: str) -> list[int]:
 def pooled(kind: int) -> Quantity:
     """Of V4, by the kind of layer."""
     words = "tokens of an entry"
-    return counted(rates, FOURTH, take=lambda found: found[kind], label=words)
+    return counted(rates, FOURTH, take=f"[{kind}]", label=words)
 
 
 def entries_left() -> Quantity:

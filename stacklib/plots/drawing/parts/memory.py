@@ -19,7 +19,7 @@ def dies_high(device: Accelerator) -> Quantity:
         builds_of,
         device.key,
         label=f"{device.short} DRAM dies of a stack",
-        take=lambda builds: int(builds.found[0].height),
+        take="found[0].height",
     )
 
 
