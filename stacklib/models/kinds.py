@@ -101,9 +101,12 @@ _GEMMA3 = replace(
         "max_position_embeddings": 131072,
     },
 )
-_QWEN2 = Kind(qkv_bias=True, window="qwen")
+_QWEN2 = Kind(qkv_bias=True, window="qwen", defaults={"sliding_window": 4096})
 _QWEN3 = Kind(
-    **_ATTENTION_BIAS, qk_norm="head", window="qwen", defaults={"head_dim": 128}
+    **_ATTENTION_BIAS,
+    qk_norm="head",
+    window="qwen",
+    defaults={"head_dim": 128, "sliding_window": 4096},
 )
 _OLMO = Kind(**_ATTENTION_BIAS, kv_optional=True)
 _LAYER_NORM = Kind(norm=2, gated=False)

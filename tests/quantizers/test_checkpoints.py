@@ -20,7 +20,7 @@ from stacklib.tinylm.config import Config
 from stacklib.tinylm.forward import forward
 from stacklib.tinylm.gguf_model import read_model
 
-from .hugging_face import FOLDERS, SIZES, folder, tensors, write_file
+from .hugging_face import FOLDERS, LLAMA3, SIZES, folder, tensors, write_file
 
 IDS = np.arange(3, 40)
 # logits of the last of IDS by transformers 5.24 and compressed-tensors 0.20, in fp32
@@ -95,10 +95,11 @@ def test_rows_that_blocks_of_gguf_do_not_divide_end_where_they_end(tmp_path):
     write_file(path / "model.safetensors", tensors("tied", **sizes), "F16")
     found = open_checkpoint(path)
     write_compressed(tmp_path / "out", found, "nvfp4")
-    read, plain = read_compressed(tmp_path / "out"), rounded(found, "nvfp4")
+    read = read_compressed(tmp_path / "out")
     for name in found.places:
         if "proj" in name:
-            np.testing.assert_allclose(read[name], plain[name], rtol=1e-6)
+            plain = dequantize(quantize(found.numbers(name), "nvfp4"))
+            np.testing.assert_allclose(read[name], plain, rtol=1e-6)
 
 
 def test_gguf_finds_every_tensor_under_llama_cpps_name(tmp_path):
@@ -136,6 +137,22 @@ def test_gguf_finds_every_tensor_under_llama_cpps_name(tmp_path):
         ),
         ({"num_hidden_layers": 1}, "'model.layers.1.* is not covered"),
         ({"tie_word_embeddings": False}, "'lm_head.weight' is missing"),
+        ({"tie_word_embeddings": "false"}, "tie_word_embeddings = 'false'"),
+        ({"attention_bias": True}, "q_proj.bias' is missing"),
+        ({"mlp_bias": True}, "gate_proj.bias' is missing"),
+        ({"rope_theta": 10**400}, "rope_theta = 1"),
+        ({"rope_parameters": [1]}, "rope_parameters = .1.: a JSON object"),
+        ({"rope_scaling": {**LLAMA3, "factor": np.inf}}, "'factor': inf.*not a scal"),
+        ({"rope_scaling": {**LLAMA3, "high_freq_factor": np.inf}}, "not a scaling"),
+        (
+            {"model_type": "mistral", "max_position_embeddings": 32_768},
+            "sliding_window = 4096",  # what the class has where nothing is said
+        ),
+        ({"model_type": "mistral", "sliding_window": "16"}, "sliding_window = '16'"),
+        (
+            {"model_type": "qwen2", "layer_types": ["sliding_attention"] * 2},
+            "no window",
+        ),
     ],
 )
 def test_a_folder_that_is_not_covered_is_refused_by_name(
@@ -152,11 +169,15 @@ def test_a_folder_that_is_not_covered_is_refused_by_name(
         ("model.layers.0.mlp.experts.0.w1.weight", "mixture of experts"),
         ("model.layers.0.self_attn.g_proj.weight", "g_proj.weight' is not covered"),
         ("model.layers.0.mlp.up_proj.weight", "another shard"),
+        ("model.layers.0.self_attn.q_proj.bias", "q_proj.bias' is not covered"),
+        ("lm_head.weight", "'lm_head.weight' is not 'model.embed_tokens.weight'"),
     ],
 )
 def test_a_tensor_that_is_not_covered_is_refused_by_name(more, says, tmp_path_factory):
     path = folder(tmp_path_factory.mktemp("hf") / "bad", "qwen3")
-    write_file(path / "more.safetensors", {more: np.ones((2, 2), np.float32)}, "F32")
+    size = {"lm_head.weight": (160, 128), "bias": (256,)}
+    shape = next((s for n, s in size.items() if more.endswith(n)), (2, 2))
+    write_file(path / "more.safetensors", {more: np.ones(shape, np.float32)}, "F32")
     with pytest.raises(ValueError, match=says):
         open_checkpoint(path)
 
@@ -172,6 +193,117 @@ def test_infinity_is_refused_and_nothing_is_left(tmp_path):
         with pytest.raises(ValueError, match=r"layers\.1\.mlp\.up_proj\.weight'.*inf"):
             write(tmp_path / out, found, scheme)
     assert [p.name for p in tmp_path.iterdir()] == ["hf"]
+
+
+@pytest.mark.rows("form", ["F32", "F16", "BF16"])
+def test_infinity_is_refused_in_what_is_copied(form, tmp_path_factory):
+    """Norms, and the two tables that NVFP4 leaves as they are."""
+    tmp_path = tmp_path_factory.mktemp("kept")
+    path = folder(tmp_path / "hf", "mistral")
+    found = open_checkpoint(path)
+    for name in ("lm_head", "model.embed_tokens", "model.norm"):
+        named = tensors("mistral")
+        named[f"{name}.weight"].reshape(-1)[-1] = np.nan if form == "F32" else np.inf
+        write_file(path / "model.safetensors", named, form)
+        found = open_checkpoint(path)
+        for write, out in ((write_checkpoint, "m.gguf"), (write_compressed, "out")):
+            with pytest.raises(ValueError, match=f"{name}.weight' has infinity or NaN"):
+                write(tmp_path / out, found, "nvfp4")
+    assert [p.name for p in tmp_path.iterdir()] == ["hf"]
+
+
+def test_a_copy_of_the_embedding_is_no_other_matrix(tmp_path):
+    path = folder(tmp_path / "hf", "tied")
+    named = tensors("tied")
+    named["lm_head.weight"] = named["model.embed_tokens.weight"].copy()
+    write_file(path / "model.safetensors", named, "F16")
+    assert open_checkpoint(path).tied
+    named["lm_head.weight"][-1, -1] += 1
+    write_file(path / "model.safetensors", named, "F16")
+    with pytest.raises(ValueError, match="loaders disagree"):
+        open_checkpoint(path)
+
+
+def test_windows_begin_where_qwens_config_says(tmp_path):
+    """The first layers of ``max_window_layers`` look back over everything."""
+    window = {"use_sliding_window": True, "sliding_window": 16}
+    open_checkpoint(folder(tmp_path / "two", "qwen2", **window, max_window_layers=2))
+    with pytest.raises(ValueError, match="sliding_window = 16"):
+        open_checkpoint(
+            folder(tmp_path / "one", "qwen2", **window, max_window_layers=1)
+        )
+    del window["sliding_window"]
+    much = {"max_position_embeddings": 8192, "max_window_layers": 1}
+    with pytest.raises(ValueError, match="sliding_window = 4096"):
+        open_checkpoint(folder(tmp_path / "none", "qwen2", **window, **much))
+
+
+def test_norms_of_qwen3_must_be_there(tmp_path):
+    path = folder(tmp_path / "hf", "qwen3")
+    named = tensors("qwen3")
+    del named["model.layers.1.self_attn.k_norm.weight"]
+    write_file(path / "model.safetensors", named, "BF16")
+    with pytest.raises(ValueError, match=r"1\.self_attn\.k_norm\.weight' is missing"):
+        open_checkpoint(path)
+
+
+@pytest.mark.rows(
+    "moved, more, says",
+    [
+        (-4, b"", r"'model\.norm\.weight' begins at byte"),  # into the one before
+        (0, b"1234", "4 bytes behind the last tensor"),
+    ],
+)
+def test_tensors_fill_their_file_without_sharing(moved, more, says, tmp_path_factory):
+    """As the library itself checks (safetensors, ``Metadata::validate``)."""
+    path = folder(tmp_path_factory.mktemp("st") / "hf", "mistral")
+    file = path / "model.safetensors"
+    text = file.read_bytes()
+    end = 8 + int.from_bytes(text[:8], "little")
+    head = json.loads(text[8:end])
+    place = head["model.norm.weight"]["data_offsets"]
+    head["model.norm.weight"]["data_offsets"] = [n + moved for n in place]
+    told = json.dumps(head).encode()
+    file.write_bytes(len(told).to_bytes(8, "little") + told + text[end:] + more)
+    with pytest.raises(ValueError, match=says):
+        open_checkpoint(path)
+
+
+@pytest.mark.rows("name", ["", "..", "../a.safetensors", "/a.safetensors", 3, None])
+def test_an_index_names_files_of_its_folder(name, tmp_path_factory):
+    path = folder(tmp_path_factory.mktemp("index") / "hf", "llama")
+    index = path / "model.safetensors.index.json"
+    told = json.loads(index.read_text())
+    told["weight_map"]["model.norm.weight"] = name
+    index.write_text(json.dumps(told))
+    with pytest.raises(ValueError, match=r"index\.json: weight_map has"):
+        open_checkpoint(path)
+
+
+BYTES = {"type": "ByteLevel"}
+
+
+@pytest.mark.rows(
+    "model, added, says",
+    [
+        ({"vocab": ["a"]}, None, "vocab = ..a..: a dict"),
+        ({"vocab": {"a": 0, "b": 0}}, None, "'a' and 'b' have the id 0"),
+        ({"vocab": {"\ud800": 0}}, None, "is no text"),
+        ({"merges": "ab"}, None, "merges = 'ab': a list"),
+        ({"merges": [3]}, None, "merges has 3"),
+        ({"merges": [["a", 1]]}, None, "merges has"),
+        ({"merges": [["a b", "c"]]}, None, "merges has"),
+        ({"merges": ["a"]}, None, "merges has 'a'"),
+        ({}, 7, "added_tokens = 7: a list"),
+        ({}, [3], "the word None has the id None"),
+    ],
+)
+def test_a_vocabulary_of_another_shape_is_refused(model, added, says, tmp_path_factory):
+    path = folder(tmp_path_factory.mktemp("words") / "hf", "tied")
+    table = {"pre_tokenizer": BYTES, "model": {"type": "BPE", **model}}
+    (path / "tokenizer.json").write_text(json.dumps({**table, "added_tokens": added}))
+    with pytest.raises(ValueError, match=says):
+        write_checkpoint(path / "m.gguf", open_checkpoint(path), "q8_0")
 
 
 def test_a_vocabulary_goes_with_the_file(tmp_path):

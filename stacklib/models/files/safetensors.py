@@ -67,8 +67,8 @@ def header_of(path: Path) -> dict[str, Placed]:
     """Type, shape and place of each tensor of one file.
 
     - raises ``ConfigError`` for a file that is cut off or no safetensors, and a tensor
-      of a type that is not known, of a shape that is no size, or beyond the end; it is
-      named
+      of a type that is not known, of a shape that is no size, beyond the end, or not
+      where the one before ends; it is named
     """
     with reads(path), path.open("rb") as file:
         size, first = path.stat().st_size, file.read(8)
@@ -79,11 +79,22 @@ def header_of(path: Path) -> dict[str, Placed]:
                 "it is cut off or is not safetensors"
             )
         text = file.read(length)
-    return {
+    found = {
         name: _entry(path, name, told, size, 8 + length)
         for name, told in parse(text, path).items()
         if name != "__metadata__"
     }
+    end = 8 + length
+    for name, place in sorted(found.items(), key=lambda each: each[1][3:1:-1]):
+        if place.start != end:
+            raise ConfigError(
+                f"{path}: tensor {shown(name)} begins at byte {place.start}, where the "
+                f"one before ends at {end}"
+            )
+        end += place.nbytes
+    if end != size:
+        raise ConfigError(f"{path}: {size - end} bytes behind the last tensor")
+    return found
 
 
 def _entry(path: Path, name: str, told: Any, size: int, base: int) -> Placed:
@@ -199,7 +210,7 @@ def files_of(path: Path) -> list[Path]:
         raise ConfigError(f"{path}: weight_map = {shown(places)}: no index")
     names = set(places.values())
     for name in names:
-        if not isinstance(name, str) or Path(name).name != name:
+        if not isinstance(name, str) or name in ("", "..") or Path(name).name != name:
             raise ConfigError(
                 f"{path}: weight_map has {shown(name)}: not a file's name"
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stacklib.models.reading import load
+from stacklib.models.reading import load, shown
 
 from .opened import Checkpoint
 
@@ -32,12 +32,13 @@ def vocabulary(checkpoint: Checkpoint) -> tuple[dict[str, Any], str]:
     size = checkpoint.sizes["vocab_size"]
     tokens = [f"[PAD{n}]" for n in range(size)]
     kinds = [UNUSED] * size
-    for text, at in _pairs(model.get("vocab")):
+    for text, at in _field(path, model, "vocab", dict).items():
         _put(path, tokens, kinds, at, text, NORMAL)
-    for each in table.get("added_tokens") or ():
-        special = CONTROL if each.get("special") else USER
-        _put(path, tokens, kinds, each.get("id"), each.get("content"), special)
-    merges = [m if isinstance(m, str) else " ".join(m) for m in model.get("merges", ())]
+    for each in _field(path, table, "added_tokens", list):
+        told = each if isinstance(each, dict) else {}
+        special = CONTROL if told.get("special") else USER
+        _put(path, tokens, kinds, told.get("id"), told.get("content"), special)
+    merges = [_merge(path, each) for each in _field(path, model, "merges", list)]
     cut = repr(table.get("pre_tokenizer")).replace("\\\\", "\\")
     pre = next((name for mark, name in _CUTS if mark in cut), _PLAIN)
     facts: dict[str, Any] = {
@@ -56,8 +57,22 @@ def vocabulary(checkpoint: Checkpoint) -> tuple[dict[str, Any], str]:
     return facts, f"vocabulary of {size:,} words, cut as {pre}"
 
 
-def _pairs(vocab: Any) -> list[tuple[str, Any]]:
-    return list(vocab.items()) if isinstance(vocab, dict) else []
+def _field(path: Any, table: dict[str, Any], name: str, kind: type) -> Any:
+    found = table.get(name)
+    if found is not None and not isinstance(found, kind):
+        raise ValueError(
+            f"{path}: {name} = {shown(found)}: a {kind.__name__} is needed"
+        )
+    return found or kind()
+
+
+def _merge(path: Any, pair: Any) -> str:
+    """Two words that become one, as a text with one blank; releases have both forms."""
+    parts = pair.split(" ") if isinstance(pair, str) else pair
+    whole = isinstance(parts, list) and len(parts) == 2
+    if not whole or not all(isinstance(p, str) and p and " " not in p for p in parts):
+        raise ValueError(f"{path}: merges has {shown(pair)}: two words are needed")
+    return " ".join(parts)
 
 
 def _put(
@@ -65,9 +80,13 @@ def _put(
 ) -> None:
     if isinstance(at, bool) or not isinstance(at, int) or not isinstance(text, str):
         raise ValueError(f"{path}: the word {text!r} has the id {at!r}")
+    if text.encode("utf-8", "replace").decode() != text:  # JSON has halves of letters
+        raise ValueError(f"{path}: the word {text!r} is no text")
     if not 0 <= at < len(tokens):
         raise ValueError(
             f"{path}: the word {text!r} has the id {at}; config.json has "
             f"vocab_size = {len(tokens)}"
         )
+    if kind == NORMAL and kinds[at] != UNUSED:
+        raise ValueError(f"{path}: {tokens[at]!r} and {text!r} have the id {at}")
     tokens[at], kinds[at] = text, kind
