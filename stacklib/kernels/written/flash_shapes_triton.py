@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .host_triton import (
@@ -69,10 +70,7 @@ class Shapes:
     @property
     def rows(self) -> int:
         """Rows of scores: elements of a plane of the logarithms."""
-        found = 1
-        for size in self.lse_shape:
-            found *= size
-        return found
+        return math.prod(self.lse_shape)
 
     @property
     def packed(self) -> bool:
@@ -147,12 +145,12 @@ def softmax_scale(scale: float | None, dim: int) -> float:
 
 
 def window_size(window: int | None) -> int:
-    """A window as kernels take it; 0 is none."""
+    """A window as kernels take it; 0 is none, and places plus one stay in int32."""
     if window is None:
         return 0
     if int(window) != window or window < 1:
         raise ValueError(f"window = {window!r}: a whole number from 1")
-    return int(window)
+    return min(int(window), 2**30)
 
 
 def lse_steps(sizes: Shapes) -> tuple[int, int, int]:

@@ -16,6 +16,8 @@ formulae and a pairwise algorithm for computing sample variances", 1979, equatio
 
 from __future__ import annotations
 
+import math
+
 from .host_triton import (
     FLOATS,
     Array,
@@ -158,7 +160,7 @@ def add(a: Array, b: Array, *, block: int = 1024) -> Array:
     axes = tuple(f"axis {i}" for i in range(len(a.shape)))
     look({"a": (a, axes), "b": (b, axes)}, FLOATS)
     a, b, out = in_one_piece(a), in_one_piece(b), empty(a, a.shape)
-    n = _elements(a)
+    n = math.prod(a.shape)
     grid = (cdiv(n, tile_side("block", block)),)
     launch(add_kernel, grid, a, b, out, n, BLOCK=block, WIDE=interpreted())
     return out
@@ -285,13 +287,6 @@ def layernorm_linear(
     return out
 
 
-def _elements(x: Array) -> int:
-    found = 1
-    for size in x.shape:
-        found *= int(size)
-    return found
-
-
 def _axes(x: Array) -> tuple[str, ...]:
     return tuple(f"axis {i}" for i in range(len(x.shape)))
 
@@ -307,7 +302,7 @@ def _rows(x: Array, block: int | None) -> tuple[int, int, int]:
     block = next_power_of_2(columns) if block is None else tile_side("block", block)
     if block < columns:
         raise ValueError(f"block = {block}: a row of {columns} does not fit in it")
-    return columns, _elements(x) // columns, block
+    return columns, math.prod(x.shape) // columns, block
 
 
 def _warps(block: int) -> int:

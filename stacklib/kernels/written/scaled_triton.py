@@ -157,9 +157,11 @@ def swiglu_kernel(
         scale = tl.maximum(most, 1e-4) / 448.0
         tl.store(scale_at, scale, mask=group < groups)
         value = value / scale[:, None]
-    value = tl.minimum(tl.maximum(value, -448.0), 448.0)
+    clamped = tl.minimum(tl.maximum(value, -448.0), 448.0)  # of NaN, an end
+    found = narrow(clamped, codes.dtype.element_ty, WIDE).to(tl.uint8, bitcast=True)
+    found = tl.where(value == value, found, 127).to(tl.uint8)
     place = codes + row * columns + column
-    tl.store(place, narrow(value, codes.dtype.element_ty, WIDE), mask=inside)
+    tl.store(place, found.to(codes.dtype.element_ty, bitcast=True), mask=inside)
 
 
 def fp8_matmul(

@@ -3,6 +3,9 @@
 In the interpreter, held to torch's own attention; `test_interpreted` starts this file.
 """
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -14,7 +17,10 @@ from stacklib.kernels.written import (
     flash_triton,
     host_triton,
     ops_torch,
+    rows_triton,
     sampling_triton,
+    scaled_ops_torch,
+    scaled_triton,
 )
 from stacklib.kernels.written.counting_triton import counted_loads
 
@@ -214,3 +220,63 @@ def test_a_compiled_kernel_refuses_a_cpu(monkeypatch):
     with pytest.raises(ValueError, match="TRITON_INTERPRET=1 before"):
         flash_attention(q, q, q, backend="triton")
     assert flash_triton.VERSION
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_window_wider_than_any_sequence_hides_nothing(causal):
+    """Of 2**31 - 1 the end of a tile's keys passed int32; no key was seen."""
+    given = [torch.randn(1, 2, n, 16) for n in (33, 17, 17)]
+    wanted = flash_triton.forward_with_lse(*given, causal)
+    for window in (2**30, 2**31 - 1, 2**31, 2**63 - 1):
+        found = flash_triton.forward_with_lse(*given, causal, window)
+        for ours, theirs in zip(found, wanted, strict=True):
+            assert torch.equal(ours, theirs), window
+
+
+def test_the_coldest_temperature_is_that_of_the_largest_logit():
+    """Divided by less than 1e-38, all logits above one were infinite, and equal."""
+    hidden, head = normal(5, 30), normal(300, 30)
+    wanted = (hidden @ head.T).argmax(1)
+    drawn = [ops_torch.PLAIN["flash_sampling"], sampling_triton.flash_sampling]
+    given = torch.from_numpy(hidden), torch.from_numpy(head)
+    for temperature in (1e-20, 1e-38, 1e-45, 1e-310, 5e-324):
+        for draw in drawn:
+            assert (np.asarray(draw(*given, temperature, 3)) == wanted).all()
+    for draw in drawn:  # and the hottest is noise alone
+        hot = [draw(*given, temperature, 3) for temperature in (1e30, 1e300)]
+        assert torch.equal(*hot)
+
+
+@pytest.mark.parametrize("name", ["swiglu_fp8", "swiglu_mxfp8"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_no_number_stays_none_in_fp8(name, value):
+    """A clamp took NaN for its end: 384, a number like any other."""
+    x = torch.from_numpy(normal(2, 300))
+    x[1, 155] = value  # of up, in the first group of the second row
+    alone, _ = getattr(scaled_triton, name)(x[:1])
+    for swiglu in (getattr(scaled_triton, name), ops_torch.PLAIN[name]):
+        codes, scales = swiglu(x)
+        assert torch.equal(codes[0].float(), alone[0].float())
+        size = 128
+        if scales.dtype == torch.uint8:
+            size, scales = 32, scaled_ops_torch._powers(scales)
+        wide = scaled_ops_torch.widened(codes, scales, size)
+        assert not wide[1, 5].isfinite(), swiglu
+        assert wide[1, size:].isfinite().all()
+
+
+def test_four_threads_launch_as_one_does():
+    """The interpreter has one grid and one set of names for all: none passed."""
+    given = [normal(n, columns) for n, columns in ((40, 50), (7, 65), (23, 8), (60, 3))]
+    alone = [rows_triton.softmax(x) for x in given]
+    often = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for _ in range(2):
+                for ours, one in zip(
+                    pool.map(rows_triton.softmax, given), alone, strict=True
+                ):
+                    assert np.array_equal(ours, one)
+    finally:
+        sys.setswitchinterval(often)
