@@ -205,10 +205,8 @@ def tuned(
     from triton import Config, autotune
 
     configs = [
-        Config(
-            dict(zip(sides, row, strict=False)), num_warps=row[-2], num_stages=row[-1]
-        )
-        for row in rows
+        Config(dict(zip(sides, r, strict=False)), num_warps=r[-2], num_stages=r[-1])
+        for r in rows
     ]
     return autotune(configs, key=list(key))(kernel)
 
@@ -305,13 +303,11 @@ def look(
                 raise ValueError(f"{said}: {axis} of {name} is empty")
         if dtype_of(x) not in formats:
             raise TypeError(f"{name} is {dtype_of(x)}: one of {', '.join(formats)}")
-    for what, of in (("format", dtype_of), ("device", device_of)):
+    alike = ("format", dtype_of, TypeError), ("device", device_of, ValueError)
+    for what, of, error in alike:
         found = {n: of(x) for n, (x, _) in rules.items()}
         if len(set(found.values())) > 1:
             kinds = ", ".join(f"{n} {v}" for n, v in found.items())
-            error: Callable[[str], Exception] = (
-                TypeError if what == "format" else ValueError
-            )
             raise error(f"operands of one {what} are needed: {kinds}")
     return sizes
 

@@ -157,8 +157,7 @@ def add(a: Array, b: Array, *, block: int = 1024) -> Array:
     - ``a``, ``b``: array; of one shape and one format of float32, float16 and bfloat16.
     - ``block``: int; elements a program; a power of two.
     """
-    axes = tuple(f"axis {i}" for i in range(len(a.shape)))
-    look({"a": (a, axes), "b": (b, axes)}, FLOATS)
+    look({"a": (a, _axes(a)), "b": (b, _axes(a))}, FLOATS)
     a, b, out = in_one_piece(a), in_one_piece(b), empty(a, a.shape)
     n = math.prod(a.shape)
     grid = (cdiv(n, tile_side("block", block)),)
@@ -281,9 +280,8 @@ def layernorm_linear(
     out = empty(x, (rows, outputs))
     operands = [in_one_piece(a) for a in (x, weight, bias, linear)]
     meta = {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "WIDE": interpreted()}
-    grid = (cdiv(rows, m), cdiv(outputs, n))
-    kernel = layernorm_linear_kernel
-    launch(kernel, grid, *operands, out, rows, columns, outputs, eps, **meta)
+    args = (*operands, out, rows, columns, outputs, eps)
+    launch(layernorm_linear_kernel, (cdiv(rows, m), cdiv(outputs, n)), *args, **meta)
     return out
 
 

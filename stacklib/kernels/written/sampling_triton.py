@@ -126,13 +126,9 @@ def flash_sampling(
     - raises ``ValueError, TypeError`` for shapes and formats that do not fit, a
       temperature below 0, or more than 2**31 logits, whose numbers would repeat.
     """
-    sizes = look(
-        {
-            "hidden": (hidden, ("rows", "width")),
-            "weights": (weights, ("tokens", "width")),
-        },
-        FLOATS,
-    )
+    rules = {"hidden": (hidden, ("rows", "width"))}
+    rules |= {"weights": (weights, ("tokens", "width"))}
+    sizes = look(rules, FLOATS)
     rows, tokens, width = (sizes[n] for n in ("rows", "tokens", "width"))
     if not 0 <= temperature < float("inf"):
         raise ValueError(f"temperature = {temperature!r}: a finite number from 0")

@@ -212,10 +212,8 @@ def mxfp8_matmul(
     - gives array (M, N).
     """
     M, N, K = _codes(a, b)
-    rules = {
-        "a_scale": (a_scale, (M, cdiv(K, MX))),
-        "b_scale": (b_scale, (N, cdiv(K, MX))),
-    }
+    deep = cdiv(K, MX)
+    rules = {"a_scale": (a_scale, (M, deep)), "b_scale": (b_scale, (N, deep))}
     look(rules, ("uint8",))
     return _scaled(mxfp8_kernel, a, a_scale, b, b_scale, dtype, blocks)
 

@@ -5,6 +5,7 @@ In the interpreter, held to torch's own attention; `test_interpreted` starts thi
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -265,18 +266,24 @@ def test_what_is_no_number_stays_none_in_fp8(name, value):
         assert wide[1, size:].isfinite().all()
 
 
-def test_four_threads_launch_as_one_does():
+def test_four_threads_launch_as_one_does(request):
     """The interpreter has one grid and one set of names for all: none passed."""
+    request.addfinalizer(partial(sys.setswitchinterval, sys.getswitchinterval()))
+    sys.setswitchinterval(1e-6)
     given = [normal(n, columns) for n, columns in ((40, 50), (7, 65), (23, 8), (60, 3))]
     alone = [rows_triton.softmax(x) for x in given]
-    often = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(4) as pool:
-            for _ in range(2):
-                for ours, one in zip(
-                    pool.map(rows_triton.softmax, given), alone, strict=True
-                ):
-                    assert np.array_equal(ours, one)
-    finally:
-        sys.setswitchinterval(often)
+    with ThreadPoolExecutor(4) as pool:
+        for ours, one in zip(pool.map(rows_triton.softmax, given), alone, strict=True):
+            assert np.array_equal(ours, one)
+
+
+@pytest.mark.parametrize("starts", ["2 8 20", "0 8 15", "0 8 65536", "0 12 6 20"])
+def test_packed_sequences_that_are_not_those_of_the_tokens(starts):
+    """Keys were read and rows written outside of the operands, or not written."""
+    q, k = normal(20, 2, 16), normal(20, 1, 16)
+    wrong = np.int32(starts.split())
+    right = np.int32([0] * (len(wrong) - 1) + [20])
+    for *held, most in ((wrong, right, 20), (right, wrong, 20), (right, right, 19)):
+        with pytest.raises(ValueError, match="they rise from 0 to 20"):
+            lengths = flash_triton.Lengths(*held, most)
+            flash_triton.forward_with_lse(q, k, k, lengths=lengths)

@@ -5,7 +5,6 @@ Nothing here needs Triton: where it is missing, they stand on the machine's name
 
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -160,7 +159,6 @@ def test_without_triton_it_says_what_to_install(monkeypatch):
 
 ALONE = """
 import sys
-from concurrent.futures import ThreadPoolExecutor
 sys.modules["triton"] = None
 import numpy as np
 from stacklib.kernels.written import host_triton, rows_triton
@@ -180,15 +178,3 @@ else:
 def test_kernels_run_on_tiles_where_triton_is_not_installed():
     done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-
-
-def test_a_redirection_is_of_its_own_thread():
-    """Another thread's launches went to the tile machine, and into its report."""
-    x = np.ones((2, 8), np.float32)
-    with ThreadPoolExecutor(1) as other, host_triton.on_tiles() as ran:
-        assert other.submit(lambda: host_triton.Elsewhere.go).result() is None
-        with pytest.raises((ImportError, ValueError), match="Triton"):
-            other.submit(rows_triton.softmax, x).result()
-        assert not ran
-        rows_triton.softmax(x)
-        assert len(ran) == 1
