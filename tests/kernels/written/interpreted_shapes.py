@@ -243,9 +243,6 @@ def test_the_coldest_temperature_is_that_of_the_largest_logit():
     for temperature in (1e-20, 1e-38, 1e-45, 1e-310, 5e-324):
         for draw in drawn:
             assert (np.asarray(draw(*given, temperature, 3)) == wanted).all()
-    for draw in drawn:  # and the hottest is noise alone
-        hot = [draw(*given, temperature, 3) for temperature in (1e30, 1e300)]
-        assert torch.equal(*hot)
 
 
 @pytest.mark.parametrize("name", ["swiglu_fp8", "swiglu_mxfp8"])
