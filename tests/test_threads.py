@@ -15,6 +15,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout, suppress
 from inspect import isroutine
 from time import process_time
@@ -23,6 +24,8 @@ from typing import Any
 import numpy as np
 import pytest
 from _tools import docs
+
+from stacklib.kernels.written import host_triton, rows_triton
 
 ROOMS = [r for r in docs.rooms() if r not in ("pages", "cli", "plots")]
 HEAD = """
@@ -334,3 +337,15 @@ def test_a_shared_array_is_caught():
         assert kept.run() == [[]]
     finally:
         SPACE["quantity"].__dict__.pop("planted", None)
+
+
+def test_a_redirection_is_of_its_own_thread():
+    """Another thread's launches went to the tile machine, and into its report."""
+    x = np.ones((2, 8), np.float32)
+    with ThreadPoolExecutor(1) as other, host_triton.on_tiles() as ran:
+        assert other.submit(lambda: host_triton.Elsewhere.go).result() is None
+        with pytest.raises((ImportError, ValueError), match="Triton"):
+            other.submit(rows_triton.softmax, x).result()
+        assert not ran
+        rows_triton.softmax(x)
+        assert len(ran) == 1

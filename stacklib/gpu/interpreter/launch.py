@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -77,14 +78,17 @@ class _Now:
     counts: Counts
 
 
-_running: list[_Now] = []
+_running: ContextVar[_Now] = ContextVar("running")  # each thread's own
 
 
 def now() -> _Now:
     """The program that runs; an error outside of one."""
-    if not _running:
-        raise RuntimeError("no program runs: give the function to run(program, grid)")
-    return _running[-1]
+    try:
+        return _running.get()
+    except LookupError:
+        raise RuntimeError(
+            "no program runs: give the function to run(program, grid)"
+        ) from None
 
 
 def run(
@@ -104,11 +108,11 @@ def run(
     names = {id(x): n for n, x in zip(called, given, strict=False) if type(x) is Array}
     counts = Counts()
     for place in product(*map(range, sizes)):
-        _running.append(_Now(place, sizes, names, counts))
+        token = _running.set(_Now(place, sizes, names, counts))
         try:
             program(*given, **words)
         finally:
-            _running.pop()
+            _running.reset(token)
     return counts
 
 

@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,14 +44,19 @@ class TooLong(Exception):
         return 1 if waits or len(self.rows) > SHORT else TOGETHER
 
 
-_read: list[tuple[Any, str, Any]] = []  # names from around a kernel: where, what
+Noted = list[tuple[Any, str, Any]]  # names from around a kernel: where, what
+_read: ContextVar[Noted] = ContextVar("read")  # each thread's own
 
 
 @contextmanager
-def watched() -> Iterator[list[tuple[Any, str, Any]]]:
+def watched() -> Iterator[Noted]:
     """What a compilation reads from around its kernel."""
-    _read.clear()
-    yield _read
+    found: Noted = []
+    token = _read.set(found)
+    try:
+        yield found
+    finally:
+        _read.reset(token)
 
 
 @dataclass(slots=True)
@@ -76,7 +82,7 @@ class Frame:
         if name in self.cells:
             return self.cells[name]
         for place in (self.globals, vars(builtins)):
-            _read.append((place, name, place.get(name)))
+            _read.get([]).append((place, name, place.get(name)))
             if name in place:
                 return place[name]
         raise NameError(name)
@@ -124,7 +130,7 @@ def cells_of(function: Any) -> dict[str, Any]:
     for name, cell in zip(names, function.__closure__ or (), strict=True):
         try:
             found[name] = cell.cell_contents
-            _read.append((cell, name, cell.cell_contents))
+            _read.get([]).append((cell, name, cell.cell_contents))
         except ValueError:
             continue
     return found

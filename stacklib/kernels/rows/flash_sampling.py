@@ -26,6 +26,7 @@ from stacklib.quantity.bounds import whole
 from .noise import gumbel, uniform
 
 FP32, INDEX = 4, 4  # bytes
+COLDEST = 1e-269  # a temperature; by less, logits of float32 leave float64
 TILE = 512  # tokens a tile takes by default
 
 
@@ -136,7 +137,8 @@ def draw_in_tiles(
 
 
 def _scores(logits: Any, temperature: float) -> NDArray[np.float64]:
-    scores: NDArray[np.float64] = logits.astype(np.float64) / (temperature or 1.0)
+    warm = max(temperature or 1.0, COLDEST)
+    scores: NDArray[np.float64] = logits.astype(np.float64) / warm
     return scores
 
 

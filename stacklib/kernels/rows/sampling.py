@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from stacklib.quantity.bounds import at_least
 from stacklib.tinylm.sampling import Sampling
 
-from .flash_sampling import FP32, INDEX, Crossed
+from .flash_sampling import COLDEST, FP32, INDEX, Crossed
 
 DIGIT, BUCKETS = 8, 256  # bits of a digit, as radix sorts on GPUs take
 CHIP = 227 * 1024  # bytes of shared memory that a block of an H100 can have
@@ -97,7 +97,7 @@ def sample_in_passes(logits: Any, how: Sampling, u: float) -> Sampled:
     if how.temperature == 0:
         token = memory.kernel(lambda x: int(x.argmax()), "x")
         return Sampled(token, np.eye(1, len(row), token)[0], memory.crossed, 1)
-    warm = how.temperature
+    warm = max(how.temperature, COLDEST)
     if warm != 1:
         memory.kernel(lambda x: x / np.float64(warm), "x", "x")
     memory.kernel(_exponentials, "x", "p")
@@ -228,7 +228,7 @@ def _cut(row: Any, how: Sampling) -> tuple[Floats, int]:
     """The distribution after all cuts, and the sweeps it took."""
     tie = np.uint64(0xFFFFFFFF) - np.arange(len(row), dtype=np.uint64)
     keys = (ordered(row).astype(np.uint64) << np.uint64(32)) | tie
-    p = _exponentials(row / np.float64(how.temperature))
+    p = _exponentials(row / np.float64(max(how.temperature, COLDEST)))
     sweeps = 2  # largest and sum together, as online softmax has them; and the draw
     if 0 < how.top_k < len(row):
         least, more = select(keys, np.ones(len(row)), how.top_k)

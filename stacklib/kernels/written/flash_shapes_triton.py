@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from operator import sub
 
 from .host_triton import (
     FLOATS,
     FP8,
     Array,
+    device_of,
     dtype_of,
     look,
     next_power_of_2,
@@ -34,6 +37,20 @@ class Lengths:
         for name, starts in (("q", self.q_starts), ("k", self.k_starts)):
             if dtype_of(starts) != "int32":
                 raise TypeError(f"{name}_starts is {dtype_of(starts)}: int32 is needed")
+
+    def hold(self, queries: int, keys: int) -> None:
+        """Refuse starts that are not of so many tokens; a GPU's are not waited for."""
+        if device_of(self.q_starts) != "cpu":
+            return
+        asked = (self.q_starts, queries, self.most_queries), (self.k_starts, keys, keys)
+        for starts, tokens, most in asked:
+            at = starts.tolist()
+            longest = max(map(sub, at[1:], at))
+            if at != sorted(at) or [at[0], at[-1]] != [0, tokens] or longest > most:
+                raise ValueError(
+                    f"starts from {at[0]} to {at[-1]}, {longest} tokens of one, at "
+                    f"most {most}: they rise from 0 to {tokens}"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +86,7 @@ class Shapes:
     @property
     def rows(self) -> int:
         """Rows of scores: elements of a plane of the logarithms."""
-        found = 1
-        for size in self.lse_shape:
-            found *= size
-        return found
+        return math.prod(self.lse_shape)
 
     @property
     def packed(self) -> bool:
@@ -129,6 +143,7 @@ def shapes_of(q: Array, k: Array, v: Array, lengths: Lengths | None = None) -> S
     S, T = sizes["queries"], sizes["keys"]
     if lengths is not None:
         batch = int(lengths.q_starts.shape[0]) - 1
+        lengths.hold(S, T)
         steps = Places(0, 1, heads), Places(0, 1, kv_heads), Places(0, S, 1)
         own = heads, kv_heads, lengths.most_queries, T, dim, dim_v
         return Shapes(batch, *own, *steps, (heads, S))
@@ -147,12 +162,12 @@ def softmax_scale(scale: float | None, dim: int) -> float:
 
 
 def window_size(window: int | None) -> int:
-    """A window as kernels take it; 0 is none."""
+    """A window as kernels take it; 0 is none, and places plus one stay in int32."""
     if window is None:
         return 0
     if int(window) != window or window < 1:
         raise ValueError(f"window = {window!r}: a whole number from 1")
-    return int(window)
+    return min(int(window), 2**30)
 
 
 def lse_steps(sizes: Shapes) -> tuple[int, int, int]:

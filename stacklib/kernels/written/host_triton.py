@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -57,11 +58,15 @@ SHARED = {80: 163, 86: 99, 90: 227, 100: 227}
 Go = Callable[[Any, Any, Sequence[Any], dict[str, Any]], None]
 
 
-class Elsewhere:
-    """Where launches go now, if not to Triton."""
+class _Elsewhere(threading.local):
+    """Where a thread's launches go now, if not to Triton."""
 
     go: Go | None = None
     capability = 90  # of the GPU that tiles are chosen for where there is none
+
+
+Elsewhere = _Elsewhere()
+ONE_AT_A_TIME = threading.Lock()  # the interpreter's grid and names are all threads'
 
 
 @contextlib.contextmanager
@@ -118,7 +123,8 @@ def launch(kernel: Any, grid: Grid, *args: Any, **meta: Any) -> None:
         raise ImportError(f"this needs Triton: {HOW_TO}")
     held = [reachable(a) for a in args]
     assert not INTERPRETED or meta.get("WIDE", True), "tl.dot of bf16 is wrong here"
-    kernel[grid](*held, **meta)
+    with ONE_AT_A_TIME:
+        kernel[grid](*held, **meta)
 
 
 def names_of(kernel: Any) -> list[str]:
@@ -199,10 +205,8 @@ def tuned(
     from triton import Config, autotune
 
     configs = [
-        Config(
-            dict(zip(sides, row, strict=False)), num_warps=row[-2], num_stages=row[-1]
-        )
-        for row in rows
+        Config(dict(zip(sides, r, strict=False)), num_warps=r[-2], num_stages=r[-1])
+        for r in rows
     ]
     return autotune(configs, key=list(key))(kernel)
 
@@ -299,13 +303,11 @@ def look(
                 raise ValueError(f"{said}: {axis} of {name} is empty")
         if dtype_of(x) not in formats:
             raise TypeError(f"{name} is {dtype_of(x)}: one of {', '.join(formats)}")
-    for what, of in (("format", dtype_of), ("device", device_of)):
+    alike = ("format", dtype_of, TypeError), ("device", device_of, ValueError)
+    for what, of, error in alike:
         found = {n: of(x) for n, (x, _) in rules.items()}
         if len(set(found.values())) > 1:
             kinds = ", ".join(f"{n} {v}" for n, v in found.items())
-            error: Callable[[str], Exception] = (
-                TypeError if what == "format" else ValueError
-            )
             raise error(f"operands of one {what} are needed: {kinds}")
     return sizes
 

@@ -139,12 +139,7 @@ def matmul(
     m, n, k, group = blocks or FIXED
     for side in (m, n, k):
         tile_side("blocks", side, 16)
-    meta |= {
-        "BLOCK_M": m,
-        "BLOCK_N": n,
-        "BLOCK_K": k,
-        "GROUP": tile_side("GROUP", group),
-    }
+    meta |= zip(SIDES, (m, n, k, tile_side("GROUP", group)), strict=True)
     launch(matmul_kernel, (cdiv(M, m) * cdiv(N, n),), a, b, c, M, N, K, **meta)
     return c
 

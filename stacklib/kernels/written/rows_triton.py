@@ -16,6 +16,8 @@ formulae and a pairwise algorithm for computing sample variances", 1979, equatio
 
 from __future__ import annotations
 
+import math
+
 from .host_triton import (
     FLOATS,
     Array,
@@ -155,10 +157,9 @@ def add(a: Array, b: Array, *, block: int = 1024) -> Array:
     - ``a``, ``b``: array; of one shape and one format of float32, float16 and bfloat16.
     - ``block``: int; elements a program; a power of two.
     """
-    axes = tuple(f"axis {i}" for i in range(len(a.shape)))
-    look({"a": (a, axes), "b": (b, axes)}, FLOATS)
+    look({"a": (a, _axes(a)), "b": (b, _axes(a))}, FLOATS)
     a, b, out = in_one_piece(a), in_one_piece(b), empty(a, a.shape)
-    n = _elements(a)
+    n = math.prod(a.shape)
     grid = (cdiv(n, tile_side("block", block)),)
     launch(add_kernel, grid, a, b, out, n, BLOCK=block, WIDE=interpreted())
     return out
@@ -279,17 +280,9 @@ def layernorm_linear(
     out = empty(x, (rows, outputs))
     operands = [in_one_piece(a) for a in (x, weight, bias, linear)]
     meta = {"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k, "WIDE": interpreted()}
-    grid = (cdiv(rows, m), cdiv(outputs, n))
-    kernel = layernorm_linear_kernel
-    launch(kernel, grid, *operands, out, rows, columns, outputs, eps, **meta)
+    args = (*operands, out, rows, columns, outputs, eps)
+    launch(layernorm_linear_kernel, (cdiv(rows, m), cdiv(outputs, n)), *args, **meta)
     return out
-
-
-def _elements(x: Array) -> int:
-    found = 1
-    for size in x.shape:
-        found *= int(size)
-    return found
 
 
 def _axes(x: Array) -> tuple[str, ...]:
@@ -307,7 +300,7 @@ def _rows(x: Array, block: int | None) -> tuple[int, int, int]:
     block = next_power_of_2(columns) if block is None else tile_side("block", block)
     if block < columns:
         raise ValueError(f"block = {block}: a row of {columns} does not fit in it")
-    return columns, _elements(x) // columns, block
+    return columns, math.prod(x.shape) // columns, block
 
 
 def _warps(block: int) -> int:

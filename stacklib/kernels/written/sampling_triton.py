@@ -55,7 +55,8 @@ def tiles_kernel(
     rows,
     tokens,
     width,
-    inverse_temperature,
+    of_logits,
+    of_noise,
     seed,
     BLOCK_B: tl.constexpr,
     BLOCK_V: tl.constexpr,
@@ -82,9 +83,9 @@ def tiles_kernel(
         w_tile = tl.load(w_at, mask=there, other=0.0)
         logits = product(h_tile, w_tile, logits, WIDE)
     # -- noise, and the best -----------------------------------------------------------
-    scores = logits * inverse_temperature
+    scores = logits * of_logits
     if NOISE:
-        scores += gumbel(seed, row[:, None] * tokens + token[None, :])
+        scores += of_noise * gumbel(seed, row[:, None] * tokens + token[None, :])
     scores = tl.where(token[None, :] < tokens, scores, float("-inf"))
     top = tl.max(scores, axis=1)
     at = tl.argmax(scores, axis=1) + tl.program_id(1) * BLOCK_V
@@ -125,13 +126,9 @@ def flash_sampling(
     - raises ``ValueError, TypeError`` for shapes and formats that do not fit, a
       temperature below 0, or more than 2**31 logits, whose numbers would repeat.
     """
-    sizes = look(
-        {
-            "hidden": (hidden, ("rows", "width")),
-            "weights": (weights, ("tokens", "width")),
-        },
-        FLOATS,
-    )
+    rules = {"hidden": (hidden, ("rows", "width"))}
+    rules |= {"weights": (weights, ("tokens", "width"))}
+    sizes = look(rules, FLOATS)
     rows, tokens, width = (sizes[n] for n in ("rows", "tokens", "width"))
     if not 0 <= temperature < float("inf"):
         raise ValueError(f"temperature = {temperature!r}: a finite number from 0")
@@ -147,8 +144,9 @@ def flash_sampling(
     place = empty(hidden, (rows, tiles), "int32")
     out = empty(hidden, (rows,), "int32")
     meta = {"BLOCK_B": b, "BLOCK_V": v, "BLOCK_K": k, "NOISE": temperature > 0}
-    inverse = 1.0 / temperature if temperature else 1.0
-    args = (hidden, weights, best, place, rows, tokens, width, inverse, seed)
+    # Both by a factor of at most one: logits over a small temperature leave float32.
+    factors = min(1.0, 1.0 / (temperature or 1.0)), min(1.0, float(temperature))
+    args = (hidden, weights, best, place, rows, tokens, width, *factors, seed)
     launch(tiles_kernel, (cdiv(rows, b), tiles), *args, **meta, WIDE=interpreted())
     side = next_power_of_2(tiles)
     launch(best_kernel, (rows,), best, place, out, tiles, BLOCK_T=side)

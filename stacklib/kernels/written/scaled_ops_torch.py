@@ -94,8 +94,7 @@ def swiglu_fp8(x: Tensor) -> tuple[Tensor, Tensor]:
 
 def _swiglu_mxfp8_plain(x: Tensor) -> tuple[Tensor, Tensor]:
     groups, most = _groups(x, 32)
-    code = (torch.frexp(most).exponent + 126 - 8).clamp(0, 254)
-    code = torch.where(most == 0, torch.zeros_like(code), code)
+    code = ((most.view(torch.int32) >> 23) - 8).clamp(0, 254)  # an infinity's, too
     return _coded(x, groups, _powers(code)), code.to(torch.uint8)
 
 
@@ -115,7 +114,8 @@ def _sampled(hidden: Tensor, weights: Tensor, temperature: float, seed: int) -> 
         return logits.argmax(-1).int()
     noise = torch.Generator(hidden.device).manual_seed(seed)
     u = torch.rand(logits.shape, generator=noise, dtype=torch.float64)
-    return (logits / temperature - torch.log(-torch.log1p(-u))).argmax(-1).int()
+    cold, hot = min(1.0, temperature), min(1.0, 1.0 / temperature)
+    return (logits * hot - cold * torch.log(-torch.log1p(-u))).argmax(-1).int()
 
 
 @operator(

@@ -157,9 +157,11 @@ def swiglu_kernel(
         scale = tl.maximum(most, 1e-4) / 448.0
         tl.store(scale_at, scale, mask=group < groups)
         value = value / scale[:, None]
-    value = tl.minimum(tl.maximum(value, -448.0), 448.0)
+    clamped = tl.minimum(tl.maximum(value, -448.0), 448.0)  # of NaN, an end
+    found = narrow(clamped, codes.dtype.element_ty, WIDE).to(tl.uint8, bitcast=True)
+    found = tl.where(value == value, found, 127).to(tl.uint8)
     place = codes + row * columns + column
-    tl.store(place, narrow(value, codes.dtype.element_ty, WIDE), mask=inside)
+    tl.store(place, found.to(codes.dtype.element_ty, bitcast=True), mask=inside)
 
 
 def fp8_matmul(
@@ -210,10 +212,8 @@ def mxfp8_matmul(
     - gives array (M, N).
     """
     M, N, K = _codes(a, b)
-    rules = {
-        "a_scale": (a_scale, (M, cdiv(K, MX))),
-        "b_scale": (b_scale, (N, cdiv(K, MX))),
-    }
+    deep = cdiv(K, MX)
+    rules = {"a_scale": (a_scale, (M, deep)), "b_scale": (b_scale, (N, deep))}
     look(rules, ("uint8",))
     return _scaled(mxfp8_kernel, a, a_scale, b, b_scale, dtype, blocks)
 

@@ -1,5 +1,8 @@
 """Triton's names in plain Python, held to NumPy and to what they refuse."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -102,3 +105,21 @@ def test_numbers_without_a_tile_stay_numbers():
     assert each(max, 2, 3) == 3 and tl.cdiv(7, 4) == 2 and tl.minimum(2, 1) == 1
     found, counts = inside(lambda: (tl.exp(0.0), tl.exp(1e9), tl.num_programs(1)))
     assert found == [(1.0, float("inf"), 1)] and counts.exponentials == 2
+
+
+def test_threads_run_programs_of_their_own():
+    """The last to start was the one that runs, for all threads."""
+    meet = Barrier(2, timeout=5)
+
+    def program(out, first):
+        meet.wait()  # both run
+        tl.store(out + tl.program_id(0), first + tl.num_programs(1))
+        meet.wait()
+
+    def run(asked):
+        out = tl.Array([None])
+        counts = tl.run(program, (1, 1), out, asked)
+        return out.values, counts.written["out"]
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(run, (5, 6))) == [([6], 4), ([7], 4)]

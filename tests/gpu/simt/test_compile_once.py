@@ -1,5 +1,7 @@
 """A program is used again only where it would come out the same."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from stacklib import gpu
@@ -111,4 +113,28 @@ def test_a_closure_is_read_again(monkeypatch):
 
     assert (launched(put) == 1).all()
     number = 6
+    assert (launched(put) == 6).all()
+
+
+def test_what_another_thread_compiles_meanwhile_is_not_noted_here(monkeypatch):
+    """One list held the names of all: emptied by the other, a kernel kept none."""
+    real = compile_once.compiled
+
+    def put(t, x):
+        x[t.thread.x] = FACTOR + 1
+
+    def seven(t, x):
+        x[t.thread.x] = 7
+
+    def beside(kernel, *rest):
+        made = real(kernel, *rest)
+        if kernel is put:
+            with ThreadPoolExecutor(1) as pool:
+                assert (pool.submit(launched, seven).result() == 7).all()
+        return made
+
+    compile_once._kept.clear()
+    monkeypatch.setattr(compile_once, "compiled", beside)
+    assert (launched(put) == 3).all()
+    monkeypatch.setitem(put.__globals__, "FACTOR", 5)
     assert (launched(put) == 6).all()

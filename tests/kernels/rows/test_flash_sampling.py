@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from stacklib import gpu
 from stacklib.gpu import tiles as tl
+from stacklib.kernels.rows import sampling
 from stacklib.kernels.rows import sampling_time as model
 from stacklib.kernels.rows.flash_sampling import (
     draw_in_tiles,
@@ -17,6 +18,7 @@ from stacklib.kernels.rows.flash_sampling import (
 )
 from stacklib.kernels.rows.noise import gumbel, philox, uniform
 from stacklib.quantity import Quantity
+from stacklib.tinylm.sampling import Sampling
 
 US = 1e-6
 
@@ -251,3 +253,17 @@ def test_floats_quantities_and_arrays_give_the_same():
     assert fused.tolist() == [
         model.flash_bytes(batch=b, hidden=64, vocab=1000, tile=300) for b in (1, 2)
     ]
+
+
+@pytest.mark.parametrize("temperature", [1e-30, 1e-269, 1e-308, 5e-324])
+def test_the_coldest_temperature_is_that_of_the_largest_logit(temperature):
+    """Divided by less than 1e-308, all logits above one were infinite, and equal."""
+    rng = np.random.default_rng(2)
+    hidden, head = (rng.normal(size=s).astype(np.float32) for s in ((4, 9), (70, 9)))
+    logits = hidden @ head.T
+    wanted = logits.argmax(1)
+    assert (flash_sampling(hidden, head, temperature, 1, tile=32) == wanted).all()
+    assert (sample_by_passes(hidden, head, temperature, 1).tokens == wanted).all()
+    for sample in (sampling.sample_in_passes, sampling.sample_fused):
+        for row, token in zip(logits, wanted, strict=True):
+            assert sample(row, Sampling(temperature), 0.5).token == token

@@ -394,14 +394,6 @@ def test_paged_decode(heads, kv_heads, dim, page, window, splits):
         assert far(got[b], wanted[0, :, 0]) < 1e-6
 
 
-def test_an_empty_cache_gives_zeros():
-    none = np.array([0], np.int32)
-    pages = normal(2, 16, 1, 16)
-    table = np.array([[1, 0]], np.int32)
-    got = decode_triton.paged_decode(normal(1, 2, 16), pages, pages, table, none)
-    assert (got == 0).all()
-
-
 # -- sampling ------------------------------------------------------------------
 
 

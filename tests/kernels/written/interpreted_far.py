@@ -235,10 +235,9 @@ def test_attention_and_its_gradients(last, packed):
     window, heads, dim = 20, 128, 24
     length, lengths = (128, None) if packed else (2**20, None)
     shape = (BIG // heads // length + 2, heads, length, dim)
-    if packed:  # (tokens, heads, head_dim): the second sequence starts far behind
-        start = BIG // heads + 40
-        shape = (start + length, heads, dim)
-        starts = np.array([0, start, start + length], np.int32)
+    if packed:  # (tokens, heads, head_dim): the last sequence starts far behind
+        starts = np.arange(0, BIG // heads + 2 * length, length, np.int32)
+        shape = (int(starts[-1]), heads, dim)
         lengths = flash_forward_triton.Lengths(starts, starts, length)
 
     def end(x, rows=64):

@@ -3,6 +3,10 @@
 In the interpreter, held to torch's own attention; `test_interpreted` starts this file.
 """
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -14,7 +18,10 @@ from stacklib.kernels.written import (
     flash_triton,
     host_triton,
     ops_torch,
+    rows_triton,
     sampling_triton,
+    scaled_ops_torch,
+    scaled_triton,
 )
 from stacklib.kernels.written.counting_triton import counted_loads
 
@@ -214,3 +221,66 @@ def test_a_compiled_kernel_refuses_a_cpu(monkeypatch):
     with pytest.raises(ValueError, match="TRITON_INTERPRET=1 before"):
         flash_attention(q, q, q, backend="triton")
     assert flash_triton.VERSION
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_window_wider_than_any_sequence_hides_nothing(causal):
+    """Of 2**31 - 1 the end of a tile's keys passed int32; no key was seen."""
+    given = [torch.randn(1, 2, n, 16) for n in (33, 17, 17)]
+    wanted = flash_triton.forward_with_lse(*given, causal)
+    for window in (2**30, 2**31 - 1, 2**31, 2**63 - 1):
+        found = flash_triton.forward_with_lse(*given, causal, window)
+        for ours, theirs in zip(found, wanted, strict=True):
+            assert torch.equal(ours, theirs), window
+
+
+def test_the_coldest_temperature_is_that_of_the_largest_logit():
+    """Divided by less than 1e-38, all logits above one were infinite, and equal."""
+    hidden, head = normal(5, 30), normal(300, 30)
+    wanted = (hidden @ head.T).argmax(1)
+    drawn = [ops_torch.PLAIN["flash_sampling"], sampling_triton.flash_sampling]
+    given = torch.from_numpy(hidden), torch.from_numpy(head)
+    for temperature in (1e-20, 1e-38, 1e-45, 1e-310, 5e-324):
+        for draw in drawn:
+            assert (np.asarray(draw(*given, temperature, 3)) == wanted).all()
+
+
+@pytest.mark.parametrize("name", ["swiglu_fp8", "swiglu_mxfp8"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_no_number_stays_none_in_fp8(name, value):
+    """A clamp took NaN for its end: 384, a number like any other."""
+    x = torch.from_numpy(normal(2, 300))
+    x[1, 155] = value  # of up, in the first group of the second row
+    alone, _ = getattr(scaled_triton, name)(x[:1])
+    for swiglu in (getattr(scaled_triton, name), ops_torch.PLAIN[name]):
+        codes, scales = swiglu(x)
+        assert torch.equal(codes[0].float(), alone[0].float())
+        size = 128
+        if scales.dtype == torch.uint8:
+            size, scales = 32, scaled_ops_torch._powers(scales)
+        wide = scaled_ops_torch.widened(codes, scales, size)
+        assert not wide[1, 5].isfinite(), swiglu
+        assert wide[1, size:].isfinite().all()
+
+
+def test_four_threads_launch_as_one_does(request):
+    """The interpreter has one grid and one set of names for all: none passed."""
+    request.addfinalizer(partial(sys.setswitchinterval, sys.getswitchinterval()))
+    sys.setswitchinterval(1e-6)
+    given = [normal(n, columns) for n, columns in ((40, 50), (7, 65), (23, 8), (60, 3))]
+    alone = [rows_triton.softmax(x) for x in given]
+    with ThreadPoolExecutor(4) as pool:
+        for ours, one in zip(pool.map(rows_triton.softmax, given), alone, strict=True):
+            assert np.array_equal(ours, one)
+
+
+@pytest.mark.parametrize("starts", ["2 8 20", "0 8 15", "0 8 65536", "0 12 6 20"])
+def test_packed_sequences_that_are_not_those_of_the_tokens(starts):
+    """Keys were read and rows written outside of the operands, or not written."""
+    q, k = normal(20, 2, 16), normal(20, 1, 16)
+    wrong = np.int32(starts.split())
+    right = np.int32([0] * (len(wrong) - 1) + [20])
+    for *held, most in ((wrong, right, 20), (right, wrong, 20), (right, right, 19)):
+        with pytest.raises(ValueError, match="they rise from 0 to 20"):
+            lengths = flash_triton.Lengths(*held, most)
+            flash_triton.forward_with_lse(q, k, k, lengths=lengths)

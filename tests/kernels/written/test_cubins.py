@@ -45,8 +45,8 @@ sampling,tiles_kernel,80,36864
 sampling,best_kernel,24,32
 fp8,block_scaled_kernel,236,98304
 mxfp8,mxfp8_kernel,255,32768
-swiglu_fp8,swiglu_kernel,32,32
-swiglu_mxfp8,swiglu_kernel,32,32"""
+swiglu_fp8,swiglu_kernel,30,32
+swiglu_mxfp8,swiglu_kernel,30,32"""
 
 
 def test_the_record_is_of_these_sources():
