@@ -147,8 +147,9 @@ class OneThread(Exchanges):
         return self._atomic(array, index, lambda old: int(old) & int(value))
 
     def atomic_inc(self, array: Any, index: Any, value: Any) -> Any:
-        """Count up to the value, then from 0; what stood there before."""
-        return self._atomic(array, index, lambda old: 0 if old >= value else old + 1)
+        """Count up to the value, read without a sign, then from 0; what stood there."""
+        most = int(value) % 2**64
+        return self._atomic(array, index, lambda n: (n + 1) * (int(n) % 2**64 < most))
 
     def atomic_cas(self, array: Any, index: Any, expected: Any, new: Any) -> Any:
         """Put ``new`` where ``expected`` stands; what stood there before."""

@@ -25,7 +25,7 @@ def _atomics() -> None:
         "or": "Set the value's bits",
         "xor": "Flip the value's bits",
         "sub": "Take from an element",
-        "inc": "Count up, and begin at 0 after the value",
+        "inc": "Count up, and begin at 0 after the value, read without a sign",
     }
 
     def made(what: str, words: str) -> Any:

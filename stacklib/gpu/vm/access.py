@@ -151,7 +151,7 @@ def combined_whole(what: int, form: int, old: int, x: int, new: int) -> int:
     if what == _XOR:
         return old ^ x
     if what == _INC:
-        return 0 if old >= x else old + 1
+        return 0 if np.uint64(old) >= np.uint64(x) else old + 1
     return old
 
 

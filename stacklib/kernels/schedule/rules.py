@@ -20,7 +20,9 @@ What overlaps, and how well:
 
 Warp-level products load their operands by the same warps, so that shared memory is a
 third unit beside tensor cores and softmax. In the backward pass it is one for all: P,
-dS and dQ go through it as well, and dQ is added up in the L2, a fourth.
+dS and dQ go through it as well, and dQ is added up in the L2: a fourth where it goes
+there in bulk (FA-3's release, copy_sm90_bulk_reduce.hpp), and behind the same loads
+where each warp of FA-2 adds it number by number (flash_bwd_kernel.h, ``atomicAdd``).
 """
 
 from __future__ import annotations
@@ -241,7 +243,8 @@ def tile_time(
         passes = 1 if rule.apart else 4
         fed += rows * (passes * COLUMNS * width + 8 * head) / rates.shared
         added = rows * head * 4 / rates.l2 / (2 if rule.pair else 1)
-        units = [products, work.exp + cores, fed, added]
+        moved = [fed + added] if rule.warp_level else [fed, added]
+        units = [products, work.exp + cores, *moved]
     elif rule.warp_level:
         units = [products, work.exp + cores, fed]
     else:  # operands are fetched while earlier ones multiply

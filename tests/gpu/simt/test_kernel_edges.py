@@ -191,6 +191,21 @@ def test_atomics_race_with_plain_accesses():
     assert "out[0] meets an atomic while another lane reads" in said
 
 
+@pytest.mark.rows("form", [np.int32, np.uint32, np.int64, np.uint64])
+def test_counting_up_has_no_sign(form):
+    """As ``atomicInc``: the largest number of all never begins anew."""
+
+    def kernel(t, cells, most, old):
+        i = t.thread.x
+        old[i] = t.atomic_inc(cells, i % 3, most[i % 3])
+
+    most = np.array([3, -1, -7]).astype(form)
+    ran = same(kernel, 1, 64, np.zeros(3, form), most, np.zeros(64, form))
+    wanted = [[k % 4 for k in range(22)], range(21), range(21)]
+    for n, counted in enumerate(wanted):
+        assert ran.results["old"][n::3].tolist() == [*counted]
+
+
 def test_atomics_do_not_race_with_themselves():
     def kernel(t, out, after):
         i = t.thread.x

@@ -16,8 +16,6 @@ PATH = files("stacklib.evidence") / "data/attention_points.csv"
 POINTS = list(csv.DictReader(PATH.read_text("utf-8").splitlines()))
 PASSES = {"forward": (False,), "backward": (True,), "both": (False, True)}
 LONG = 4096  # tokens from which on a rate is that of the tiles
-BACK = (("64", "1"), ("64", "0"), ("128", "0"))  # width of a head, mask
-OVER = ("4096", "8192", "16384")
 FAR = {  # beyond 15 %, within 21
     # With a mask a quarter slower than without at 4,096 tokens, an eighth at 16,384.
     ("fa3", "fp8", "256", "1", "4096"),
@@ -25,8 +23,6 @@ FAR = {  # beyond 15 %, within 21
     ("fa4", "bf16", "128", "1", "4096"),
     # 15.5 % in its first run of three.
     ("fa4", "bf16", "64", "0", "16384"),
-    # 16 to 20 % with the backward pass on an H100; the forward pass alone below 15.
-    *(("fa2", "fp16", *how, tokens) for how in BACK for tokens in OVER),
 }
 
 
