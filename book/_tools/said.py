@@ -14,6 +14,7 @@ from typing import Any
 
 from _tools import tree
 from stacklib import hardware
+from stacklib.hardware.errors import nearest
 from stacklib.quantity import Quantity
 from stacklib.quantity.runs import near
 from stacklib.quantity.say import MIME, printed
@@ -27,7 +28,9 @@ NO_ROWS = "none; a run of our own machinery, which no published row was held aga
 COSTS = ("s", "J", "USD")  # a unit with one of them is a time, a rate, or a price
 # Models whose numbers no published row was held against yet, as a reader knows them.
 MODELS = {
-    "A/vector/compute/library": "products on ordinary lanes",
+    "A/vector": "products on ordinary lanes",
+    "A/widened": "products whose weights are widened first",
+    "D_small/network": "small collectives over a network",
     "E_decode": "the decode step",
     "chase": "the pointer chase",
     "host": "this machine's roofline",
@@ -131,7 +134,9 @@ def error_bar(q: Quantity) -> str:
         return ""
     bands = {family: hardware.error_band(family) for family in families(q)}
     bare = sorted(
-        MODELS.get(family, family) for family, band in bands.items() if band is None
+        MODELS.get(nearest(family, MODELS) or family, family)
+        for family, band in bands.items()
+        if band is None
     )
     if bare:
         return f"{NOT_VALIDATED}: {', '.join(bare)}"

@@ -11,7 +11,7 @@ def test_percentiles_with_their_interval_and_status_0(run):
     status, out, _ = run(*HOUSE)
     assert status == 0
     assert "utilisation" in out and "99 % with its interval" in out
-    status, out, _ = run(*HOUSE, "--json", "--slo", "ttft=1")
+    status, out, _ = run(*HOUSE, "--rate", "4", "--json", "--slo", "ttft=1")
     found = json.loads(out)
     assert status == 0 and found["goodput"]["share"] == 1
     p99 = found["ttft"]["p99"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import log2
 from typing import Any
 
-from .count import MATRIX_PASSES, io_count
+from .count import io_count
 
 TILES_HELD = 4  # of queries, keys, values and the result
 
@@ -37,15 +37,6 @@ def kv_numbers(tokens: Any, head_dim: Any, rows: Any) -> Any:
 def saving(head_dim: Any, on_chip: Any) -> Any:
     """The order of what tiles save, M / d^2: N^2 over N^2 d^2 / M, no constants."""
     return on_chip / head_dim**2
-
-
-def saving_counted(head_dim: Any, on_chip: Any) -> Any:
-    """The same with its constants, for many tokens: M / (2 d^2).
-
-    Four passes over the matrix of scores, over the `kv_numbers` of tiles that fit.
-    """
-    rows = tile_rows(head_dim, on_chip)
-    return MATRIX_PASSES / kv_numbers(1.0, head_dim, rows)
 
 
 def exponent_counted(

@@ -137,16 +137,6 @@ def output_in_fractions(
     return float(total)
 
 
-def product_in_fractions(a: Quantized, b: Quantized, row: int, column: int) -> Fraction:
-    """What the output would be if nothing were rounded after the quantization."""
-    left, right, by_a, by_b = _operands(a, b)
-    scales = by_a[row].astype(np.float64) * by_b[column]  # 48 bits: exact
-    terms = zip(left[row], right[column], scales.repeat(BLOCK), strict=True)
-    return sum(
-        (Fraction(x) * Fraction(y) * Fraction(s) for x, y, s in terms), Fraction(0)
-    )
-
-
 def _to_fp32(x: Fraction) -> Fraction:
     """Nearest number of fp32, ties to even; no overflow is looked for."""
     if not x:

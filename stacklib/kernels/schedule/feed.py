@@ -117,9 +117,3 @@ def promoted_pace(loop: Promoted) -> float:
     own = mma / loop.consumers + loop.promote
     once = (load + latency + mma) / loop.feed.buffers
     return max(load, mma, loop.consumers * loop.promote, own, once)
-
-
-def promotion_cost(loop: Promoted, steps: int) -> float:
-    """Time with promotion over time without, by events."""
-    plain = Promoted(loop.feed, 0.0, loop.consumers)
-    return promoted_events(loop, steps).time / promoted_events(plain, steps).time

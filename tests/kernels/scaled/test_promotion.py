@@ -14,7 +14,6 @@ from stacklib.kernels.scaled.promotion import (
     error_bound,
     expected_error,
     output_in_fractions,
-    product_in_fractions,
     scaled_product,
     summing_error,
 )
@@ -74,14 +73,6 @@ def test_the_formula_tells_the_error_of_sums_that_stay(name, k, seed):
     assert told.rms == pytest.approx(rms(found), rel=WITHIN)
     if "0 to 1" in name or "no sign" in name:
         assert told.drift == pytest.approx(found.mean(), rel=WITHIN) and told.drift < 0
-
-
-def test_the_exact_product_is_that_of_fractions():
-    a, b = operands("normal", 3, 4, 300)
-    plain = dequantize(a).astype(float) @ dequantize(b).astype(float).T
-    exact = product_in_fractions(a, b, 2, 3)
-    assert isinstance(exact, Fraction)
-    assert float(exact) == pytest.approx(plain[2, 3], rel=1e-6)  # dequantize rounds
 
 
 def test_numbers_of_one_sign_lose_seven_percent_at_4096_and_promoted_a_thousandth():

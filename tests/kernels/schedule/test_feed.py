@@ -1,5 +1,7 @@
 """DeepGEMM's feed: closed form, recurrence and events; promotion and its cost."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,6 @@ from stacklib.kernels.schedule.feed import (
     promoted_events,
     promoted_of,
     promoted_pace,
-    promotion_cost,
 )
 from stacklib.kernels.schedule.pipeline import verify
 
@@ -45,9 +46,11 @@ def test_the_pace_with_promotion_is_that_of_events(
 
 def test_two_consumers_hide_promotion_and_one_does_not():
     size = {"rows": 256, "buffers": 4}
-    assert promotion_cost(promoted_of(consumers=1, **size), 56) > 1.1
-    two = promoted_of(consumers=2, **size)
-    assert promotion_cost(two, 56) < 1.01 and two == promoted_of(cluster=(2, 1), **size)
+    one, two = (promoted_of(consumers=n, **size) for n in (1, 2))
+    time = {x: promoted_events(x, 56).time for x in (one, two)}
+    plain = {x: promoted_events(replace(x, promote=0.0), 56).time for x in (one, two)}
+    assert time[one] > 1.1 * plain[one] and time[two] < 1.01 * plain[two]
+    assert two == promoted_of(cluster=(2, 1), **size)
 
 
 def test_bad_input_is_refused():

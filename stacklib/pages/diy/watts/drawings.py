@@ -33,7 +33,7 @@ def breaker_to_room() -> d.Drawing:
             "two supplies",
             POWER,
             ("lose ", d.Shown(lost, "W"), " to the room"),
-            ("give the host ", d.Shown(host, "W")),
+            ("give the host ", d.Shown(host, "W", 2)),
         ),
         part("six boards", CHIP, (d.Shown(page.part("limit", "W", cards)), " each")),
     ]
