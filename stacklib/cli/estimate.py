@@ -128,8 +128,8 @@ def _software(args: argparse.Namespace, model: Any) -> str:
     served = args.batch != 1 or args.ep != 1 or args.draft is not None
     if served or args.mode == "limit" or isinstance(model, str):
         return "engine"
-    largest = kept(model, args.dtype).shares[0].format.name
-    return "runner" if re.match(r"[it]?q\d", largest) else "engine"
+    named = (share.format.name for share in kept(model, args.dtype).shares)
+    return "runner" if any(re.match(r"[it]?q\d", name) for name in named) else "engine"
 
 
 def _band(found: Estimate) -> str:

@@ -68,6 +68,10 @@ def test_a_default_that_follows_from_the_format_is_said(run):
     asked = ["estimate", "llama-3-8b", "--on", "rtx-4090", "--dtype", "q4_k_m"]
     assert "--software engine" in run(*asked)[1]
     assert "--software" not in run(*asked, "--software", "runner")[1]
+    # Most of its bytes are MXFP4, which engines read too; the file is a runner's.
+    asked[1], named = "gpt-oss-20b", ["--dtype", "mxfp4"]
+    assert "--software engine" in run(*asked)[1]
+    assert "--software" not in run(*asked[:-2], *named)[1]
 
 
 def test_the_tiny_model_and_unlike_chips_are_asked_as_well(run):

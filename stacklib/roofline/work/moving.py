@@ -56,9 +56,11 @@ def moving_time(moved: Any, bandwidth: Any) -> Any:
             'halve it, .retag("per_direction", factor=0.5)'
         )
     if not isinstance(moved, Quantity):
+        if isinstance(bandwidth, Quantity):
+            (Quantity(1, "B") / bandwidth).to("s")  # refuses what is no time
         return moved / getattr(bandwidth, "si", bandwidth)
     time = moved / bandwidth
-    time.to("s")  # refuses what is no time
+    time.to("s")
     return time
 
 

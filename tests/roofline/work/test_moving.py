@@ -77,6 +77,8 @@ test_what_makes_no_time_is_refused = refusals(
     (lambda: memory_time(chosen(1, label="one"), H100), "cannot be given in 's'"),
     (lambda: memory_time(GIGABYTE.to("bit"), H100), "cannot be given in 's'"),
     (lambda: moving_time(GIGABYTE, BOTH), "both directions: bytes go one way"),
+    (lambda: moving_time(1e6, H100.peak("bf16")), "cannot be given in 's'"),
+    (lambda: moving_time(1e6, Quantity(8, "Gbit/s")), "cannot be given in 's'"),
     error=UnitError,
 )
 test_a_name_or_a_rate_that_nobody_knows_is_refused = refusals(
