@@ -241,6 +241,11 @@ def test_a_planted_literal_is_refused(plant):
         call()
 
 
+def test_a_device_may_be_called_by_its_alias():
+    assert tabled(H100.memory_bandwidth, device="h100")
+    assert tabled(H100.memory_bandwidth, device="H100-SXM")
+
+
 def test_what_a_reader_is_told_of_a_measurement():
     """Whole shares, means and other rows leave it one; a model beside it does not."""
     least = recorded(RESULT, ROW[0], "times_s/least", unit="s")

@@ -107,7 +107,7 @@ def refuse_other(what: str, device: str | None, of: Collection[str]) -> None:
         Records that they stand on.
     """
     stands = machines(of) if device and not device.startswith(NONE) else set()
-    if stands and device and device.replace("-", "_") not in stands:
+    if stands and device and hardware.get(device).key not in stands:
         raise ValueError(
             f"{what}: device={device!r}, but its numbers stand on "
             f"{' and '.join(sorted(stands))} alone; name whose they are"
