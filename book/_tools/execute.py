@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -109,9 +110,18 @@ def refresh_front(root: Path = tree.ROOT) -> list[str]:
 
 
 def located(given: Path, root: Path = tree.ROOT) -> Path:
-    """A notebook by its path, or as `03-memory/caches`."""
+    """A notebook of the book by its path, or as `03-memory/caches`; ValueError with
+    the nearest for what is none.
+    """
     short = root / "chapters" / given.with_suffix(".ipynb")
-    return short if short.is_file() else given.resolve()
+    path, known = short if short.is_file() else given.resolve(), tree.notebooks(root)
+    if path in known:
+        return path
+    named = {"/".join(p.with_suffix("").parts[-2:]): p for p in known}
+    asked = "/".join(path.with_suffix("").parts[-2:])
+    near = get_close_matches(asked, named, 1, 0.0)
+    told = [f"; the nearest is {tree.name(named[name], root)}" for name in near]
+    raise ValueError(f"{given} is no notebook of the book{''.join(told)}")
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
@@ -126,11 +136,16 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
 
 
 def main(argv: list[str] | None = None, root: Path = tree.ROOT) -> int:
-    """Execute and report; 1 if a notebook failed, 2 for an unknown number."""
+    """Execute and report; 1 if a notebook failed, 2 for an unknown one or number."""
     options = arguments(argv)
     outcomes: list[Outcome] = []
     if not options.links_only:
-        paths = [located(p, root) for p in options.notebooks] or tree.notebooks(root)
+        try:
+            paths = [located(p, root) for p in options.notebooks]
+        except ValueError as error:
+            print(error, file=sys.stderr)
+            return 2
+        paths = paths or tree.notebooks(root)
         same = {
             "root": root,
             "measured": options.measured,

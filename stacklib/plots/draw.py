@@ -24,7 +24,7 @@ from .key import leave_room, write_key
 from .labels import band_label, end_labels, make_room, rule_labels
 from .layout import log_ticks, tick_text
 from .room import Room, axis_of, boxes, faults, frame_of
-from .shapes import DRAW, SMALL
+from .shapes import DRAW, RULES, SMALL, rule
 from .spec import SpecError
 
 # SMALL text is 13 px on a page, 11 px on the 336 px of a live figure on a phone.
@@ -125,10 +125,13 @@ def _frame(ax: Axes, spec: Mapping[str, Any]) -> None:
 
 
 def _paint(ax: Axes, spec: Mapping[str, Any], tints: Sequence[str]) -> None:
-    """Marks first, names over them, each where no other stands."""
+    """Marks first, names over them, each where no other stands; then rules, which make
+    way for names.
+    """
     marks = spec["marks"]
     for mark, tint in zip(marks, tints, strict=True):
-        DRAW[mark["kind"]](ax, mark, tint)
+        if mark["kind"] not in RULES:
+            DRAW[mark["kind"]](ax, mark, tint)
     room = Room(frame_of(ax))
     room.taken += [box for _, box in boxes(ax)]
     rule_labels(ax, marks, tints, room)
@@ -136,6 +139,10 @@ def _paint(ax: Axes, spec: Mapping[str, Any], tints: Sequence[str]) -> None:
         if mark["kind"] == "band":
             band_label(ax, mark, tint, room)
     end_labels(ax, marks, tints, room)
+    names = [box for _, box in boxes(ax)]
+    for mark, tint in zip(marks, tints, strict=True):
+        if mark["kind"] in RULES:
+            rule(ax, mark, tint, names)
 
 
 def _axes(canvas: Canvas, spec: Mapping[str, Any]) -> Axes:

@@ -15,6 +15,7 @@ from matplotlib.transforms import Bbox
 
 from .layout import spread
 from .room import PEN, Box, Room, axis_of
+from .shapes import place, rules
 from .spec import STROKES
 
 SIZE = 10.7
@@ -23,8 +24,12 @@ GAP = 7.0  # between a line's end and its name
 EDGE = 3.0  # free strip round the canvas
 
 HIGH = 6.0  # half of a name's height
+# What is as bad as a line crossed, in parts of it: a rule that is broken for a name, a
+# name before its rule, where a stretch begins that is another's.
+BREAK, BEFORE = 0.4, 0.5
 
 Mark = Mapping[str, Any]
+Weighed = tuple[Path, float]
 
 
 def width(text: str, ax: Axes, size: float = SIZE) -> float:
@@ -35,14 +40,8 @@ def width(text: str, ax: Axes, size: float = SIZE) -> float:
     return found
 
 
-def _at(ax: Axes, x: float, y: float) -> tuple[float, float]:
-    """Canvas position of a data point."""
-    px, py = ax.transData.transform((x, y))
-    return float(px), float(py)
-
-
 def _last(ax: Axes, mark: Mark) -> tuple[float, float]:
-    return _at(ax, mark["x"][-1], mark["y"][-1])
+    return place(ax, mark["x"][-1], mark["y"][-1])
 
 
 def _labelled(marks: Sequence[Mark], kinds: str) -> list[int]:
@@ -90,24 +89,25 @@ def _leader(
         ax.plot(xs, ys, transform=None, color=tint, linewidth=0.7, clip_on=False)
 
 
-def _paths(ax: Axes, marks: Sequence[Mark]) -> list[Path]:
-    """Lines, dots and bars as they lie on the canvas."""
-    return [
-        Path(ax.transData.transform(list(zip(m["x"], m["y"], strict=True))))
+def _paths(ax: Axes, marks: Sequence[Mark]) -> list[Weighed]:
+    """Lines, dots, bars and rules as they lie on the canvas, each with its weight."""
+    paths = [
+        (Path(ax.transData.transform(list(zip(m["x"], m["y"], strict=True)))), 1.0)
         for m in marks
         if m["kind"] in (*STROKES, "dots")
     ]
+    return paths + [(Path(ends), BREAK) for mark in marks for ends in rules(ax, mark)]
 
 
-def _crossed(paths: Sequence[Path], box: Box) -> float:
-    """How many lines and points a name would cover."""
+def _crossed(paths: Sequence[Weighed], box: Box) -> float:
+    """How many lines and points a name would cover; a rule is broken there."""
     area = Bbox([[box[0], box[1]], [box[2], box[3]]])
     near = area.padded(1.0)
     return sum(
-        float(path.intersects_bbox(area, filled=False))
+        weight * path.intersects_bbox(area, filled=False)
         if len(path.vertices) > 1
-        else float(near.contains(*path.vertices[0]))
-        for path in paths
+        else weight * near.contains(*path.vertices[0])
+        for path, weight in paths
     )
 
 
@@ -147,7 +147,7 @@ def end_labels(
         _end_label(ax, end, box, marks[i]["name"], tints[i])
 
 
-def _cost(paths: Sequence[Path], end: tuple[float, float], box: Box) -> float:
+def _cost(paths: Sequence[Weighed], end: tuple[float, float], box: Box) -> float:
     """What a place costs: three lines off its point are as bad as a line crossed."""
     return _crossed(paths, box) + abs((box[1] + box[3]) / 2 - end[1]) / (3 * LINE)
 
@@ -174,35 +174,36 @@ def rule_labels(
     paths = _paths(ax, marks)
     shown = [(k, x) for k in _labelled(marks, "vline") for x in marks[k]["x"]]
     for i, x in ((k, x) for k, x in shown if _within(x, ax.get_xlim())):
-        at, wide = _at(ax, x, ax.get_ylim()[0])[0], width(marks[i]["name"], ax)
-        lefts = [at + 3, at - wide - 3]
+        at, wide = place(ax, x, ax.get_ylim()[0])[0], width(marks[i]["name"], ax)
+        lefts = [at + 3, max(at - wide - 3, EDGE)]
         if lefts[0] + wide > ax.bbox.x1:  # too near the edge: left of its rule
-            lefts = [max(lefts[1], EDGE)]
-        low = ax.bbox.y0 + 4
-        spots = [(left, low + k * LINE) for k in range(14) for left in lefts]
+            lefts = lefts[1:]
+        ups = range(int((ax.bbox.height - 4) // LINE))
+        spots = [(left, ax.bbox.y0 + 4 + k * LINE) for k in ups for left in lefts]
         wishes = [(a, y, a + wide, y + 2 * HIGH) for a, y in spots]
-        left, y, *_ = wishes[room.pick(wishes, partial(_crossed, paths))]
-        write(
-            ax,
-            left,
-            y + HIGH,
-            marks[i]["name"],
-            tints[i],
-            ha="left",
-            va="center_baseline",
-        )
+
+        def cost(box: Box, at: float = at) -> float:
+            return _crossed(paths, box) + BEFORE * (box[0] < at)
+
+        left, y, right, _ = wishes[room.pick(wishes, cost)]
+        # What is written is narrower than its box: it stands at its rule.
+        edge, ha = (left, "left") if left > at else (right, "right")
+        style = {"ha": ha, "va": "center_baseline"}
+        write(ax, edge, y + HIGH, marks[i]["name"], tints[i], **style)
     for i in _labelled(marks, "hline"):
         if _within(marks[i]["y"][0], ax.get_ylim()):
-            _level_label(ax, marks[i], tints[i], room)
+            _level_label(ax, marks[i], tints[i], room, paths)
 
 
-def _level_label(ax: Axes, mark: Mark, tint: str, room: Room) -> None:
+def _level_label(
+    ax: Axes, mark: Mark, tint: str, room: Room, paths: Sequence[Weighed]
+) -> None:
     """Name a level over its line, or under it, at the left or further right."""
-    y, wide = _at(ax, ax.get_xlim()[0], mark["y"][0])[1], width(mark["name"], ax)
+    y, wide = place(ax, ax.get_xlim()[0], mark["y"][0])[1], width(mark["name"], ax)
     lefts = [ax.bbox.x0 + 4 + k * 12 for k in range(20)]
     spots = [(left, y + up) for left in lefts for up in (2 + HIGH, -2 - HIGH)]
     wishes = [(a, b - HIGH, a + wide, b + HIGH) for a, b in spots]
-    left, low, *_ = wishes[room.pick(wishes, lambda box: 0.0)]
+    left, low, *_ = wishes[room.pick(wishes, partial(_crossed, paths))]
     write(ax, left, low + HIGH, mark["name"], tint, ha="left", va="center_baseline")
 
 
@@ -210,7 +211,7 @@ def band_label(ax: Axes, mark: Mark, tint: str, room: Room) -> None:
     """Name a band at its top, in the middle, or inside the right edge."""
     left, right = mark.get("x") or ax.get_xlim()
     top = (mark.get("y") or ax.get_ylim())[1]
-    (a, y), (b, _) = _at(ax, left, top), _at(ax, right, top)
+    (a, y), (b, _) = place(ax, left, top), place(ax, right, top)
     wide = width(mark["name"], ax)
     middle = max(ax.bbox.x0 + wide / 2, min((a + b) / 2, ax.bbox.x1 - wide / 2))
     under = min(y, ax.bbox.y1) - 6 - HIGH

@@ -11,6 +11,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from . import theme
+from .room import Box
 
 SMALL = 10.7  # points, of texts in cells
 CELL = 0.92  # side of a cell, of the place it has
@@ -20,8 +21,11 @@ TINTED = 0.5  # shades up to this carry text in ink
 DASHES = {"simulated": (0, (5, 3))}
 MARKERS = {"measured": "o", "claimed": "D", "data sheet": "s", "yours": "o"}
 STROKE = 6.5  # half a short stroke, points
+Point = tuple[float, float]
+Line = tuple[Point, Point]  # both ends, on the canvas
 GAP = (math.nan, math.nan)  # between two strokes of a path
 BROKEN = ((-1.0, -0.2), (0.2, 1.0))  # parts of one that is simulated
+RULES = ("vline", "hline")
 FAINT = 0.5  # a simulated bar, under its dashes
 
 
@@ -87,16 +91,48 @@ def _places(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
     ax.plot(x, y, markersize=5.5 if lit else 3.6, markeredgewidth=0, **look)
 
 
-def _rule(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
-    dash: Any = (0, (2, 2))
-    look: dict[str, Any] = {"color": tint, "linewidth": 1.1, "linestyle": dash}
-    look["zorder"] = 2
-    floor = ax.get_ylim()[0]
-    for i, x in enumerate(mark.get("x", ()) if mark["kind"] == "vline" else ()):
-        top = mark["y"][i] if mark.get("y") else ax.get_ylim()[1]
-        ax.plot([x, x], [floor, top], **look)
-    for y in mark["y"] if mark["kind"] == "hline" else ():
-        ax.plot(mark.get("x") or ax.get_xlim(), [y, y], **look)
+def place(ax: Axes, x: float, y: float) -> Point:
+    """Canvas position of a data point."""
+    px, py = ax.transData.transform((x, y))
+    return float(px), float(py)
+
+
+def rules(ax: Axes, mark: Mapping[str, Any]) -> list[Line]:
+    """Both ends of each rule of a mark, on the canvas."""
+    (left, right), (floor, roof) = ax.get_xlim(), ax.get_ylim()
+    ends: Sequence[Line] = ()
+    if mark["kind"] == "vline":
+        tops = mark.get("y") or [roof] * len(mark["x"])
+        ends = [((x, floor), (x, y)) for x, y in zip(mark["x"], tops, strict=True)]
+    if mark["kind"] == "hline":
+        left, right = mark.get("x") or (left, right)
+        ends = [((left, y), (right, y)) for y in mark["y"]]
+    return [(place(ax, *start), place(ax, *end)) for start, end in ends]
+
+
+def rule(
+    ax: Axes, mark: Mapping[str, Any], tint: str, names: Sequence[Box] = ()
+) -> None:
+    """Rules, broken where a name stands in their way."""
+    look: dict[str, Any] = {"color": tint, "linewidth": 1.1, "zorder": 2}
+    look |= {"linestyle": (0, (2, 2)), "transform": None}
+    for line in rules(ax, mark):
+        points = [at for piece in _clear(line, names) for at in (*piece, GAP)]
+        if points:
+            ax.plot(*zip(*points[:-1], strict=True), **look)
+
+
+def _clear(line: Line, boxes: Sequence[Box]) -> list[Line]:
+    """What an upright or level line has outside of boxes."""
+    run = int(line[0][0] == line[1][0])  # the axis along which it runs
+    at, (first, last) = line[0][1 - run], sorted(point[run] for point in line)
+    met = [box for box in boxes if box[1 - run] < at < box[3 - run]]
+    pieces = []
+    for low, high in sorted((box[run], box[run + 2]) for box in met):
+        pieces.append((first, min(low, last)))
+        first = max(first, high)
+    spans = [(a, b) for a, b in (*pieces, (first, last)) if b > a]
+    return [((at, a), (at, b)) if run else ((a, at), (b, at)) for a, b in spans]
 
 
 def _band(ax: Axes, mark: Mapping[str, Any], tint: str) -> None:
@@ -157,7 +193,6 @@ DRAW = {
     "line": _line,
     "dots": _dots,
     "places": _places,
-    "vline": _rule,
-    "hline": _rule,
+    **dict.fromkeys(RULES, rule),
     "band": _band,
 }

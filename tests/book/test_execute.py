@@ -66,6 +66,15 @@ def test_a_failing_cell_is_named_and_its_file_left_alone(notebook, repo, capsys)
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("asked", ["chapters/01/aa.ipynb", "01-roofline/b", "/a.ipynb"])
+def test_a_notebook_that_is_not_there_is_one_line_with_the_nearest(
+    asked, stored, repo, capsys
+):
+    assert execute.main([asked], repo) == 2
+    said = f"{asked} is no notebook of the book; the nearest is "
+    assert capsys.readouterr() == ("", f"{said}chapters/01-roofline/a.ipynb\n")
+
+
 def displayed(notebook, html: str):
     """A notebook of one cell that shows `html`."""
     made = notebook("show()")

@@ -1,6 +1,7 @@
 """Texts of every figure of the book, as the notebooks hold it.
 
-None is cut, none lies on another, none is too small on a phone. Widths are those of the
+None is cut, none lies on another or on a dashed line, none is too small on a phone.
+Widths are those of the
 wide font that the figure was laid out in.
 """
 
@@ -15,6 +16,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextToPath
 
 from stacklib.plots import room
+from stacklib.plots.drawing.geometry import Rect
 
 FIGURE = re.compile(r'<figure class="st-figure" id="fig-([\w-]+)".*?</figure>', re.S)
 PLACE = re.compile(
@@ -96,6 +98,54 @@ def test_no_text_of_any_figure_is_cut_or_lies_on_another():
         if (wrong := faults(layout))
     }
     assert len(figures()) > 80 and found == {}
+
+
+DASHED = re.compile(r'<path d="([^"]*)"[^>]*stroke-dasharray')
+STEP = re.compile(r"([Mmlhv])([^a-zA-Z]*)")
+NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
+
+
+def strokes(path):
+    """Both ends of every piece of a path as ``svg.tidy`` writes it, up the page."""
+    x = y = 0.0
+    for kind, numbers in STEP.findall(path):
+        given = [float(n) for n in NUMBER.findall(numbers)]
+        dx, dy = {"h": (*given, 0.0), "v": (0.0, *given)}.get(kind, given)
+        start, (x, y) = (x, y), (dx, dy) if kind == "M" else (x + dx, y + dy)
+        if kind not in "Mm":
+            yield (start[0], -start[1]), (x, -y)
+
+
+def crossed(svg):
+    """Each text, once for every dashed line that runs through it."""
+    lines = [[*strokes(path)] for path in DASHED.findall(svg)]
+    for words, (left, low, right, high), _ in texts(svg):
+        box = Rect(left + 1, low + 1, right - left - 2, high - low - 2)
+        yield from (words for line in lines if any(box.within(*s) for s in line))
+
+
+def test_no_dashed_line_runs_through_a_text():
+    """Names make way for lines, and rules are broken where one has to stand on them."""
+    charts = {name: svg for name, svg in figures().items() if "st-drawing" not in svg}
+    found = {
+        (name, at): words
+        for name, svg in charts.items()
+        for at, layout in enumerate(layouts(svg))
+        if (words := [*crossed(layout)])
+    }
+    assert found == {}
+    assert sum(bool(DASHED.search(svg)) for svg in charts.values()) > 50
+
+
+def test_a_dashed_line_through_a_text_is_seen():
+    text = '<text style="font: 10.5px x" x="100" y="50">a name</text>'
+    for path, times in (
+        ("M110 10v80", 1),
+        ("M110 10v25M110 60v9", 0),
+        ("M9 48h200", 1),
+    ):
+        svg = f'<path d="{path}" style="stroke-dasharray: 2,2"/>{text}'
+        assert [*crossed(svg)] == ["a name"] * times
 
 
 def test_every_text_can_be_read_on_a_phone():

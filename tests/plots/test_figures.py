@@ -12,6 +12,8 @@ from stacklib.plots import room, spec, theme
 from stacklib.plots.svg import PAGE
 from stacklib.quantity import Quantity
 
+from ..book import test_figure_texts as figure_texts
+
 DEVICES = ["h100_sxm", "h200_sxm", "b200_sxm"]
 
 
@@ -237,3 +239,19 @@ def test_a_roofline_of_mixed_formats_and_spread():
     )
     assert [m["dtype"] for m in spec["marks"][:4:2]] == ["bf16", "fp8"]
     assert spec["marks"][-1]["spread"] == [[1, 3]]
+
+
+@pytest.mark.rows("at", [[2, 3], [2, 2.2, 2.4], [1.1, 1.5, 6, 7, 9], [9.5, 9.9]])
+def test_rules_and_names_make_way_for_each_other(at):
+    """Of many rules some are broken under a name, and none is lost."""
+    rules = [
+        marks(kind="vline", name=f"name of rule {i}", x=[x], y=None)
+        for i, x in enumerate(at)
+    ]
+    level = marks(kind="hline", name="a level that is named", x=None, y=[8])
+    dots = marks("measured", "dots", name="a row of dots", x=[1, at[0]], y=[8, 8.2])
+    found = [{k: v for k, v in m.items() if v} for m in (*rules, level, dots)]
+    drawn = plots.figure(spec_of(*found), name="planted", alt="what it shows")
+    for layout in figure_texts.layouts(drawn.svg):
+        assert [*figure_texts.crossed(layout)] == []
+        assert len(figure_texts.DASHED.findall(layout)) == len(at) + 1

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +29,7 @@ from .words import Shown
 WIDTH = {False: 680.0, True: 336.0}  # of the canvases: text is 11 px on any phone
 MARGIN = 5.0
 FRAMES = 6  # at most: a reader steps through them by hand
+FINE, OFF = 2, 0.07  # parts of a point that a digest tells apart; of such a part
 KINDS = {False: "wide", True: "phone"}
 
 
@@ -75,14 +77,17 @@ class Drawing:
 
     @cached_property
     def digest(self) -> str:
-        """Twelve hex digits that change when parts, arrows, words or numbers do.
+        """Twelve hex digits that change when anything does that a reader sees.
 
-        Of a number that a run made only that it is there: the guard's row has it.
+        Parts, arrows, words and numbers; shapes and texts of both layouts, with their
+        look, to half a point. Of a number that a run made only that it is there: the
+        guard's row has it.
         """
         told = [
             [words, wide.told, wide.arrows, [t.line.text for t in wide.texts]]
             for words, (wide, _) in self.frames
         ]
+        looks = [list(map(_seen, sheets)) for _, sheets in self.frames]
         shown = self.numbers.items()
         made = {
             name: s
@@ -93,6 +98,7 @@ class Drawing:
         text = json.dumps([told, values])
         for name, one in made.items():
             text = text.replace(json.dumps(one.text)[1:-1], name)
+        text += json.dumps(looks)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def svg(self, narrow: bool = False, frame: int = 0) -> str:
@@ -163,6 +169,27 @@ class Drawing:
             guard.MIME: self.entry,
             MIME: self.said.stored(),
         }
+
+
+def _seen(sheet: Sheet) -> list[Any]:
+    """How and where everything on a sheet is inked, in its order."""
+    shapes = [
+        [*astuple(s.look), [list(map(_near, rect)) for rect in s.rects]]
+        + [[list(map(_near, point)) for point in line] for line in s.lines]
+        for s in sheet.shapes
+    ]
+    texts = [
+        [*map(_near, t.at), t.size, t.align, bool(t.line.bold), t.line.role]
+        for t in sheet.texts
+    ]
+    return [shapes, texts]
+
+
+def _near(length: float) -> int:
+    """A length in halves of a point. What lies on halves or thirds of those, as middles
+    do, is far from where it would turn: another processor's last digit moves none.
+    """
+    return math.floor(FINE * length + OFF)
 
 
 def _way(start: str, end: str) -> str:

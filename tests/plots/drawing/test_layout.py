@@ -10,6 +10,7 @@ from stacklib.plots.drawing import (
     Box,
     Cells,
     Clip,
+    Edge,
     Measured,
     Name,
     Note,
@@ -23,6 +24,7 @@ from stacklib.plots.drawing import (
     draw,
     flow,
     grid,
+    joined,
     line,
     right_of,
     with_,
@@ -203,3 +205,19 @@ def test_the_digest_follows_words_and_values():
     drawn = [show(Box("a", ("of ", chosen(v, "B", "v")))).digest for v in (1, 2, 1)]
     assert drawn[0] == drawn[2] != drawn[1]
     assert show(Box("a", "of")).digest not in drawn
+
+
+def test_the_digest_follows_what_is_lit_the_lines_and_their_widths():
+    """All say the same words: only colours, lines, or places differ."""
+
+    def row(at=0, share=1.0, gap=30.0, **look):
+        cells = Cells("cells", 8, lit=frozenset({at}), role=look.pop("role", "layer-2"))
+        pipe = Pipe("cells", "b", RATE * share, RATE, ["a way"])
+        return right_of(cells, pipe, Box("b", **look), gap=gap)
+
+    dashed = joined(right_of(Box("a"), Box("b"), gap=60), Edge("a", "b", lit=True))
+    plain = joined(right_of(Box("a"), Box("b"), gap=60), Edge("a", "b"))
+    scenes = [row(), row(at=1), row(share=0.5), row(gap=40.0), row(lit=True)]
+    scenes += [row(role="layer-3"), dashed, plain]
+    assert len({show(scene).digest for scene in scenes}) == len(scenes)
+    assert show(row(share=0.5 + 1e-6)).digest == show(row(share=0.5)).digest
