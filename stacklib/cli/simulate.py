@@ -31,8 +31,10 @@ def named(text: str) -> dict[str, float]:
     found = {}
     for word in text.split(","):
         name, _, value = word.partition("=")
-        value = value.strip()
-        found[name.strip()] = int(value) if value.isdecimal() else number(value)
+        name, value = name.strip(), value.strip()
+        if name in found:
+            raise argparse.ArgumentTypeError(f"{text!r}: {name} is told twice")
+        found[name] = int(value) if value.isdecimal() else number(value)
     return found
 
 

@@ -10,8 +10,9 @@ from stacklib.cost.data import Range
 from stacklib.cost.spans import Span
 from stacklib.cost.tokens import TokenBill
 from stacklib.hardware import THIS_MACHINE, Accelerator
-from stacklib.quantity import Quantity, chosen, quoted, resolve
+from stacklib.quantity import Quantity, chosen, quoted
 from stacklib.quantity.bounds import above_zero
+from stacklib.quantity.names import resolve_all
 from stacklib.serving.prices.machine import machine
 
 HIRED = "rent"
@@ -79,9 +80,7 @@ def checked(prices: Any) -> dict[str, Any]:
         return {}
     if not isinstance(prices, Mapping):
         prices = {"power": prices}
-    found = {resolve(name, ASKED, "price", exact=True): v for name, v in prices.items()}
-    if len(found) < len(prices):
-        raise ValueError(f"prices = {dict(prices)!r}: one of them is told twice")
+    found = resolve_all(prices, ASKED, "price", exact=True)
     if HIRED in found and (both := set(found) & {"capital", "power", "pue"}):
         raise ValueError(f"prices: {', '.join(sorted(both))} are in a rent already")
     for name, value in found.items():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import TypeVar
 
+V = TypeVar("V")
 FEW = 24  # names that a message may list
 ALIKE = 0.6  # how like a name has to be that is offered; "nosuch" is like none
 
@@ -72,6 +74,20 @@ def resolve(
     near = ", ".join(_near(name, {fold(k): k for k in keys}))
     hint = f"did you mean: {near}" if near else _known(keys)
     raise UnknownName(f"unknown {what} {name!r}\n{hint}")
+
+
+def resolve_all(
+    given: Mapping[str, V], known: Iterable[str], what: str, *, exact: bool = False
+) -> dict[str, V]:
+    """Values by the keys that their names stand for, each as `resolve` finds it.
+
+    - raises ``UnknownName`` as it does, ``ValueError`` where two names are one key
+    """
+    keys = list(known)
+    found = {resolve(name, keys, what, exact=exact): v for name, v in given.items()}
+    if len(found) < len(given):
+        raise ValueError(f"{', '.join(given)}: one {what} is told twice")
+    return found
 
 
 def _near(typed: str, folded: dict[str, str]) -> list[str]:

@@ -69,7 +69,8 @@ def probabilities(logits: ArrayLike, how: Sampling) -> NDArray[np.float64]:
         certain = np.zeros(len(x))
         certain[np.argmax(x)] = 1.0
         return certain
-    p = np.exp((x - x.max()) / how.temperature)
+    with np.errstate(over="ignore"):  # of a tiny temperature: to -inf, whose share is 0
+        p = np.exp((x - x.max()) / how.temperature)
     p /= p.sum()
     order = np.argsort(-x, kind="stable")
     if 0 < how.top_k < len(p):

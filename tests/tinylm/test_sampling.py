@@ -114,3 +114,9 @@ def test_what_is_no_row_of_logits_is_refused(logits):
 def test_minus_infinity_is_never_drawn():
     p = probabilities([0.0, -math.inf, 1.0], Sampling())
     assert p[1] == 0 and p.sum() == pytest.approx(1)
+
+
+def test_a_temperature_near_zero_is_one_of_zero_without_a_warning():
+    with np.errstate(all="raise", under="ignore"):
+        p = probabilities([1.0, 3.0, 2.0], Sampling(1e-320))
+    assert p.tolist() == [0, 1, 0]

@@ -11,6 +11,7 @@ from stacklib.hardware import Accelerator
 from stacklib.models import LanguageModel
 from stacklib.quantity import resolve
 from stacklib.quantity.bounds import above_zero, whole
+from stacklib.quantity.names import resolve_all
 from stacklib.roofline.work.bounds import device_of
 
 from ..token.account import SOFTWARE
@@ -89,12 +90,10 @@ def _limits(slo: Mapping[str, Any]) -> dict[str, float]:
             f"slo = {slo!r}: seconds by {', '.join(LIMITS)}, such as "
             "{'ttft': 2, 'tpot': 0.05}"
         )
-    most = dict.fromkeys(LIMITS, math.inf)
-    for name, value in slo.items():
-        limit = resolve(name, LIMITS, "limit", exact=True)
-        above_zero(**{limit: value})
-        most[limit] = float(getattr(value, "si", value))
-    return most
+    most = resolve_all(slo, LIMITS, "limit", exact=True)
+    above_zero(**most)
+    most = {limit: float(getattr(value, "si", value)) for limit, value in most.items()}
+    return dict.fromkeys(LIMITS, math.inf) | most
 
 
 def _lengths(traffic: Any) -> tuple[float, float, float]:

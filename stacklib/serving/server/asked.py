@@ -235,9 +235,14 @@ def read(given: Mapping[str, Any], readers: Mapping[str, Reader]) -> dict[str, A
                 raise UnknownName(f"unknown field {name!r:.60}")  # but for its case
             except UnknownName as why:
                 raise Refused(400, str(why), param=name) from None
-        elif NOTHING[name] and value not in NOTHING[name]:
+        elif NOTHING[name] and not alike(value, NOTHING[name][0]):
             wrong(name, value, f"{NOTHING[name][0]!r} (nothing else is supported)")
     return found
+
+
+def alike(value: Any, other: Any) -> bool:
+    """Whether they are equal; a truth value is no number."""
+    return value == other and isinstance(value, bool) == isinstance(other, bool)
 
 
 def named(given: str | None, own: str) -> NoReturn:

@@ -33,7 +33,9 @@ class Refused(Exception):
     @property
     def body(self) -> dict[str, Any]:
         """The answer, as JSON in OpenAI's shape."""
-        said = {"message": str(self), "param": self.param, "code": self.code}
+        # A field's name may hold half of a pair, which JSON spells and UTF-8 cannot.
+        param = self.param and self.param.encode(errors="backslashreplace").decode()
+        said = {"message": str(self), "param": param, "code": self.code}
         return {
             "error": {"type": KINDS.get(self.status, "invalid_request_error")} | said
         }

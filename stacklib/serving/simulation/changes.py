@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stacklib.quantity.bounds import above_zero, at_least, whole
-from stacklib.quantity.names import resolve
+from stacklib.quantity.names import resolve_all
 
-from .steps import SECOND
+from .steps import nanoseconds
 from .traffic import draws
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Failures(Watcher):
     def begin(self, run: Run) -> None:
         """As of `Watcher`."""
         for at, index, down in self.listed or ():
-            self._plan(run, run.now + round(at * SECOND), index, down)
+            self._plan(run, run.now + nanoseconds(at, 0), index, down)
         if self.listed is None:
             for machine in run.machines:
                 index = machine.index
@@ -65,10 +65,10 @@ class Failures(Watcher):
 
     def _next(self, run: Run, index: int, since: int) -> None:
         pause = self._draws[index].expovariate(1 / self.between)
-        self._plan(run, since + round(pause * SECOND), index, self.down)
+        self._plan(run, since + nanoseconds(pause, 0), index, self.down)
 
     def _plan(self, run: Run, at: int, index: int, down: float) -> None:
-        back = at + max(1, round(down * SECOND))
+        back = at + nanoseconds(down)
 
         def fails() -> None:
             if run.machines[index].up:
@@ -97,7 +97,7 @@ class Autoscale(Watcher):
 
     def __init__(self, least: int, most: int, waiting: float, ready: float) -> None:
         self.least, self.most, self.waiting = least, most, waiting
-        self.ready = round(ready * SECOND)
+        self.ready = nanoseconds(ready, 0)
         self.coming = 0
 
     def begin(self, run: Run) -> None:
@@ -169,7 +169,7 @@ def autoscale_of(given: Mapping[str, Any] | None, replicas: int) -> Autoscale | 
 def _named(given: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise ValueError(f"{what} = {given!r}: {', '.join(known)} by name")
-    found = {resolve(name, known, what): value for name, value in given.items()}
+    found = resolve_all(given, known, what)
     if missing := [name for name in known if name not in found]:
         raise ValueError(f"{what} = {dict(given)}: {missing[0]} is missing")
     return found

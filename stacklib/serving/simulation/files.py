@@ -62,24 +62,28 @@ def trace(path: str | PathLike[str]) -> list[Row]:
     ValueError
         For other columns, and for a line that is none: with its number and value.
     """
-    with Path(path).open(encoding="utf-8-sig", newline="") as lines:
-        reader = csv.DictReader(lines)
-        form = _form(reader.fieldnames or (), path)
-        found: list[Row] = []
-        last = None
-        for line, cells in enumerate(reader, 2):
-            row = _row(form, cells, line, len(found))
-            if last is not None and row.arrival < last:
-                raise ValueError(
-                    f"line {line}: {form.arrival} = {cells[form.arrival]!r} comes "
-                    "before the line above it: sort the lines by arrival"
-                )
-            last = row.arrival
-            found.append(row)
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as lines:
+            found = _rows(csv.DictReader(lines), path)
+    except (csv.Error, UnicodeDecodeError) as wrong:
+        raise ValueError(f"{path}: {wrong}") from None
     if not found:
         raise ValueError(f"{path}: no lines after the names of columns")
     first = found[0].arrival
     return [row._replace(arrival=row.arrival - first) for row in found]
+
+
+def _rows(reader: csv.DictReader[str], path: Any) -> list[Row]:
+    form = _form(reader.fieldnames or (), path)
+    found: list[Row] = []
+    for line, cells in enumerate(reader, 2):
+        found.append(_row(form, cells, line, len(found)))
+        if found[-1].arrival < found[max(len(found) - 2, 0)].arrival:
+            raise ValueError(
+                f"line {line}: {form.arrival} = {cells[form.arrival]!r} comes "
+                "before the line above it: sort the lines by arrival"
+            )
+    return found
 
 
 def _form(names: Sequence[str], path: Any) -> Form:

@@ -18,6 +18,7 @@ from .request import Done, Request
 from .rows import Router
 
 ARRIVES, ENDS, CHANGES = range(3)  # what happens first at one time
+LOST = 20_000  # failures under which no request ends, before a run is given up
 
 
 @dataclass(eq=False, repr=False)
@@ -46,6 +47,7 @@ class Run:
         self.at_last = 0  # requests that nobody had let in at the last arrival
         self.touched: set[int] = set()
         self.links = [0] * len(self.machines)  # until when each is busy
+        self.lost = 0  # failures with requests since the last one ended
 
     def push(self, time: int, kind: int, index: int, what: object) -> None:
         """Something will happen."""
@@ -105,6 +107,7 @@ class Run:
         done, parted = machine.end(self.now)
         self.touched.add(machine.index)
         self.inside -= len(done)
+        self.lost = 0 if done else self.lost
         for request in done:
             self.done[request.place] = request.done()
         for request in parted:
@@ -123,6 +126,12 @@ class Run:
         lost = machine.stop(self.now)
         machine.version, machine.up = 0, False
         self.on -= 1
+        self.lost += bool(lost)
+        if self.lost > LOST:
+            raise ValueError(
+                f"failures: {LOST:,} came before any request ended; no machine is up "
+                "for as long as one takes"
+            )
         for request in lost:
             self._route(request, True)
 

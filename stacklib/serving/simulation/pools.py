@@ -19,14 +19,14 @@ from typing import Any
 
 from stacklib.models import operations
 from stacklib.quantity.bounds import above_zero, at_least, whole
-from stacklib.quantity.names import resolve
+from stacklib.quantity.names import resolve_all
 
 from ..token.shape import HEAD, NORMS, PRODUCTS
 from ..token.work import EXCHANGES
 from .request import Request
 from .rows import ROLES
 from .setup import Served
-from .steps import SECOND, ByBlocks, Estimated, Work
+from .steps import ByBlocks, Estimated, Work, nanoseconds
 
 CROSSING = 7.5e-6  # s, between an attention and an MLP chip: document 004 has 5 to 10
 PAIRS = {
@@ -57,7 +57,7 @@ def pools_of(given: Mapping[str, Any]) -> Pools:
     if not isinstance(given, Mapping):
         raise ValueError(f"pools = {given!r}: machines by pool, {{'prefill': 2, ...}}")
     known = sorted({name for pair, more in PAIRS.items() for name in (*pair, *more)})
-    named = {resolve(name, known, "pool"): value for name, value in given.items()}
+    named = resolve_all(given, known, "pool")
     for pair, more in PAIRS.items():
         if not set(pair) <= set(named):
             continue
@@ -98,7 +98,7 @@ class Crossing:
 
     def __call__(self, request: Request) -> int:
         cached = request.tokens - 1  # its newest token is not read yet
-        return round((self.fixed + self.token * cached) * SECOND)
+        return nanoseconds(self.fixed + self.token * cached, 0)
 
 
 def crossing_of(pools: Pools | None, served: Served | None) -> Crossing:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stacklib.quantity.bounds import above_zero
-from stacklib.quantity.names import resolve
+from stacklib.quantity.names import resolve, resolve_all
 
 from .machine import Ran
 from .request import Done
@@ -242,7 +242,7 @@ class Simulation:
         """
         if not slo:
             raise ValueError(f"slo is empty: a limit of {', '.join(LIMITS)} is needed")
-        limits = {resolve(name, LIMITS, "limit"): slo[name] for name in slo}
+        limits = resolve_all(slo, LIMITS, "limit")
         above_zero(**limits)
         excess = [
             max((getattr(each, n) / (most * SECOND), n) for n, most in limits.items())

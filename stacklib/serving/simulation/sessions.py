@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from stacklib.quantity.bounds import above_zero, whole
 
-from .steps import SECOND
+from .steps import nanoseconds
 from .traffic import Length, Row, draws, lognormal
 
 CHOSEN = "chosen"
@@ -174,7 +174,7 @@ def _sessions(
             else:
                 prompt = history + _drawn(said, streams["said"], "said")
             name = f"{kind} {session}"
-            arrival = round(at * SECOND)
+            arrival = nanoseconds(at, 0)
             row = Row(f"{name}.{turn}", arrival, prompt, new, (name, history))
             found.append(row)
             history = prompt + new

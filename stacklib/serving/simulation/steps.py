@@ -29,9 +29,12 @@ NEVER = 1 << 60  # steps: a law that the context does not move
 SECOND = 1_000_000_000
 
 
-def nanoseconds(seconds: float) -> int:
-    """Whole ones, at least one: no step takes no time."""
-    return max(1, round(seconds * SECOND))
+def nanoseconds(seconds: float, least: int = 1) -> int:
+    """Whole ones, of a step at least one; ValueError past what a float counts."""
+    try:
+        return max(least, round(seconds * SECOND))
+    except OverflowError:
+        raise ValueError(f"{seconds:g} seconds: too many for nanoseconds") from None
 
 
 class Work(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from stacklib.quantity.bounds import above_zero, is_whole, whole
 
-from .steps import SECOND
+from .steps import nanoseconds
 
 Prefix = tuple[Any, int]  # the name of a text, and how many of its tokens come first
 Length = int | Callable[[random.Random], int]
@@ -96,7 +96,7 @@ def _rows(
     found, at = [], 0.0
     for number, pause in zip(range(requests), pauses, strict=False):
         at += pause
-        row = (number, round(at * SECOND), read[number], written[number])
+        row = (number, nanoseconds(at, 0), read[number], written[number])
         found.append(Row(*row))
     return found
 
@@ -166,10 +166,13 @@ def bursty(
     Raises
     ------
     ValueError
-        For a rate or ``cv`` not above zero, and numbers that are no whole ones from 1.
+        For a rate not above zero, a ``cv`` outside 1e-6 to 1e6, and numbers that are no
+        whole ones from 1.
     """
     above_zero(rate=rate, cv=cv)
     whole(requests=requests)
+    if not 1e-6 < cv < 1e6:  # a law of a shape that a float can hold
+        raise ValueError(f"cv = {cv}: a number between 1e-6 and 1e6 is needed")
     draw, shape = draws(seed, "arrivals"), 1 / cv**2
     pauses = (draw.gammavariate(shape, 1 / (rate * shape)) for _ in range(requests))
     return _rows(pauses, requests, prompt, new, seed)

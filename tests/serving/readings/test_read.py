@@ -51,6 +51,11 @@ FORMS = [
         "usage: 12.5%, CPU KV cache usage: 0.0%.",
         {"running": 3, "waiting": 7, "usage": 0.125, "generation_rate": 20.5},
     ),
+    (  # issue 8719 of vLLM's, version 0.6
+        "INFO 09-22 23:46:42 metrics.py:367] Prefix cache hit rate: GPU: 26.68%, CPU: "
+        "0.00%",
+        {"hit_rate": 0.2668},
+    ),
     (
         "Engine 001: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: "
         "9.0 tokens/s, Running: 1 reqs, Waiting: 0 reqs, Preemptions: 4, GPU KV cache "

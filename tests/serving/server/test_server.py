@@ -166,6 +166,8 @@ def test_an_answer_keeps_to_what_it_is_asked_to_be(client):
         (400, "without stream", {"stream_options": {"include_usage": True}}),
         (400, "stream_options", {"stream": True, "stream_options": {"usage": True}}),
         (400, "best_of = 2", {"best_of": 2}),
+        (400, "best_of = True", {"best_of": True}),
+        (400, "unknown field '\\ud800'", {"\ud800": 1}),
         (400, "did you mean: temperature", {"temprature": 1}),
         (400, "response_format = {", {"response_format": {"type": "xml"}}),
         (400, "'pattern'", {"response_format": {"pattern": "a"}}),

@@ -67,6 +67,12 @@ def test_one_more_machine_comes_where_the_line_is_long_and_goes_again():
         ({"failures": [(-1, 0, 1)]}, "at = -1"),
         ({"failures": {"between": 0, "down": 1}}, "between = 0"),
         ({"failures": {"between": 1}}, "down is missing"),
+        ({"failures": [(1e300, 0, 1)]}, "too many for nanoseconds"),
+        ({"failures": {"between": 1e-9, "down": 0}}, "before any request ended"),
+        (
+            {"autoscale": {"most": 2, "waiting": 1, "ready": 1, "Ready": 2}},
+            "one autoscale is told twice",
+        ),
         ({"autoscale": {"most": 0, "waiting": 1, "ready": 1}}, "most = 0"),
         ({"autoscale": {"most": 2, "waiting": -1, "ready": 1}}, "waiting = -1"),
         ({"autoscale": {"most": 2, "wait": 1, "redy": 1}}, "did you mean: ready"),

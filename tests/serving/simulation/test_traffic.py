@@ -80,7 +80,7 @@ def test_every_moment_has_a_source():
 
 def told(tmp_path, text):
     path = tmp_path / "trace.csv"
-    path.write_text(text, "utf-8")
+    path.write_text(text, "utf-8", "surrogateescape")
     return path
 
 
@@ -115,6 +115,8 @@ def test_traces_of_three_forms_are_read(tmp_path):
         ("arrival,prompt\n5,4\n", "columns arrival, prompt: needed"),
         ("arrival,prompt,new\n", "no lines"),
         ("", "columns none"),
+        (f"arrival,prompt,new\n5,1,{'1' * 200_000}\n", "trace.csv: field larger"),
+        ("arrival,prompt,new\n5,\udcff,1\n", "trace.csv: 'utf-8' codec"),
     ],
 )
 def test_bad_lines_are_named_with_their_value(tmp_path, text, says):
@@ -166,6 +168,9 @@ def test_narrow_numbers_of_numpys_do_not_run_over():
         (lambda: poisson(1, 5, new=lambda draw: -1), "new = -1"),
         (lambda: poisson(1, 5, seed=-1), "seed = -1"),
         (lambda: bursty(1, 5, cv=0), "cv = 0"),
+        (lambda: bursty(1, 5, cv=1e-200), "cv = 1e-200"),
+        (lambda: bursty(1, 5, cv=1e200), "cv = 1e+200"),
+        (lambda: poisson(1e-300, 3), "too many for nanoseconds"),
         (lambda: chat(1, 5, turns=0.5), "turns = 0.5"),
         (lambda: chat(1, 5, pause=-1), "pause = -1"),
         (lambda: agents(1, 5, contexts=(9, 9)), "contexts = [9, 9]"),
