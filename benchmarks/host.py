@@ -85,6 +85,7 @@ def roofline(folder: Path) -> None:
     path = folder / "results" / ROOFLINE
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(found.to_json(), encoding="utf-8")
+    record.summed(path)
     print(f"wrote {path}: {found.device}")
     host_common.warn(found.others)
     if folder == HERE:

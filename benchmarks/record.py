@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 PREDICTIONS = HERE / "predictions"
 RESULTS = HERE / "results"
 sys.path.insert(0, str(HERE.parent))  # the stacklib beside these, not an installed one
+SUMS = "SHA256SUMS"  # beside the results, as `sha256sum -c` reads it
 # Of a run by `kinds`: ``avx512``, or ``avx2:Haswell`` where that core is emulated.
 KIND = "STACKLIB_KIND"
 
@@ -93,6 +95,31 @@ def write(path: Path, record: dict[str, Any]) -> None:
     partial = path.with_suffix(".partial")
     partial.write_text(to_text(record), encoding="utf-8")
     os.replace(partial, path)
+    summed(path)
+
+
+def summed(path: Path) -> None:
+    """Note a result as its benchmark wrote it: what is edited later is seen."""
+    sums = path.with_name(SUMS)
+    if sums.exists():
+        lines = sums.read_text(encoding="utf-8").splitlines()
+        kept = [line for line in lines if line.split()[1] != path.name]
+        kept.append(f"{sha256(path)}  {path.name}")
+        text = "\n".join(sorted(kept, key=lambda line: line.split()[1]))
+        sums.write_text(text + "\n", encoding="utf-8")
+
+
+def edited(folder: Path = RESULTS) -> list[str]:
+    """Results that are not as their benchmarks wrote them, and how to mend each."""
+    lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+    noted = {name: digest for digest, name in map(str.split, lines)}
+    here = {path.name: sha256(path) for path in folder.glob("*.json")}
+    return [
+        f"benchmarks/results/{name} is not what its benchmark wrote: measure again, "
+        f"or git checkout it; numbers of a result are never typed"
+        for name in sorted({*noted, *here})
+        if noted.get(name) != here.get(name)
+    ]
 
 
 def result_path(folder: Path, stem: str, date: str) -> Path:
@@ -119,3 +146,8 @@ def _date_of(path: Path) -> str:
 def slug(name: str) -> str:
     """A device name as part of a file name: ``NVIDIA H200`` is ``nvidia-h200``."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"
+
+
+if __name__ == "__main__":  # what another machine measured: copied in, and noted
+    for source in map(Path, sys.argv[1:]):
+        summed(Path(shutil.copy(source, RESULTS)))

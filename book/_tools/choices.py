@@ -7,12 +7,14 @@ returned was made, and what a document says is quoted; both say so themselves.
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from _tools import leaves, said, tree
 from stacklib.quantity.counting import PLAIN
 
 PAGES = "stacklib/pages"
 LIVE = "live"  # modules whose parameters the reader sets
+RECORD = "give the record it is from: a spec, a quote, a measurement"
 CONVERTS = ("int", "float", "str", "range")  # a number stays the one it was
 READ = re.compile(
     r"\b(?:claim|quoted?\b|report|publish|posts?\b|document\b|spreadsheet|paper\b"
@@ -20,16 +22,32 @@ READ = re.compile(
     r"|as \w+ \w+ (?:has|have|gives?|prints?)\b)",
     re.I,
 )
+# Rates, powers and prices that are a page's own: why.
+GIVEN = {
+    "16 Gbit/s, 5 GB/s, 8 TB/s, 400 Gbit/s": "a rate of the example, in round",
+    "7.8 Gbit/s, 9.2 Gbit/s": "pins that the page's list holds",
+    "20 1/s, 10 1/s, 10,000 tokens/s": "traffic of the example",
+    "1 TOP/s, 1 TFLOP/s, 1 GHz, 1 mW, 1 GW": "one of a unit",
+    "2 USD/h, 100,000 USD/year": "a price that the page supposes",
+    "120 V, 1.2 V, 200 W, 230 W": "an outlet, a limit that is set",
+    "1,395 MHz, 2,619,000,000 cycles/s": "what nvidia-smi printed",
+    "8,760 h": "hours of a year",
+}
 SUPPOSED = re.compile(r"\bsuppos|^chips, ", re.I)  # and so many chips of a kind
+
+
+@cache
+def parsed(source: str) -> ast.AST:
+    """A module or a cell; a line for the shell is none."""
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        return ast.Module([], [])
 
 
 def computed(source: str) -> Iterator[tuple[int, str]]:
     """Line and text of each ``chosen(...)`` whose number a call made."""
-    try:
-        body = ast.parse(source)
-    except SyntaxError:  # a line for the shell
-        return
-    for scope in ast.walk(body):
+    for scope in ast.walk(parsed(source)):
         if isinstance(scope, ast.Module | ast.FunctionDef | ast.ClassDef):
             made: set[str] = set()
             for name, value in _assigned(scope):
@@ -42,11 +60,7 @@ def computed(source: str) -> Iterator[tuple[int, str]]:
 
 def numbers(source: str) -> Iterator[float]:
     """The numbers that a cell types."""
-    try:
-        nodes = ast.walk(ast.parse(source))
-    except SyntaxError:  # a line for the shell
-        return
-    for node in nodes:
+    for node in ast.walk(parsed(source)):
         value = node.value if isinstance(node, ast.Constant) else None
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield float(value)
@@ -54,11 +68,7 @@ def numbers(source: str) -> Iterator[float]:
 
 def listed(source: str) -> Iterator[tuple[int, str]]:
     """Line and text of each count of one of Python's own that counts typed numbers."""
-    try:
-        nodes = ast.walk(ast.parse(source))
-    except SyntaxError:
-        return
-    for call in nodes:
+    for call in ast.walk(parsed(source)):
         if isinstance(call, ast.Call) and _named(call) == "counted" and call.args:
             plain = getattr(call.args[0], "id", "") in PLAIN
             given = [*call.args[1:]]
@@ -123,18 +133,25 @@ def _looks_up(call: ast.expr) -> bool:
     return isinstance(call.value, ast.Dict) or name.isupper()
 
 
-def made() -> Iterator[str]:
-    """Those of the pages and of the notebooks, with their places."""
-    for path in sorted((tree.ROOT / PAGES).rglob("*.py")):
-        if path.stem != LIVE:
-            source = path.read_text("utf-8")
-            for line, text in (*computed(source), *listed(source)):
-                yield f"{path.relative_to(tree.ROOT)}:{line}: {text}"
+@cache
+def sources() -> list[tuple[str, str, bool]]:
+    """Place and text of each module of a page and of each cell; whether it is live."""
+    found = [
+        (tree.name(path), path.read_text("utf-8"), path.stem == LIVE)
+        for path in sorted((tree.ROOT / PAGES).rglob("*.py"))
+    ]
     for path in tree.notebooks():
         for number, cell in enumerate(tree.read_notebook(path).cells, 1):
             if cell.cell_type == "code":
-                for line, text in (*computed(cell.source), *listed(cell.source)):
-                    yield f"{tree.name(path)}, cell {number}, line {line}: {text}"
+                found.append((f"{tree.name(path)}, cell {number}", cell.source, False))
+    return found
+
+
+def made() -> Iterator[str]:
+    """Those of the pages and of the notebooks, with their places."""
+    for place, source, live in sources():
+        for line, text in () if live else (*computed(source), *listed(source)):
+            yield f"{place}:{line}: {text}"
 
 
 def read(numbers: Iterable[said.Number]) -> Iterator[str]:
@@ -146,3 +163,14 @@ def read(numbers: Iterable[said.Number]) -> Iterator[str]:
         words = f"{q.label}; {number.what}"
         for told in [*leaves.named(words), *READ.findall(words)][:1]:
             yield f"{number.cell.place}: {number.name} is chosen and tells of {told}"
+
+
+def rates(cells: Iterable[said.Cell]) -> Iterator[str]:
+    """Choices of a rate, and of a time or a price to three digits."""
+    for cell in cells:
+        for q in (one for one in cell.quantities if one.kind == "chosen"):
+            text = q.text(digits=4)
+            known = any(text in allowed.split(", ") for allowed in GIVEN)
+            fine = float(f"{q.value:.2g}") != q.value or q.shown.dimension("s") < 0
+            if said.costs(q) and fine and not known:
+                yield f"{cell.place}: {q.label} = {text} is chosen; {RECORD}"

@@ -103,9 +103,14 @@ TENS = "|".join(TEENS.split("|")[7:])
 UNITS = SMALL.split("|ten|")[0]
 VERBS = "is|was|has|its|this|as|times|us|does|fits|meets"
 THINGS = rf"\s(?:[a-z][a-z-]+\s)?(?!(?:{VERBS})\b)(?:[a-z-]+|[A-Z]{{2,}})s\b"
+# Numerals of two letters and more, none of which is a name: MX formats, CXL, CC BY.
+ROMAN = r"(?!(?:CC|CD|CXL|DC|MC|MD|ML|MX)\b)(?=[MDCLXVI]{2})M{0,3}(?:C[MD]|D?C{0,3})"
+ROMAN += r"(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})"
 PATTERNS["count"] = [
     rf"{MANY}{THINGS}",
     rf"\b(?:(?:{TENS})(?:-(?:{UNITS}))?|{TEENS}){THINGS}",
+    rf"(?:\d|\b(?:{SMALL}))[ -](?:dozen|gross|hundred|(?<!one )score)\b",
+    rf"(?<![\w./-]){ROMAN}(?![\w/-])",
 ]
 PATTERNS["power of ten"] = [rf"(?<![\w.])10(?:\^{NOTHING}*-?\d+|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)"]
 PATTERNS["bare ratio"] = [r"(?<![\w./-])0\.\d+(?![\w.]*\d)(?!\w)"]

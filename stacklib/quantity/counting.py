@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any, ParamSpec
 
 from .core import Quantity, _fill, _make
-from .told import bare, families
+from .told import bare, families, of_a_formula
 from .units import UnitError, parse
 
 P = ParamSpec("P")
@@ -225,8 +225,9 @@ def _refuse_constant(function: Callable[..., Any], path: str) -> None:
 
 
 def _parts_typed(code: CodeType) -> bool:
-    """Whether a cell's own function holds a number that is no whole one."""
-    return any(isinstance(x, float) and not x.is_integer() for x in code.co_consts)
+    """Whether a cell's own function holds a number that is of no formula."""
+    held = [x for x in code.co_consts if type(x) in (int, float)]
+    return any(not (float(x).is_integer() and of_a_formula(x)) for x in held)
 
 
 @lru_cache(maxsize=4096)

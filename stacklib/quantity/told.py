@@ -119,9 +119,9 @@ def bare(q: Quantity) -> list[Quantity]:
     return [part for part in under(q) if part.kind == "bare"]
 
 
-def _round(value: float) -> bool:
+def of_a_formula(value: float) -> bool:
     """Whether a whole number belongs to a formula: small, of two or ten, or a part."""
-    size = max(abs(value), 1 / abs(value)) if value else 0.0
+    size = max(abs(value), 1 / abs(value)) if value else 1.0
     near = (2.0 ** round(math.log2(size)), 10.0 ** round(math.log10(size)))
     return size <= SMALL or any(math.isclose(size, one) for one in near)
 
@@ -142,7 +142,9 @@ def refuse_bare(name: str, q: Quantity) -> None:
         )
     leaves = list(q.leaves())
     if all(leaf.kind == "constant" for leaf in leaves):
-        for leaf in (one for one in leaves if not one.label and not _round(one.si)):
+        for leaf in (
+            one for one in leaves if not one.label and not of_a_formula(one.si)
+        ):
             raise ValueError(
                 f"{name}: {leaf!r}: a typed number of a unit; say what it is with "
                 "chosen(), assumed(why=) or counted()"

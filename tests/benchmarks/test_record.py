@@ -92,3 +92,21 @@ def test_a_tested_prediction_cannot_be_changed(tmp_path):
     record.write_prediction(path, told)  # the same bytes are no change
     with pytest.raises(SystemExit, match=r"r\.json was measured against p\.json"):
         record.write_prediction(path, other)
+
+
+def test_every_result_is_as_its_benchmark_wrote_it():
+    assert record.edited() == []
+
+
+def test_a_result_that_is_edited_added_or_removed_is_named(tmp_path):
+    (tmp_path / record.SUMS).touch()
+    for name in "abc":
+        record.write(tmp_path / f"{name}.json", {"rows": [{"times_s": [0.001234]}]})
+    assert record.edited(tmp_path) == []
+    text = (tmp_path / "a.json").read_text()
+    (tmp_path / "a.json").write_text(text.replace("1234", "1244"))  # its third digit
+    (tmp_path / "b.json").rename(tmp_path / "d.json")
+    named = [fault.split()[0] for fault in record.edited(tmp_path)]
+    assert named == [f"benchmarks/results/{name}.json" for name in "abd"]
+    record.write(tmp_path / "a.json", {"rows": [{"times_s": [0.001244]}]})
+    assert not any("/a.json" in fault for fault in record.edited(tmp_path))

@@ -120,8 +120,14 @@ TOLD = [
 ]
 
 
+def stored_cell(saying) -> Cell:
+    """A cell as a notebook stores it."""
+    stored = json.loads(json.dumps(saying.stored()))
+    return Cell("chapters/03-memory/x.ipynb, cell 2", stored)
+
+
 @pytest.mark.rows(("what", "read"), TOLD)
 def test_a_choice_whose_words_tell_of_a_document_is_named(what, read):
-    stored = json.loads(json.dumps(say("t", a=(chosen(3, label="it"), what)).stored()))
-    numbers = said.index([Cell("chapters/03-memory/x.ipynb, cell 2", stored)])
+    cell = stored_cell(say("t", a=(chosen(3, label="it"), what)))
+    numbers = said.index([cell])
     assert len([*choices.read(numbers.values())]) == read

@@ -27,6 +27,8 @@ A third of the time is lost. | Sixteen warps wait. | it is a third faster
 it is a third longer | a fifth shorter in all | a quarter higher | a tenth better
 within a tenth below it | a fifth too fast | a third apart
 it grew by a third when asked
+three dozen of them | Six score warps wait. | two gross | three hundred warps
+XVI warps | it is faster by XIV times | MMXXVI of them
 a third its size | an eighth off the price
 $9\\,\\mathrm{TB/s}$ | $t = 3$ ms
 <b>43</b> ms | 4&#51; ms | <span title="4.1 TB/s">rate</span> | [it](x.md "4.1 TB/s")
@@ -47,6 +49,7 @@ Exercise 1.2 asks | PCIe 5 and HBM3e | the NVL72 | 5 to 7 things | chapters 7 to
 it is one of ten | `3 ms` | [3 ms](#q:a.b) | {cite}`a-3ms` | <!-- 3 ms --> | $n = 3$
 [the page](#a-3-ms) | <https://a.org/3ms> | ![](3ms.svg) | the halves of a page
 the batch at which its two times are equal
+a dozen rows | a score of zero | MX formats | CXL memory | a DIMM | V and X | CC and ML
 """
 
 

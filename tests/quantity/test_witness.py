@@ -68,7 +68,12 @@ def cell_figure(runs):
     return 421.7 + 0 * runs
 
 
-cell_figure.__module__ = "__main__"
+def cell_whole(runs):
+    """The same of a whole figure."""
+    return len([runs]) * 4530
+
+
+cell_figure.__module__ = cell_whole.__module__ = "__main__"
 
 
 def _hidden(value):
@@ -185,6 +190,7 @@ PLANTS = {
     ),
     "a stamp on typed numbers": (lambda: said(TIME), "carries the band of A"),
     "a cell's own figure": (lambda: counted(cell_figure, 3), "gives a typed number"),
+    "a whole one": (lambda: counted(cell_whole, 3), "gives a typed number"),
     **{
         f"assumed of {words}": (
             lambda words=words: assumed(0.37, "", "a share", why=words),

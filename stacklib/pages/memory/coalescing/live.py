@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from stacklib.hardware.warp_rules import rule
 from stacklib.memory import coalesce
 from stacklib.memory.warp.coalescing import LINE, SECTOR, strided_pieces
 from stacklib.memory.warp.lanes import WARP, WIDTHS, strided
@@ -40,7 +41,7 @@ def explore(*, stride: int, width: int, offset: int) -> Spec:
     request = coalesce(lanes, width)
     sectors, lines = (_pieces(stride * width, first, size) for size in (SECTOR, LINE))
     asked = chosen(request.asked, "B", "bytes asked for")
-    moved = sectors * chosen(SECTOR, "B", "bytes of a sector")
+    moved = sectors * rule("sector")
     share = asked / moved
     moved, used = moved.named("bytes moved"), share.named("share used")
     count = len(request.sectors)
@@ -62,5 +63,5 @@ def _pieces(step: int, first: int, size: int) -> Quantity:
     """The closed form, with its derivation."""
     given = {"step": step, "first": first, "size": size}
     q = {name: chosen(value, "B", name) for name, value in given.items()}
-    found: Quantity = strided_pieces(lanes=chosen(WARP, "", "lanes"), **q)
+    found: Quantity = strided_pieces(lanes=rule("lanes"), **q)
     return found.named("sectors" if size == SECTOR else "lines")

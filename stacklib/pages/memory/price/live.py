@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from stacklib.cost.memory import sold
 from stacklib.cost.stacks import FLOWS, hbm_costs, stack_cost, stack_yield
 from stacklib.plots.live import choices
 from stacklib.plots.live.parts import chosen, here
@@ -17,7 +18,7 @@ from stacklib.plots.spec import readout
 HEIGHTS = tuple(range(1, 17))
 LAYERS = (900, 920, 940, 950, 960, 970, 975, 980, 985, 990, 995, 999)
 DIES = (50, 60, 70, 75, 80, 85, 90, 95, 99)
-EACH = chosen(3, "GB", "a die of 24 Gb is sold as")
+EACH = sold(24)  # Gbit of a die
 NAMES = {
     "blind": "stacked blind",
     "known good dies": "good dies only",
@@ -51,7 +52,7 @@ def explore(*, flow: str, height: int, layer: int, good: int) -> Spec:
     bond = chosen(layer / 1000, "", "layers that survive")
     works = stack_yield(height, die=die, bond=bond, flow=flow)
     stack = stack_cost(height, traced, die=die, bond=bond, flow=flow)
-    each, sold = gigabyte(height, flow), (EACH * height).named("sold as")
+    each, whole = gigabyte(height, flow), (EACH * height).named("sold as")
     lines = []
     for i, way in enumerate(FLOWS):
         y = [gigabyte(n, way) for n in HEIGHTS]
@@ -67,6 +68,6 @@ def explore(*, flow: str, height: int, layer: int, good: int) -> Spec:
         readouts=[
             readout("works", "Stacks that work", works, "share", unit="%"),
             readout("stack", "A good stack", stack, unit="USD"),
-            readout("gigabyte", "A gigabyte", stack / sold, unit=unit),
+            readout("gigabyte", "A gigabyte", stack / whole, unit=unit),
         ],
     )
