@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Any
 
@@ -184,12 +184,20 @@ def run_two_pools(prompts: Sequence[Sequence[int]], new: int) -> dict[str, Any]:
     return {"first": first, **found}
 
 
-def main(words: Sequence[str]) -> None:
-    """One rank: what is asked, rank, world, and where to meet."""
-    (prompts, new), rank = json.loads(words[0]), int(words[1])
+def one_rank(words: Sequence[str], *sides: Callable[..., Any]) -> None:
+    """Print what one side answers.
+
+    - ``words``: what is asked, rank, world, and where to meet
+    - ``sides``: are given the other end, prompts, and tokens to write
+    """
+    rank = int(words[1])
     with joined(rank, words[3]) as other:
-        sides = (lambda: reading(other, prompts), lambda: writing(other, prompts, new))
-        print(json.dumps(sides[rank]()))
+        print(json.dumps(sides[rank](other, *json.loads(words[0]))))
+
+
+def main(words: Sequence[str]) -> None:
+    """Of the process that reads, and of the one that writes."""
+    one_rank(words, lambda other, prompts, new: reading(other, prompts), writing)
 
 
 if __name__ == "__main__":
