@@ -109,13 +109,17 @@ def answered(engine: Engine, prompt: Sequence[int], new: int) -> list[int]:
     return list(request.output)
 
 
-class Reader(Engine):
-    """An engine whose blocks can be had."""
+class Crossed(Engine):
+    """An engine whose blocks cross."""
 
     @property
     def head(self) -> dict[str, Any]:
-        """What its blocks are, for who takes them."""
+        """What its blocks are: of who takes them the same."""
         return head(fingerprint(self.model), self._pool.shape)
+
+
+class Reader(Crossed):
+    """An engine whose blocks can be had."""
 
     def computed(self, prompt: Sequence[int]) -> bytes:
         """Each full block of a prompt that it has read and still holds."""
@@ -129,17 +133,12 @@ class Reader(Engine):
         return packed(self.head, entries)
 
 
-class Writer(Engine):
+class Writer(Crossed):
     """An engine that takes blocks which others computed."""
 
     def __init__(self, model: tinylm.TinyLM, *, held: int = HELD, **sizes: Any) -> None:
         self.below = HostTier(held)
         super().__init__(model, tiers=(self.below,), **sizes)
-
-    @property
-    def head(self) -> dict[str, Any]:
-        """What blocks must be that it takes."""
-        return head(fingerprint(self.model), self._pool.shape)
 
     def take(self, data: bytes, prompt: Sequence[int]) -> int:
         """Keep what has come for a prompt; how many bytes of blocks it is.
