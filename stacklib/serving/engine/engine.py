@@ -81,18 +81,9 @@ class Engine(Turns[Request, Chosen]):
         self.model = model
         self._pool = Pool(model.config, blocks, block_size)
         self._drafting = Drafting(draft, model.config.vocab_size, model.tokenizer.end)
-        super().__init__(
-            blocks=blocks,
-            block_size=block_size,
-            max_batch=max_batch,
-            chunk=chunk,
-            policy=policy,
-            clock=clock,
-            pool=self._pool,
-            tiers=Chain(tiers),
-            whose=fingerprint(model) if tiers else b"",
-            drafts=self._drafting.length,
-        )
+        sizes = blocks, block_size, max_batch, chunk, policy, clock
+        whose = fingerprint(model) if tiers else b""
+        super().__init__(*sizes, self._pool, Chain(tiers), whose, self._drafting.length)
 
     @property
     def room(self) -> int:

@@ -18,7 +18,6 @@ from stacklib.quantity.bounds import whole
 from stacklib.quantity.names import resolve
 
 from .delay import Eviction, Waits
-from .events import Log
 from .memory import Memory
 from .metrics import Counts
 from .place import Place
@@ -76,7 +75,6 @@ class Scheduler(Generic[R]):
     chunk: int
     waits: Waits
     counts: Counts
-    log: Log
     drafted: Callable[[R], Sequence[int]]
     drafts: int
     waiting: list[R] = field(default_factory=list)  # by rank
@@ -186,7 +184,7 @@ class Scheduler(Generic[R]):
             request.cached, request.why = found.tokens, found.why
             self.counts.prompt_tokens += len(request.tokens)
             self.counts.cached_tokens += found.tokens
-        self.log.note(
+        self.memory.log.note(
             "admitted",
             request.id,
             cached=found.tokens,
@@ -200,8 +198,8 @@ class Scheduler(Generic[R]):
 
         So it is the tiers, where there are any, that spare it the recomputation.
         """
-        self.log.note("preempted", victim.id, by=by.id, lost=victim.computed)
-        lost = Eviction(self.log.step, by.id, victim.computed)
+        self.memory.log.note("preempted", victim.id, by=by.id, lost=victim.computed)
+        lost = Eviction(self.memory.log.step, by.id, victim.computed)
         victim.ledger.evictions.append(lost)
         victim.ledger.joined()
         self.memory.allocator.free(victim.held)

@@ -39,7 +39,6 @@ class Turns(ABC, Generic[R, M]):
 
     def __init__(
         self,
-        *,
         blocks: int,
         block_size: int,
         max_batch: int,
@@ -58,16 +57,9 @@ class Turns(ABC, Generic[R, M]):
         self._memory = Memory(
             blocks, block_size, self._clock, self._log, pool, tiers, whose
         )
+        who = policy_named(policy), max_batch, chunk, self._waits, self._counts
         self._scheduler: Scheduler[R] = Scheduler(
-            self._memory,
-            policy_named(policy),
-            max_batch,
-            chunk,
-            self._waits,
-            self._counts,
-            self._log,
-            self._drafted,
-            drafts,
+            self._memory, *who, self._drafted, drafts
         )
         self._ended: deque[int] = deque()
         self._latencies: deque[Latency] = deque(maxlen=KEPT)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
+from operator import mul
 
 from stacklib.models import LanguageModel
 from stacklib.models.block import has_cache
@@ -60,10 +62,7 @@ def together(given: Iterable[Reduction]) -> Together:
                 f"{one.name} ({one.factor:.3}) changes the {one.changes}, as "
                 f"{first.name} ({first.factor:.3}) does: a cache has one of them"
             )
-    factors = [one.factor for one in best.values()]
-    product = factors[0]
-    for factor in factors[1:]:
-        product = product * factor
+    product = reduce(mul, (one.factor for one in best.values()))
     named = product.named("cut of the cache, together")
     return Together(named, tuple(best.values()), tuple(left_out))
 

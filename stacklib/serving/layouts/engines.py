@@ -7,19 +7,27 @@ order of the table; the last always holds.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from stacklib.hardware import Accelerator
 from stacklib.hardware.errors import error_band
 from stacklib.models import LanguageModel
 from stacklib.paged_kv import BlockAllocator, PrefixTree
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, counted
 from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.work.bounds import device_of
 
 from ..estimates.estimate import estimate
 
 BLOCK = 16  # tokens of a vLLM block
+WHEN = {
+    "llama.cpp": "one user, or weights that do not fit",
+    "SGLang": "prompts that branch from shared beginnings",
+    "TensorRT-LLM": "one model, for long, on NVIDIA's chips",
+    "TGI": "it runs already",
+    "vLLM": "everything else",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +43,6 @@ class Rule:
     figure: Quantity | None
     holds: bool
     words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """What is asked of an engine.
-
-    - ``users``: requests at once
-    - ``prompt``: tokens of a prompt, of which ``shared`` begin other prompts as well
-    - ``hours``: that one model is served without a change
-    """
-
-    users: int
-    prompt: int
-    shared: int
-    hours: float
-
-
-def batching(
-    model: str | LanguageModel, on: str | Accelerator, needs: Needs, **more: Any
-) -> Quantity:
-    """Tokens a second of all users over those of one: what an engine's batch is worth.
-
-    - ``more``: formats and chips, as ``estimate`` takes them
-    """
-    asked = {"context": needs.prompt, **more}
-    many, one = (estimate(model, on, batch=n, **asked) for n in (needs.users, 1))
-    ratio: Quantity = many.tokens_per_s / one.tokens_per_s
-    return ratio.named(f"rate of {needs.users} users over that of one")
 
 
 def found_by_blocks(shared: int, prompt: int, block: int = BLOCK) -> int:
@@ -88,17 +68,6 @@ def _branch(shared: int, prompt: int) -> list[int]:
     return [n if n < shared else prompt + n for n in range(prompt)]
 
 
-def saved(
-    model: str | LanguageModel, on: str | Accelerator, needs: Needs, **more: Any
-) -> Quantity:
-    """First token without the prefix over that with what a tree finds of it."""
-    asked = {"context": needs.prompt, "prompt": needs.prompt, **more}
-    cold = estimate(model, on, **asked).ttft
-    hit = min(needs.shared, needs.prompt - 1) / needs.prompt
-    warm = estimate(model, on, prefix_hit=hit, **asked).ttft
-    return (cold / warm).named("first token, cold over found")
-
-
 def repaid(build: Quantity, gain: Quantity) -> Quantity:
     """Time of service after which a build has been made up for by its gain.
 
@@ -122,7 +91,9 @@ def rules(
 ) -> list[Rule]:
     """Engines, each with its rule and figure; the first that holds is the answer.
 
-    - ``users``, ``prompt``, ``shared``, ``hours``: as ``Needs`` has them
+    - ``users``: requests at once
+    - ``prompt``: tokens of a prompt, of which ``shared`` begin other prompts as well
+    - ``hours``: that one model is served without a change
     - ``build``, ``gain``: time to build an engine of TensorRT's, and the share of
       tokens a second that it then has over others
     - ``more``: formats and chips, as ``estimate`` takes them
@@ -132,49 +103,35 @@ def rules(
     above_zero(hours=hours)
     if shared > prompt:
         raise ValueError(f"shared = {shared}: more than the prompt's {prompt} tokens")
-    needs = Needs(users, prompt, shared, hours)
-    alone = estimate(model, on, batch=1, context=prompt, **more)
+    step = partial(estimate, model, on, context=prompt, **more)
+    alone = step(batch=1)
     if not alone.fits:
         words = "weights that do not fit: layers stay with the host"
         return [Rule("llama.cpp", words, None, True, alone.why)]
-    worth = batching(model, on, needs, **more)
-    found = saved(model, on, needs, **more)
+    ratio: Quantity = step(batch=users).tokens_per_s / alone.tokens_per_s
+    worth = ratio.named(f"rate of {users} users over that of one")
+    many = f"a batch of {users} makes {worth:.3} times the tokens of one"
+    read = partial(step, prompt=prompt)
+    hit = min(shared, prompt - 1) / prompt
+    found = (read().ttft / read(prefix_hit=hit).ttft).named(
+        "first token, cold over found"
+    )
     band = error_band("E_prefill/prompt")
     least = 1 + (band.median if band else 0.0)
     again = repaid(build, gain)
-    serves = chosen(hours, "h", label="hours that one model is served")
+    long = hours * 3600 > again.si and device_of(on).vendor == "NVIDIA"
     tree = counted(found_by_tree, shared, prompt, unit="token", label="found by a tree")
     blocks = counted(found_by_blocks, shared, prompt, unit="token", label="by blocks")
-    fixed = device_of(on).vendor
-    return [
-        Rule(
-            "llama.cpp",
-            "one user, or weights that do not fit",
-            worth,
-            users == 1,
-            f"a batch of {users} makes {worth:.3} times the tokens of one",
-        ),
-        Rule(
-            "SGLang",
-            "prompts that branch from shared beginnings",
-            found,
-            found.si > least,
-            f"a first token {found:.3} times as fast, {least:.3g} is beyond the "
-            f"estimate's error; a tree finds {tree:.0f}, blocks {blocks:.0f}",
-        ),
-        Rule(
-            "TensorRT-LLM",
-            "one model, for long, on NVIDIA's chips",
-            again,
-            serves.si > again.si and fixed == "NVIDIA",
-            f"a build is repaid after {again.text('h')} of {hours:g} h",
-        ),
-        Rule("TGI", "it runs already", None, False, "its makers only maintain it"),
-        Rule(
-            "vLLM",
-            "everything else",
-            worth,
-            True,
-            f"a batch of {users} makes {worth:.3} times the tokens of one",
-        ),
-    ]
+    sooner = (
+        f"a first token {found:.3} times as fast, {least:.3g} is beyond the "
+        f"estimate's error; a tree finds {tree:.0f}, blocks {blocks:.0f}"
+    )
+    build_words = f"a build is repaid after {again.text('h')} of {hours:g} h"
+    rows = (
+        ("llama.cpp", worth, users == 1, many),
+        ("SGLang", found, found.si > least, sooner),
+        ("TensorRT-LLM", again, long, build_words),
+        ("TGI", None, False, "its makers only maintain it"),
+        ("vLLM", worth, True, many),
+    )
+    return [Rule(name, WHEN[name], *rest) for name, *rest in rows]

@@ -111,20 +111,11 @@ def _swept(
 
 def _one_pool(asked: Asked, copy: Copy) -> Iterator[Layout]:
     """Copies side by side, each reading and writing."""
-    copies = asked.gpus // copy.chips
+    copies, names = asked.gpus // copy.chips, (copy.device, copy.dtype, asked.gpus)
     for x in _swept(copy, asked, mixed):
-        yield Layout(
-            AGGREGATED,
-            copy.device,
-            copy.dtype,
-            asked.gpus,
-            Pool(copy.tp, copy.ep, copies, x.batch),
-            None,
-            x.ttft,
-            x.tpot,
-            copies * x.rate,
-            over(asked, x.ttft, x.tpot),
-        )
+        pool, why = Pool(copy.tp, copy.ep, copies, x.batch), over(asked, x.ttft, x.tpot)
+        rate = copies * x.rate
+        yield Layout(AGGREGATED, *names, pool, None, x.ttft, x.tpot, rate, why)
 
 
 def _two_pools(asked: Asked, copies: list[Copy]) -> Iterator[Layout]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Any
 
@@ -109,13 +109,17 @@ def answered(engine: Engine, prompt: Sequence[int], new: int) -> list[int]:
     return list(request.output)
 
 
-class Reader(Engine):
-    """An engine whose blocks can be had."""
+class Crossed(Engine):
+    """An engine whose blocks cross."""
 
     @property
     def head(self) -> dict[str, Any]:
-        """What its blocks are, for who takes them."""
+        """What its blocks are: of who takes them the same."""
         return head(fingerprint(self.model), self._pool.shape)
+
+
+class Reader(Crossed):
+    """An engine whose blocks can be had."""
 
     def computed(self, prompt: Sequence[int]) -> bytes:
         """Each full block of a prompt that it has read and still holds."""
@@ -129,17 +133,12 @@ class Reader(Engine):
         return packed(self.head, entries)
 
 
-class Writer(Engine):
+class Writer(Crossed):
     """An engine that takes blocks which others computed."""
 
     def __init__(self, model: tinylm.TinyLM, *, held: int = HELD, **sizes: Any) -> None:
         self.below = HostTier(held)
         super().__init__(model, tiers=(self.below,), **sizes)
-
-    @property
-    def head(self) -> dict[str, Any]:
-        """What blocks must be that it takes."""
-        return head(fingerprint(self.model), self._pool.shape)
 
     def take(self, data: bytes, prompt: Sequence[int]) -> int:
         """Keep what has come for a prompt; how many bytes of blocks it is.
@@ -184,12 +183,20 @@ def run_two_pools(prompts: Sequence[Sequence[int]], new: int) -> dict[str, Any]:
     return {"first": first, **found}
 
 
-def main(words: Sequence[str]) -> None:
-    """One rank: what is asked, rank, world, and where to meet."""
-    (prompts, new), rank = json.loads(words[0]), int(words[1])
+def one_rank(words: Sequence[str], *sides: Callable[..., Any]) -> None:
+    """Print what one side answers.
+
+    - ``words``: what is asked, rank, world, and where to meet
+    - ``sides``: are given the other end, prompts, and tokens to write
+    """
+    rank = int(words[1])
     with joined(rank, words[3]) as other:
-        sides = (lambda: reading(other, prompts), lambda: writing(other, prompts, new))
-        print(json.dumps(sides[rank]()))
+        print(json.dumps(sides[rank](other, *json.loads(words[0]))))
+
+
+def main(words: Sequence[str]) -> None:
+    """Of the process that reads, and of the one that writes."""
+    one_rank(words, lambda other, prompts, new: reading(other, prompts), writing)
 
 
 if __name__ == "__main__":

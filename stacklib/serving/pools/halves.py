@@ -25,7 +25,7 @@ from stacklib.tinylm.forward import (
     turns,
 )
 
-from .exchange import LIMIT, joined
+from .exchange import LIMIT, one_rank
 
 EMBED, NORM = "model.embed_tokens.weight", "model.norm.weight"
 # Both sides may send at once; what a socket holds without a reader is limited.
@@ -99,11 +99,8 @@ def run_two_halves(prompts: Sequence[Sequence[int]], new: int) -> dict[str, Any]
 
 
 def main(words: Sequence[str]) -> None:
-    """One rank: what is asked, rank, world, and where to meet."""
-    (prompts, new), rank = json.loads(words[0]), int(words[1])
-    with joined(rank, words[3]) as other:
-        sides = (lambda: attending(other, prompts, new), lambda: multiplying(other))
-        print(json.dumps(sides[rank]()))
+    """Of the process that attends, and of the one that multiplies."""
+    one_rank(words, attending, lambda other, prompts, new: multiplying(other))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from stacklib.quantity.bounds import is_whole
 from stacklib.quantity.names import UnknownName, resolve
@@ -25,7 +25,6 @@ from .refused import Refused
 
 MOST_CHOICES, MOST_STOPS, MOST_TOP, MOST_SEED = 32, 4, 20, 2**64
 ROLES = ("system", "developer", "user", "assistant")
-Reader = Callable[[str, Any], Any]
 Encoder = Callable[[str, str], tuple[int, ...]]
 
 
@@ -62,103 +61,89 @@ def wrong(name: str, value: Any, needed: str) -> NoReturn:
     raise Refused(400, f"{name} = {shown}: {needed} is needed", param=name)
 
 
-def number(low: float, high: float, above: bool = False) -> Reader:
+class Field(NamedTuple):
+    """What the value of a field has to be, in words and as a test."""
+
+    needed: str
+    fine: Callable[[Any], bool]
+
+
+def number(low: float, high: float, above: bool = False) -> Field:
     """A number from ``low`` to ``high``; no truth value, no NaN."""
-    needed = f"a number {'above' if above else 'from'} {low} to {high}"
 
-    def read(name: str, value: Any) -> float:
-        fine = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (fine and low <= value <= high) or (above and value == low):
-            wrong(name, value, needed)
-        return value
+    def fine(x: Any) -> bool:
+        real = isinstance(x, int | float) and not isinstance(x, bool)
+        return real and low <= x <= high and not (above and x == low)
 
-    return read
+    return Field(f"a number {'above' if above else 'from'} {low} to {high}", fine)
 
 
-def integer(low: int, high: int | None = None) -> Reader:
+def integer(low: int, high: int | None = None) -> Field:
     """A whole number from ``low``, to ``high`` if there is one."""
     needed = f"a whole number from {low}" + (f" to {high}" if high is not None else "")
-
-    def read(name: str, value: Any) -> int:
-        if not is_whole(value) or value < low or (high is not None and value > high):
-            wrong(name, value, needed)
-        return value
-
-    return read
+    most = math.inf if high is None else high
+    return Field(needed, lambda x: is_whole(x) and low <= x <= most)
 
 
-def flag(name: str, value: Any) -> bool:
-    """True or false."""
-    if not isinstance(value, bool):
-        wrong(name, value, "true or false")
-    return value
+def nothing(value: Any) -> Field:
+    """A value that asks for nothing; a truth value is no number."""
+    kind, needed = isinstance(value, bool), f"{value!r} (nothing else is supported)"
+    return Field(needed, lambda x: x == value and isinstance(x, bool) == kind)
 
 
-def words(name: str, value: Any) -> str:
-    """A text."""
-    if not isinstance(value, str):
-        wrong(name, value, "text")
-    return value
-
-
-def stops(name: str, value: Any) -> tuple[str, ...]:
-    """One stop string or a few."""
+def stops(value: Any) -> bool:
+    """Whether it is one stop string or a few."""
     found = [value] if isinstance(value, str) else value
-    fine = isinstance(found, list) and len(found) <= MOST_STOPS
-    if not fine or not all(isinstance(each, str) and each for each in found):
-        wrong(name, value, f"text, or a list of at most {MOST_STOPS} texts,")
-    return tuple(found)
+    few = isinstance(found, list) and len(found) <= MOST_STOPS
+    return few and all(isinstance(each, str) and each for each in found)
 
 
-def options(name: str, value: Any) -> bool:
-    """``include_usage`` of ``stream_options``."""
-    if not isinstance(value, dict) or value.keys() - {"include_usage"}:
-        wrong(name, value, '{"include_usage": true or false}')
-    return flag(f"{name}.include_usage", value.get("include_usage", False))
+def options(value: Any) -> bool:
+    """Whether it is ``include_usage`` or nothing."""
+    known = isinstance(value, dict) and not value.keys() - {"include_usage"}
+    return known and isinstance(value.get("include_usage", False), bool)
 
 
-FIELDS: dict[str, Reader] = {
-    "model": words,
+FLAG = Field("true or false", lambda x: isinstance(x, bool))
+TEXT = Field("text", lambda x: isinstance(x, str))
+ANY = Field("", lambda x: True)
+FIELDS: dict[str, Field] = {
+    "model": TEXT,
     "max_tokens": integer(1),
     "temperature": number(0, 2),
     "top_p": number(0, 1, above=True),
     "top_k": integer(0),
     "min_p": number(0, 1),
     "n": integer(1, MOST_CHOICES),
-    "stream": flag,
-    "stream_options": options,
-    "stop": stops,
+    "stream": FLAG,
+    "stream_options": Field('{"include_usage": true or false}', options),
+    "stop": Field(f"text, or a list of at most {MOST_STOPS} texts,", stops),
     "seed": integer(-(2**63), 2**63 - 1),
-    "user": words,
-    "response_format": lambda name, value: value,
+    "user": TEXT,
+    "response_format": ANY,
+    # Fields of OpenAI's that this server has no use for.
+    "echo": nothing(False),
+    "best_of": nothing(1),
+    "suffix": nothing(""),
+    "presence_penalty": nothing(0),
+    "frequency_penalty": nothing(0),
+    "logit_bias": nothing({}),
+    "tools": nothing([]),
+    "tool_choice": nothing("none"),
+    "modalities": nothing(["text"]),
+    "store": nothing(False),
+    "parallel_tool_calls": ANY,
+    "metadata": ANY,
+    "service_tier": ANY,
+    "safety_identifier": ANY,
+    "prompt_cache_key": ANY,
 }
-OF_COMPLETIONS: dict[str, Reader] = {
-    "prompt": lambda name, value: value,
-    "logprobs": integer(0, 5),
-}
-OF_CHAT: dict[str, Reader] = {
-    "messages": lambda name, value: value,
+OF_COMPLETIONS = {"prompt": ANY, "logprobs": integer(0, 5)}
+OF_CHAT = {
+    "messages": ANY,
     "max_completion_tokens": integer(1),
-    "logprobs": flag,
+    "logprobs": FLAG,
     "top_logprobs": integer(0, MOST_TOP),
-}
-# Fields of OpenAI's, with the values that ask for nothing; () is any.
-NOTHING: dict[str, tuple[Any, ...]] = {
-    "echo": (False,),
-    "best_of": (1,),
-    "suffix": ("",),
-    "presence_penalty": (0,),
-    "frequency_penalty": (0,),
-    "logit_bias": ({},),
-    "tools": ([],),
-    "tool_choice": ("none",),
-    "modalities": (["text"],),
-    "store": (False,),
-    "parallel_tool_calls": (),
-    "metadata": (),
-    "service_tier": (),
-    "safety_identifier": (),
-    "prompt_cache_key": (),
 }
 
 
@@ -183,8 +168,8 @@ def asked(body: bytes, model: TinyLM, chat: bool) -> Asked:
 
     A seed that is not given is drawn.
     """
-    given = {name: v for name, v in decoded(body).items() if v is not None}
-    found = read(given, FIELDS | (OF_CHAT if chat else OF_COMPLETIONS))
+    found = {name: v for name, v in decoded(body).items() if v is not None}
+    check(found, FIELDS | (OF_CHAT if chat else OF_COMPLETIONS))
     if found.get("model") != model.name:
         named(found.get("model"), model.name)
     if "stream_options" in found and not found.get("stream"):
@@ -206,6 +191,7 @@ def asked(body: bytes, model: TinyLM, chat: bool) -> Asked:
         raise Refused(
             400, f"{len(prompts)} x {n} answers: at most {MOST_CHOICES}", param="n"
         )
+    stop = found.get("stop", ())
     how = {name: found[name] for name in ("top_k", "top_p", "min_p") if name in found}
     return Asked(
         chat,
@@ -214,35 +200,26 @@ def asked(body: bytes, model: TinyLM, chat: bool) -> Asked:
         n,
         most,
         Sampling(found.get("temperature", 1.0), **how),
-        found.get("stop", ()),
+        (stop,) if isinstance(stop, str) else tuple(stop),
         found.get("seed", secrets.randbits(63)) % MOST_SEED,
         logprobs,
         found.get("stream", False),
-        found.get("stream_options", False),
+        found.get("stream_options", {}).get("include_usage", False),
         mask_of(found.get("response_format", {"type": "text"}), model.tokenizer),
     )
 
 
-def read(given: Mapping[str, Any], readers: Mapping[str, Reader]) -> dict[str, Any]:
-    """Each field by its reader."""
-    found = {}
+def check(given: Mapping[str, Any], fields: Mapping[str, Field]) -> None:
+    """Refuse a field that is none, and a value that its row does not allow."""
     for name, value in given.items():
-        if name in readers:
-            found[name] = readers[name](name, value)
-        elif name not in NOTHING:
+        if name not in fields:
             try:
-                resolve(name[:60], [*readers, *NOTHING], "field", exact=True)
+                resolve(name[:60], fields, "field", exact=True)
                 raise UnknownName(f"unknown field {name!r:.60}")  # but for its case
             except UnknownName as why:
                 raise Refused(400, str(why), param=name) from None
-        elif NOTHING[name] and not alike(value, NOTHING[name][0]):
-            wrong(name, value, f"{NOTHING[name][0]!r} (nothing else is supported)")
-    return found
-
-
-def alike(value: Any, other: Any) -> bool:
-    """Whether they are equal; a truth value is no number."""
-    return value == other and isinstance(value, bool) == isinstance(other, bool)
+        if not fields[name].fine(value):
+            wrong(name, value, fields[name].needed)
 
 
 def named(given: str | None, own: str) -> NoReturn:
@@ -296,9 +273,10 @@ def content(name: str, value: Any) -> str:
     if not isinstance(parts, list):
         wrong(name, value, "text")
     for part in parts:
-        if not isinstance(part, dict) or part.get("type") != "text":
-            wrong(name, part, 'a part {"type": "text"}')
-    return "".join(words(name, part.get("text")) for part in parts)
+        known = isinstance(part, dict) and part.get("type") == "text"
+        if not known or not isinstance(part.get("text"), str):
+            wrong(name, part, 'a part {"type": "text", "text": ...}')
+    return "".join(part["text"] for part in parts)
 
 
 def reader(tokenizer: Tokenizer, limit: int, most: int | None) -> Encoder:

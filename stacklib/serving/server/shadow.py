@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise
 from multiprocessing import get_context
 from typing import Any
@@ -25,12 +26,13 @@ from ..simulation.pace import Here, Pace, pace_of
 from ..simulation.results import TIMES, OverCapacity, ranked
 from ..simulation.setup import BLOCK
 from ..simulation.simulate import simulate
-from ..simulation.steps import SECOND, Work
+from ..simulation.steps import Work, nanoseconds
 from ..simulation.traffic import Row
 from .worker import Worker
 
 NEWEST = 500  # requests, of those that have ended
 PERCENTS = (50, 90, 95, 99)
+_ns = partial(nanoseconds, least=0)
 
 
 def timed_pace(model: TinyLM, sizes: dict[str, Any]) -> Pace:
@@ -76,10 +78,6 @@ def window(engine: Noted) -> Window:
     lost = sum(each.ledger.parts["between"] for each in held)
     stayed = sum((each.finished or 0.0) - each.submitted for each in held)
     return Window(rows, times, _steps(engine, held), lost / stayed if stayed else 0.0)
-
-
-def _ns(seconds: float) -> int:
-    return round(seconds * SECOND)
 
 
 def _written(request: Request) -> int:

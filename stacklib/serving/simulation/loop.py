@@ -82,24 +82,18 @@ class Run:
                 if coming is None:
                     self.at_last = self.waiting()
             while events and events[0][0] == now:
-                self._happen(*heappop(events))
+                _, kind, order, _, what = heappop(events)
+                if kind != ENDS:
+                    assert callable(what)
+                    what()
+                elif self.machines[order].version == what:
+                    self._end(self.machines[order])
             self._plan()
 
     def waiting(self) -> int:
         """Requests that nobody has let in."""
         lines = sum(map(len, self.lines.values()))
         return lines + sum(len(each.waiting) for each in self.machines)
-
-    def _happen(
-        self, now: int, kind: int, order: int, number: int, what: object
-    ) -> None:
-        if kind == ENDS:
-            machine = self.machines[order]
-            if machine.version == what:
-                self._end(machine)
-        else:
-            assert callable(what)
-            what()
 
     def _end(self, machine: Machine) -> None:
         """Steps of a machine are over."""

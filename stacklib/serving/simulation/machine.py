@@ -58,9 +58,9 @@ class Machine:
 
     index: int
     law: Law
+    role: Role
     limits: Limits
     scheduler: Scheduler
-    role: Role
     reach: dict[object, int]
     gaps: Counter[int]
     jump: bool

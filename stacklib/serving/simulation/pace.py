@@ -57,8 +57,7 @@ class Pace:
 
     def seconds(self, work: Work) -> float:
         """Of the host, in one step."""
-        pairs = zip(self.costs, counts(work), strict=True)
-        return sum(cost * count for cost, count in pairs)
+        return _dot(self.costs, work)
 
 
 def counts(work: Work) -> tuple[int, ...]:

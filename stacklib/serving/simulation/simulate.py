@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, repeat
 from typing import Any
 
@@ -18,7 +19,7 @@ from stacklib.quantity import Quantity
 from stacklib.quantity.bounds import at_least, whole
 from stacklib.quantity.names import resolve
 
-from ..estimates.asked import draft_of
+from ..estimates.asked import Draft, draft_of
 from ..token.account import SOFTWARE
 from . import setup
 from .changes import Watcher, autoscale_of, failures_of
@@ -29,7 +30,7 @@ from .pool import Below, Tier, tiers_of
 from .pools import Pools, Turns, crossing_of, pools_of, roles_of
 from .request import Request
 from .results import Outcome, Simulation
-from .rows import ROLES, ROUTERS, SCHEDULERS
+from .rows import ROLES, ROUTERS, SCHEDULERS, Router, Scheduler
 from .setup import BLOCK, Served
 from .steps import Estimated, Law, law_of
 from .traffic import Row, rows_of
@@ -39,23 +40,86 @@ MOST = 1 << 40  # blocks, where nobody knows how many there are
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Everything but the traffic."""
+class House:
+    """Everything but the traffic, and a run of it.
+
+    - ``roles``: of each machine, those that may be asked for later too
+    - ``written``: who writes the drafts
+    """
 
     served: Served | None
     limits: Limits
-    scheduler: str
-    router: str
-    roles: tuple[str, ...]  # of each machine, those that may be asked for later too
+    scheduler: Scheduler
+    router: Router
+    roles: tuple[str, ...]
     gap: float | Pace | None
     step_time: Any
     jump: bool
     seed: int
     pools: Pools | None
     changes: Callable[[], list[Watcher]]
-    draft: tuple[float, int, Any] | None
-    written: Served | None  # who writes the drafts
+    draft: Draft | None
+    written: Served | None
     tiers: tuple[Tier, ...]
+
+    def run(
+        self,
+        rows: Sequence[Row],
+        factor: float = 1.0,
+        at_once: int = 0,
+        log: bool = False,
+    ) -> Outcome:
+        """Serve rows, with steps so many times as long, or all at once so often."""
+        gaps: Counter[int] = Counter()
+        reach: dict[object, int] = {}
+        for row in rows:
+            if places := row.shared // self.limits.size:
+                reach[row.text] = max(places, reach.get(row.text, 0))
+        does = self.limits, self.scheduler, reach, gaps, self.jump
+        machines = []
+        for index, role in enumerate(self.roles):
+            law, kind = self._law(factor, index), ROLES[role]
+            each = Machine(index, law, kind, *does, self._writer, self._below)
+            each.log = [] if log else None
+            machines.append(each)
+        crossing = crossing_of(self.pools, self.served)
+        run = Run(machines, self.router, crossing, self.changes())
+        first = run.now = rows[0].arrival
+        # Made when they come, so that a long traffic is not in memory twice.
+        run.run(
+            Request(place, first if at_once else row.arrival, row)
+            for place, row in enumerate(chain.from_iterable(repeat(rows, at_once or 1)))
+        )
+        return _outcome(run, gaps)
+
+    def _writer(self) -> Plain:
+        """How answers grow."""
+        if self.draft is None:
+            return Plain(self.limits.size)
+        return Drafted(self.limits.size, *self.draft[:2], self.seed)
+
+    def _below(self) -> Below | None:
+        """The tiers of one replica, if there are any."""
+        if not self.tiers:
+            return None
+        assert self.served is not None
+        return Below(self.tiers, self.served.cached * self.limits.size)
+
+    def _law(self, factor: float, index: int) -> Law:
+        def default() -> Law:
+            assert self.served is not None
+            law = self.served.law(self.gap, factor)
+            if self.pools is not None and self.pools.kinds[0] == "attention":
+                assert isinstance(law, Estimated)
+                return Turns(law, self.pools)
+            if self.draft is not None:
+                assert isinstance(law, Estimated)
+                by = self.written
+                draft = None if by is None else by.law(self.gap, factor)
+                return Checked(law, draft, self.draft.tokens)
+            return law
+
+        return law_of(self.step_time, default, self.seed, index)
 
 
 def simulate(
@@ -205,11 +269,11 @@ def simulate(
         return [each for each in both if each is not None]
 
     changes()  # raises
-    asked = Asked(
+    house = House(
         served,
         limits,
-        scheduler,
-        router,
+        SCHEDULERS[scheduler],
+        ROUTERS[router],
         roles,
         gap,
         step_time,
@@ -222,7 +286,13 @@ def simulate(
         below,
     )
     _hold(rows, limits)
-    return _simulation(asked, rows)
+    return Simulation(
+        house.run(rows),
+        partial(house.run, rows),
+        max_batch * sum(ROLES[role].writes for role in roles),
+        None if served is None or step_time is not None else served.band(gap),
+        "steps as given" if served is None else served.title,
+    )
 
 
 def _hold(rows: Sequence[Row], limits: Limits) -> None:
@@ -235,92 +305,6 @@ def _hold(rows: Sequence[Row], limits: Limits) -> None:
                 f"row {place} ({row.id!r}): {row.prompt} + {row.new} - 1 = {longest} "
                 f"tokens need {need} blocks of {limits.size}: there are {limits.blocks}"
             )
-
-
-def _simulation(asked: Asked, rows: Sequence[Row]) -> Simulation:
-    served, gap = asked.served, asked.gap
-
-    def again(factor: float = 1.0, at_once: int = 0, log: bool = False) -> Outcome:
-        return _run(asked, rows, factor, at_once, log)
-
-    return Simulation(
-        again(),
-        again,
-        asked.limits.max_batch * sum(ROLES[role].writes for role in asked.roles),
-        None if served is None or asked.step_time is not None else served.band(gap),
-        "steps as given" if served is None else served.title,
-    )
-
-
-def _run(
-    asked: Asked, rows: Sequence[Row], factor: float, at_once: int, log: bool
-) -> Outcome:
-    gaps: Counter[int] = Counter()
-    reach: dict[object, int] = {}
-    for row in rows:
-        if places := row.shared // asked.limits.size:
-            reach[row.text] = max(places, reach.get(row.text, 0))
-    machines = [
-        Machine(
-            index,
-            _law(asked, factor, index),
-            asked.limits,
-            SCHEDULERS[asked.scheduler],
-            ROLES[role],
-            reach,
-            gaps,
-            asked.jump,
-            lambda: _writer(asked),
-            lambda: _below(asked),
-        )
-        for index, role in enumerate(asked.roles)
-    ]
-    if log:
-        for machine in machines:
-            machine.log = []
-    crossing = crossing_of(asked.pools, asked.served)
-    run = Run(machines, ROUTERS[asked.router], crossing, asked.changes())
-    first = rows[0].arrival
-    run.now = first
-    # Made when they come, so that a long traffic is not in memory twice.
-    run.run(
-        Request(place, first if at_once else row.arrival, row)
-        for place, row in enumerate(chain.from_iterable(repeat(rows, at_once or 1)))
-    )
-    return _outcome(run, gaps)
-
-
-def _writer(asked: Asked) -> Plain:
-    """How answers grow."""
-    if asked.draft is None:
-        return Plain(asked.limits.size)
-    acceptance, tokens, _ = asked.draft
-    return Drafted(asked.limits.size, acceptance, tokens, asked.seed)
-
-
-def _below(asked: Asked) -> Below | None:
-    """The tiers of one replica, if there are any."""
-    if not asked.tiers:
-        return None
-    assert asked.served is not None
-    return Below(asked.tiers, asked.served.cached * asked.limits.size)
-
-
-def _law(asked: Asked, factor: float, index: int) -> Law:
-    def default() -> Law:
-        assert asked.served is not None
-        law = asked.served.law(asked.gap, factor)
-        if asked.pools is not None and asked.pools.kinds[0] == "attention":
-            assert isinstance(law, Estimated)
-            return Turns(law, asked.pools)
-        if asked.draft is not None:
-            assert isinstance(law, Estimated)
-            by = asked.written
-            draft = None if by is None else by.law(asked.gap, factor)
-            return Checked(law, draft, asked.draft[1])
-        return law
-
-    return law_of(asked.step_time, default, asked.seed, index)
 
 
 def _outcome(run: Run, gaps: Counter[int]) -> Outcome:
