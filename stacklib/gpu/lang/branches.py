@@ -11,6 +11,7 @@ from .builder import Value
 from .expressions import Expressions
 from .frames import Body, Construct
 from .homes import Homes, put
+from .next_round import nothing_is_pending
 from .state import State
 
 
@@ -78,6 +79,7 @@ class Branches:
         for inner, construct in enumerate(reversed(self.of.constructs)):
             if construct.kind != "loop":
                 continue
+            nothing_is_pending(self.of.constructs[-1 - inner :])
             if op == "CONTINUE" and inner:
                 construct.skips = True
             if inner or (op == "BREAK" and (construct.rolled or construct.skips)):

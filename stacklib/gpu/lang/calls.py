@@ -21,6 +21,7 @@ from .frames import (
     of_form,
 )
 from .homes import Homes
+from .next_round import nothing_is_pending
 from .plain import Unset, source_of
 from .state import State
 
@@ -57,6 +58,7 @@ class Calls:
             return "return"
         self._result_home(frame, construct, value)
         inner = len(constructs) - 1 - constructs.index(construct)
+        nothing_is_pending(constructs[len(constructs) - inner :])
         if inner:
             build.emit("BREAK", target=constructs[-1].here, imm=inner)
         return "return"

@@ -106,6 +106,18 @@ class Construct:
     # Names that held something else than a number when the loop began.
     objects: set[Any] = field(default_factory=set)
     level: int = 0  # of the region of its body
+    # Of a rolled loop: what the round that is compiled bound anew or reshaped so far.
+    bound: dict[Any, tuple[Any, str, Any]] = field(default_factory=dict)
+    shapes: dict[int, tuple[Any, Any, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """What a counter is in the rounds of a loop with plain ends."""
+
+    start: int
+    step: int
+    told: bool  # whether a remainder of it is a plain number
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from .builder import Home, Value
 from .frames import Construct, NeedsUnrolling, assigned, of_form, private
 from .holders import alike, holders, parts
 from .lane_arrays import LaneArray
+from .next_round import anew, reshaped
 from .plain import Torn, Unset
 from .state import State
 
@@ -43,6 +44,8 @@ class Homes:
         """Refuse to change a Python container where only some lanes are."""
         depth = self.of.depths.get(id(owner), 0)
         inside = self.of.constructs[depth:]
+        if inside and reshaped(self.of, owner):
+            return
         if any(c.rolled for c in inside):
             raise NeedsUnrolling
         if inside:
@@ -67,6 +70,11 @@ class Homes:
             return
         around = [c for c in self.of.constructs if key in c.objects]
         if around and self.took_on(self.of.frame.names.get(name), value):
+            return
+        if around and anew(self.of, key):
+            names, inner = self.of.frame.names, self.of.constructs[-1]
+            inner.bound.setdefault(key, (names, name, names[name]))
+            names[name] = value
             return
         if any(c.rolled for c in around):
             raise NeedsUnrolling
@@ -263,7 +271,8 @@ class Homes:
                 return
             if of_form(value) is None:
                 self.may_change(owner, "an assignment")
-            self._carried(owner, index, depth)
+            if self.of.depths.get(id(owner), 0) == depth:
+                self._carried(owner, index, depth)
         owner[index] = self.of.own(value)
 
     def _carried(self, owner: Any, index: Any, depth: int) -> None:

@@ -4,7 +4,8 @@ A loop over plain numbers stands round by round as far as ``UNROLL`` instruction
 compiler unrolls it; a longer one goes back, four short rounds at a time. So does one
 with a barrier in it that goes on until a number of threads or blocks is reached: only
 the launch knows that, and the compiler does not. What only a plain number can do, as
-the index of a list, makes it stand round by round again.
+the index of a list, makes it stand round by round again, and no loop around it; where
+the index is a remainder, so many rounds that it is the same in the next stand together.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
+from math import lcm
 from typing import Any
 
 from ..vm.program import Label
@@ -25,6 +27,7 @@ from .frames import (
     Body,
     Construct,
     NeedsUnrolling,
+    Rounds,
     TooLong,
     has_barrier,
     has_jump,
@@ -34,11 +37,13 @@ from .frames import (
 )
 from .holders import parts
 from .homes import Homes, put
+from .next_round import hand_over
 from .plain import Unset
 from .state import State
 from .sums import counted
 
 UNROLL = 1024  # instructions of a loop's rounds up to which they stand one by one
+PERIOD = 12  # rounds after which a list of registers is indexed as before
 FEW = 32  # rounds before it is asked whether the rest needs any compiling
 
 
@@ -96,6 +101,8 @@ class Loops:
             try:
                 return self._rolled_for(node, ends)
             except NeedsUnrolling:
+                if any(c.rolled for c in self.of.constructs):
+                    raise  # an end may be the number of a round around this
                 raise self.rounds_differ() from None
         rounds = range(*ends)
         if len(rounds) <= 1:
@@ -150,9 +157,15 @@ class Loops:
                 return self._rolled_in_steps(node, ends, together)
             return self._rolled_while(node)
         except NeedsUnrolling:
-            if any(c.rolled for c in self.of.constructs[: saved.depth[0]]):
-                raise
             self.of.restore(saved)
+        if ends is not None and not has_jump(node.body):
+            together = 1
+            while together < (period := lcm(*self.of.moduli)) <= PERIOD:
+                together = period
+                try:
+                    return self._rolled_in_steps(node, ends, together, told=True)
+                except NeedsUnrolling:
+                    self.of.restore(saved)
         if ends is None:
             try:
                 return self._while_plain(node, MOST_ROWS)
@@ -212,7 +225,9 @@ class Loops:
         """A counter of rounds that stand one by one is plain, whatever lanes do."""
         names = self.of.frame.names
         name = target.id if isinstance(target, ast.Name) else None
-        if name is None or self.homes.home_of(names, name) is not None:
+        key = id(names), name
+        begun = any(c.rolled and key in c.objects for c in self.of.constructs)
+        if name is None or begun or self.homes.home_of(names, name) is not None:
             self.expr.bind(target, item)
             return
         for known in self.of.plain:
@@ -332,6 +347,7 @@ class Loops:
             elif not holds:
                 build.emit("BREAK", target=construct.leave)
             self.body(body)
+            hand_over(self.of, construct, self.homes.set_element)
             build.place(construct.leave)
             build.emit("NEXT", target=construct.end)
             build.line = line
@@ -344,18 +360,23 @@ class Loops:
         self.of.end(construct, "ENDLOOP")
         return ""
 
-    def _rolled_in_steps(self, node: ast.For, ends: list[Any], together: int) -> str:
+    def _rolled_in_steps(
+        self, node: ast.For, ends: list[Any], together: int, told: bool = False
+    ) -> str:
         """Plain ends: several rounds to each way back, and what is left behind it."""
         rounds = range(*ends)
         whole = len(rounds) // together * together
         if together == 1 or whole < 2 * together:
             return self._rolled_for(node, ends)
         start, _, step = ends
-        self._rolled_for(node, [start, start + whole * step, step], together)
+        ends = [start, start + whole * step, step]
+        self._rolled_for(node, ends, together, told)
         left = rounds[whole:]
         return self._round_by_round(node, node.target, left.__iter__, None)
 
-    def _rolled_for(self, node: ast.For, ends: list[Any], together: int = 1) -> str:
+    def _rolled_for(
+        self, node: ast.For, ends: list[Any], together: int = 1, told: bool = False
+    ) -> str:
         """``range``, whose ends may differ by lane."""
         build = self.of.build
         start, stop, step = ends
@@ -373,6 +394,9 @@ class Loops:
             self.of.counters.append(counter)
             home = counter.home = Home(construct, ("counter",), False)
             counter.sum = counted(start, step * together)
+            if not isinstance(start, Value):
+                ((atom, _), _), *_ = counter.sum.terms
+                self.of.rounds[atom] = Rounds(start, step * together, told)
             first = build.as_form(start, form)
             build.emit("MOVE", counter.reg, first.reg, form=form.code, kind="move")
 
@@ -393,7 +417,7 @@ class Loops:
                 self.of.frame.names.setdefault(name, Unset(name))
             return self._loop(construct, names, node.lineno, body, test, after)
 
-        if together > 1:  # a single round tells the formats
+        if together > 1 and not told:  # a single round tells the formats
             saved = self.of.save()
             self.of.settled(construct, lambda: once(1))
             self.of.restore(saved)

@@ -13,7 +13,7 @@ import numpy as np
 from ..vm.formats import BOOL, F64, FORMS, I32, I64, WEAK_FLOAT, WEAK_INT, of_constant
 from .plain import is_plain
 from .state import State
-from .sums import result_of
+from .sums import NOTHING, result_of, sum_of
 from .values import Value
 
 BINARY: dict[type, tuple[str, str, Callable[[Any, Any], Any]]] = {
@@ -82,6 +82,8 @@ class Operators:
         moved = self._offset(whole, left, right) if whole in ("ADD", "SUB") else None
         if moved is not None:
             return moved
+        if (known := self._of_round(whole, left, right)) is not None:
+            return known
         form, (a, b) = build.in_common(left, right)
         if op is ast.Div and not form.floating:
             form = FORMS[WEAK_FLOAT]
@@ -101,6 +103,26 @@ class Operators:
         result = build.op(name, form, a, b)
         result.keeps = (a, b) if name in ("MUL", "FMUL") else None
         return result
+
+    def _of_round(self, name: str, left: Any, right: Any) -> int | None:
+        """A remainder of loops' counters that is the same in all of their rounds."""
+        if name not in ("MOD", "AND") or type(right) is not int or right < 1:
+            return None
+        by = right + (name == "AND")
+        if by & right and name == "AND":
+            return None  # a mask with holes
+        known = sum_of(left) if not left.form.floating else NOTHING
+        terms = [(self.of.rounds.get(atom), n) for (atom, _), n in known.terms]
+        if not terms or any(rounds is None for rounds, _ in terms):
+            return None
+        self.of.moduli.add(by)
+        found = known.plain
+        for rounds, n in terms:
+            assert rounds is not None
+            if not rounds.told or n * rounds.step % by:
+                return None
+            found += n * rounds.start
+        return found % by
 
     def _offset(self, name: str, left: Any, right: Any) -> Value | None:
         """A sum with a plain number: an address takes it along for nothing."""

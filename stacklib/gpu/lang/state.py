@@ -13,7 +13,7 @@ from typing import Any
 
 from ..vm.program import Label, Place
 from .builder import Builder, KernelError, Value
-from .frames import Construct, Frame, NeedsUnrolling
+from .frames import Construct, Frame, NeedsUnrolling, Rounds
 from .lane_arrays import LaneArray
 
 
@@ -54,6 +54,9 @@ class State:
     torn: list[dict[Any, Any]] = field(default_factory=list)
     # Names that hold a plain number for now, by region, and the home it stands in too.
     plain: list[dict[Any, Any]] = field(default_factory=lambda: [{}])
+
+    rounds: dict[Any, Rounds] = field(default_factory=dict)  # by a counter's atom
+    moduli: set[int] = field(default_factory=set)  # whose remainders were asked of one
 
     def __post_init__(self) -> None:
         self.build.constructs = self.constructs
@@ -228,6 +231,8 @@ class State:
         """Compile a branch or a loop until its homes have their formats."""
         for _ in range(40):
             construct.changed, construct.row = False, None
+            construct.bound.clear()
+            construct.shapes.clear()
             saved = self.save()
             self.constructs.append(construct)
             try:
