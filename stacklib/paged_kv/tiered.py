@@ -189,15 +189,9 @@ class TieredCache:
 
     def served(self) -> Served:
         """What became of all accesses so far."""
-        return Served(
-            self.tiers,
-            self.block,
-            tuple(self._hits[:-1]),
-            self._hits[-1],
-            self._again,
-            tuple(self._sunk),
-            self._dropped,
-        )
+        *hits, misses = self._hits
+        lost = self._again, tuple(self._sunk), self._dropped
+        return Served(self.tiers, self.block, tuple(hits), misses, *lost)
 
     def _take(self, key: Hashable) -> None:
         """Put a block into the first tier, and what leaves it one below."""

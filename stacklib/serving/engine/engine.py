@@ -169,14 +169,9 @@ class Engine(Turns[Request, Chosen]):
             drafted = self._drafting.proposal(request).tokens
             tokens = [*request.known, *drafted]
             end = request.computed + count
-            segments.append(
-                Segment(
-                    tokens[request.computed : end],
-                    request.computed,
-                    request.held.blocks,
-                    1 + len(drafted) if end == len(tokens) else 0,
-                )
-            )
+            new, table = tokens[request.computed : end], request.held.blocks
+            wanted = 1 + len(drafted) if end == len(tokens) else 0
+            segments.append(Segment(new, request.computed, table, wanted))
         rows = forward_batch(self.model.weights, self._pool, segments)
         return {
             request: self._chosen(request, row)

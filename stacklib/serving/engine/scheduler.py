@@ -184,13 +184,8 @@ class Scheduler(Generic[R]):
             request.cached, request.why = found.tokens, found.why
             self.counts.prompt_tokens += len(request.tokens)
             self.counts.cached_tokens += found.tokens
-        self.memory.log.note(
-            "admitted",
-            request.id,
-            cached=found.tokens,
-            why=found.why,
-            found=found.blocks,
-        )
+        told = {"cached": found.tokens, "why": found.why, "found": found.blocks}
+        self.memory.log.note("admitted", request.id, **told)
         return True
 
     def _preempt(self, victim: R, by: R) -> None:

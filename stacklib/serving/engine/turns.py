@@ -163,16 +163,9 @@ class Turns(ABC, Generic[R, M]):
         counts.blocks_swapped_out = self._memory.out
         counts.blocks_swapped_in = self._memory.back
         held = self._memory.allocator.stats()
-        return Metrics(
-            counts,
-            len(self._scheduler.running),
-            len(self._scheduler.waiting),
-            held.blocks,
-            held.owned,
-            held.cached,
-            held.free,
-            tuple(self._latencies),
-        )
+        blocks = held.blocks, held.owned, held.cached, held.free
+        there = len(self._scheduler.running), len(self._scheduler.waiting)
+        return Metrics(counts, *there, *blocks, tuple(self._latencies))
 
     def blocks(self) -> tuple[BlockView, ...]:
         """Every block with its owners, hash and age."""

@@ -191,22 +191,9 @@ def _fixed(
             _as_published(device)
     if (listed or split == "layers" or host_layers) and ep > 1:
         raise ValueError(f"ep = {ep}: experts are shared out over alike chips alone")
-    return Asked(
-        model,
-        on,
-        dtype,
-        kv_dtype,
-        int(tp),
-        int(ep),
-        chunk and int(chunk),
-        draft,
-        split,
-        listed,
-        int(host_layers),
-        software,
-        mode,
-        device_of(on).key == THIS_MACHINE,
-    )
+    here, parts = device_of(on).key == THIS_MACHINE, int(host_layers)
+    how = int(tp), int(ep), chunk and int(chunk), draft, split, listed, parts
+    return Asked(model, on, dtype, kv_dtype, *how, software, mode, here)
 
 
 def _as_published(device: Any) -> None:

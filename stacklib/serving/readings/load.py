@@ -62,16 +62,8 @@ def load_of(readings: Readings) -> Load:
         middle([getattr(one, name) for one in samples])
         for name in ("running", "waiting", "usage", "prompt_rate")
     )
-    return Load(
-        running,
-        waiting,
-        usage,
-        prompt_rate,
-        readings.last("most_running"),
-        *_tpot(readings),
-        *_preempted(readings),
-        *_hits(readings),
-    )
+    first = running, waiting, usage, prompt_rate, readings.last("most_running")
+    return Load(*first, *_tpot(readings), *_preempted(readings), *_hits(readings))
 
 
 def context_of(readings: Readings, load: Load) -> float | None:

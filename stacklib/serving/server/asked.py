@@ -193,20 +193,14 @@ def asked(body: bytes, model: TinyLM, chat: bool) -> Asked:
         )
     stop = found.get("stop", ())
     how = {name: found[name] for name in ("top_k", "top_p", "min_p") if name in found}
-    return Asked(
-        chat,
-        model.name,
-        tuple(prompts),
-        n,
-        most,
-        Sampling(found.get("temperature", 1.0), **how),
-        (stop,) if isinstance(stop, str) else tuple(stop),
-        found.get("seed", secrets.randbits(63)) % MOST_SEED,
-        logprobs,
-        found.get("stream", False),
-        found.get("stream_options", {}).get("include_usage", False),
-        mask_of(found.get("response_format", {"type": "text"}), model.tokenizer),
-    )
+    sampling = Sampling(found.get("temperature", 1.0), **how)
+    mask = mask_of(found.get("response_format", {"type": "text"}), model.tokenizer)
+    seed = found.get("seed", secrets.randbits(63)) % MOST_SEED
+    counts = found.get("stream_options", {}).get("include_usage", False)
+    ends = (stop,) if isinstance(stop, str) else tuple(stop)
+    asks = chat, model.name, tuple(prompts), n, most, sampling
+    streams = found.get("stream", False)
+    return Asked(*asks, ends, seed, logprobs, streams, counts, mask)
 
 
 def check(given: Mapping[str, Any], fields: Mapping[str, Field]) -> None:

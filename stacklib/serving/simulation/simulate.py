@@ -269,22 +269,9 @@ def simulate(
         return [each for each in both if each is not None]
 
     changes()  # raises
-    house = House(
-        served,
-        limits,
-        SCHEDULERS[scheduler],
-        ROUTERS[router],
-        roles,
-        gap,
-        step_time,
-        jump,
-        seed,
-        found,
-        changes,
-        drafted,
-        written,
-        below,
-    )
+    who, where = SCHEDULERS[scheduler], ROUTERS[router]
+    more = found, changes, drafted, written, below
+    house = House(served, limits, who, where, roles, gap, step_time, jump, seed, *more)
     _hold(rows, limits)
     return Simulation(
         house.run(rows),
@@ -321,18 +308,11 @@ def _outcome(run: Run, gaps: Counter[int]) -> Outcome:
             raise AssertionError(
                 f"machine {machine.index}: {free} of {blocks} blocks free at the end"
             )
-    machines, end = run.machines, run.now
+    machines, last = run.machines, done[-1].arrival
     log = [ran for machine in machines for ran in machine.log or ()]
-    return Outcome(
-        done,
-        gaps,
-        run.area,
-        done[-1].arrival,
-        run.at_last,
-        end,
-        tuple(machine.busy for machine in machines),
-        sum(machine.steps for machine in machines),
-        sum(machine.preempted for machine in machines),
-        run.spent,
-        tuple(sorted(log, key=lambda ran: (ran.start, ran.machine))),
-    )
+    log.sort(key=lambda ran: (ran.start, ran.machine))
+    steps = sum(machine.steps for machine in machines)
+    busy = tuple(machine.busy for machine in machines)
+    lost = sum(machine.preempted for machine in machines)
+    made = busy, steps, lost, run.spent, tuple(log)
+    return Outcome(done, gaps, run.area, last, run.at_last, run.now, *made)
