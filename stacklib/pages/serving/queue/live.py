@@ -82,7 +82,7 @@ def explore(
             readout(f"p{at}", f"p{at}", f"{found[at]:.3g} s, {_interval(found, at)}")
             for at in SHOWN
         ]
-        told += [readout("count", "Of", counted(found.counted, "times"))]
+        told += [readout("count", "Of how many requests", counted(found.counted, "times"))]
     return chart(
         title,
         x=axis(
@@ -111,5 +111,5 @@ def _interval(found: Percentiles, at: int) -> str:
     assert found.low is not None and found.high is not None
     high = found.high[at]
     if math.isinf(high):
-        return f"from {found.low[at]:.3g} s to without end"
+        return f"from {found.low[at]:.3g} s, without end"
     return f"from {found.low[at]:.3g} to {high:.3g} s"

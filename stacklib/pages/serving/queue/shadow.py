@@ -71,7 +71,7 @@ def _run(told: dict[str, Any]) -> dict[str, Any]:
     return {
         "load": chosen(load, "", label="load"),
         "TTFT p99, predicted": predicted(load),
-        "interval (ms)": f"{ends[0]} to {ends[1]}",
+        "interval (ms)": " to ".join(ends).replace(" to without", ", without"),
         "TTFT p99, measured": seen(load),
         "median error of 12": seen(load, "median_error", "").to("%"),
         "share inside": seen(load, "inside", "").to("%"),
