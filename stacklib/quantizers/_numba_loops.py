@@ -2,7 +2,8 @@
 
 Numbers are widened to fp32, rounded, and narrowed in pieces that stay in the first
 cache, in memory of the call itself. Views of a piece count from zero, so that the
-compiler uses vectors; casts keep a sum of two int32 from becoming wider.
+compiler uses vectors. In numba a shift or a sum of two int32 is an int64, which halves
+what a vector holds: each is cast back, and a shift is known to be less than 32.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import binding, ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import njit, types, vectorize
 from numba.core import config
 from numba.extending import intrinsic, overload
 
@@ -19,14 +20,18 @@ from .arrays import BIASED, HALF, SCALE, UNSIGNED_ZERO, WIDE, plan
 
 PIECE, LONG = 4096, 32768
 I, F = np.int32, np.float32  # noqa: E741
-MAGNITUDE, INFINITE = I(0x7FFFFFFF), I(0x7F800000)
+MAGNITUDE, INFINITE, LEAST = I(0x7FFFFFFF), I(0x7F800000), I(-0x80000000)
 # Of the processor that numba compiles for: another may be named to it.
 HOST = config.CPU_NAME is None and config.CPU_FEATURES is None
-AT_ONCE = (
-    bool(binding.get_host_cpu_features().get("f16c"))
-    if HOST
-    else "+f16c" in (config.CPU_FEATURES or "")
-)
+
+
+def _has(feature: str) -> bool:
+    if HOST:
+        return bool(binding.get_host_cpu_features().get(feature))
+    return f"+{feature}" in (config.CPU_FEATURES or "")
+
+
+AT_ONCE, IN_REGISTERS = _has("f16c"), _has("avx2")
 jit = njit(cache=True, nogil=True)
 # For compiled callers alone: nothing is made that Python could call.
 part = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -119,7 +124,8 @@ def _code(bits: Any, cut: Any, least: Any, limit: Any, excess: Any) -> Any:
     capped = I(min(I(bits & MAGNITUDE), limit))
     magic = I(max(I(capped & INFINITE), least) + I(cut << I(23)))
     added = F(capped.view(np.float32) + magic.view(np.float32))
-    return I(added.view(np.int32) - magic + (magic >> cut) - excess)
+    steps = I(added.view(np.int32) - magic)
+    return I(I(steps + I(magic >> (cut & I(31)))) - excess)
 
 
 @part
@@ -129,7 +135,7 @@ def _biased(bits: Any, out: Any, p: Any) -> None:
     for i in range(len(bits)):
         top = max(top, I(bits[i] & MAGNITUDE))
         code = _code(bits[i], cut, least, limit, excess)
-        out[i] = code | ((bits[i] >> I(31)) & sign)
+        out[i] = I(code | I(I(bits[i] >> I(31)) & sign))
     if top > INFINITE:
         _marked(bits, out, p)
 
@@ -140,14 +146,14 @@ def _unsigned_zero(bits: Any, out: Any, p: Any) -> None:
     sign = I(p[6])
     for i in range(len(bits)):  # NaN is the code behind the largest number
         code = _code(bits[i], cut, least, limit, excess)
-        turned = I(code | ((bits[i] >> I(31)) & sign))
-        out[i] = turned if code & I(sign - I(1)) else code
+        turned = I(code | I(I(bits[i] >> I(31)) & sign))
+        out[i] = turned if I(code & I(sign - I(1))) else code
 
 
 @part
 def _wide(bits: Any, out: Any, p: Any) -> None:
     cut, last, top = I(p[1]), I(min(p[1], 1)), I(0)
-    half = I(I(I(1 << p[1]) >> I(1)) - last)
+    half, shift = I(I(I(1 << p[1]) >> I(1)) - last), cut & I(31)
     if cut == 16:  # known beforehand, the shift is free
         for i in range(len(bits)):
             top = max(top, I(bits[i] & MAGNITUDE))
@@ -155,7 +161,8 @@ def _wide(bits: Any, out: Any, p: Any) -> None:
     else:
         for i in range(len(bits)):
             top = max(top, I(bits[i] & MAGNITUDE))
-            out[i] = I(I(bits[i] + half + ((bits[i] >> cut) & last)) >> cut)
+            odd = I(I(bits[i] >> shift) & last)
+            out[i] = I(I(bits[i] + half + odd) >> shift)
     if top > INFINITE or out.itemsize == 4:
         _marked(bits, out, p)
 
@@ -166,7 +173,8 @@ def _marked(bits: Any, out: Any, p: Any) -> None:
     nan, sign, kept = I(p[5]), I(p[6]), I(p[6] * 2 - 1)
     for i in range(len(bits)):
         unknown = I(bits[i] & MAGNITUDE) > INFINITE
-        out[i] = I(nan ^ ((bits[i] >> I(31)) & sign)) if unknown else out[i] & kept
+        code = I(nan ^ I(I(bits[i] >> I(31)) & sign))
+        out[i] = code if unknown else I(I(out[i]) & kept)
 
 
 @intrinsic
@@ -230,18 +238,20 @@ HALF_MASK, BRAIN_MASK = np.int64(int(HALVES[8])), np.int64(int(BRAINS[8]))
 
 @jit
 def halves(x: Any, out: Any) -> None:
-    """Codes in fp16 of fp32."""
+    """Codes in fp16 of fp32 or bf16."""
+    room: Any = np.empty(0 if x.itemsize == 4 else min(len(x), LONG), np.int32)
     for start in range(0, len(x), LONG):
-        bits = x[start : start + LONG].view(np.int32)
+        bits = widened(x[start : start + LONG], room, HALF_MASK)
         _half(bits, out[start : start + LONG], HALVES)
 
 
-@jit
-def brains(x: Any, out: Any) -> None:
-    """Codes in bf16 of fp32."""
-    for start in range(0, len(x), LONG):
-        bits = x[start : start + LONG].view(np.int32)
-        _wide(bits, out[start : start + LONG], BRAINS)
+@vectorize(["uint16(float32)"], cache=True)
+def brains(number: Any) -> Any:
+    """The code in bf16 of a number in fp32."""
+    bits: Any = F(number).view(np.int32)
+    rounded = I(I(bits + I(0x7FFF) + I(I(bits >> I(16)) & I(1))) >> I(16))
+    quiet = I(I(I(bits >> I(16)) & I(0x8000)) | I(0x7FC0))
+    return quiet if I(bits & MAGNITUDE) > INFINITE else I(rounded & I(0xFFFF))
 
 
 @jit
@@ -271,9 +281,9 @@ def brains_of_doubles(x: Any, out: Any) -> None:
         for i in range(len(part)):
             bits = I(F(part[i]).view(np.int32))
             top = max(top, I(bits & MAGNITUDE))
-            tie = max(tie, I(I(bits ^ I(0x7FFF)) & I(0xFFFF)))
-            codes[i] = I(bits + I(0x7FFF) + ((bits >> I(16)) & I(1))) >> I(16)
-        if tie == 0xFFFF or top > INFINITE:
+            tie = min(tie, I(bits << I(16)))  # half way is the least
+            codes[i] = I(bits + I(0x8000)) >> I(16)
+        if tie == LEAST or top > INFINITE:
             room: Any = np.empty(len(part), np.int32)
             _wide(widened(part, room, BRAIN_MASK), codes, BRAINS)
 
@@ -299,9 +309,10 @@ def powers_of_doubles(x: Any, out: Any, p: Any) -> None:
 
 # What a format has for a kind of numbers alone, by its name and the kind's number.
 SHORT = {
-    ("bf16", np.dtype("f4").num): brains,
+    ("bf16", np.dtype("f4").num): brains.ufunc,
     ("bf16", np.dtype("f8").num): brains_of_doubles,
     ("fp16", np.dtype("f4").num): halves,
+    ("fp16", np.dtype("i2").num): halves,
 }
 OWN = {"e8m0": powers_of_doubles}  # of fp64
 if AT_ONCE:
@@ -321,7 +332,7 @@ def encode_mx(
         bits = row.view(np.int32)
         top = I(0)
         for i in range(len(row)):
-            top = max(top, bits[i] & MAGNITUDE)
+            top = max(top, I(bits[i] & MAGNITUDE))
         if top >= INFINITE:
             finite, top = False, I(0)
         scale = max(I((top >> I(23)) - power), I(0))
@@ -330,7 +341,7 @@ def encode_mx(
         for i in range(len(row)):
             size = I(F(row[i] * factor).view(np.int32))
             code = _code(size, cut, least, limit, excess)
-            out[i] = np.uint8(code | ((bits[i] >> I(31)) & sign))
+            out[i] = np.uint8(I(code | I(I(bits[i] >> I(31)) & sign)))
     return finite
 
 
@@ -347,58 +358,71 @@ def decode(codes: Any, out: Any, table: Any) -> Any:
 @jit
 def widen(x: Any, out: Any) -> None:
     """Numbers of two bytes as fp32."""
-    bits, first = out.view(np.int32), _before_line(out)
-    widened(x[:first], bits, 0)
-    widened(x[first:], bits[first:], 0)
+    widened(x, out.view(np.int32), 0)
 
 
-@part
-def _before_line(out: Any) -> Any:
-    """Numbers to be written before a line of the cache begins, if there are many.
-
-    A vector that lies across two lines is written twice.
-    """
-    return -out.ctypes.data % 64 // 4 if len(out) > PIECE else 0
+@vectorize(["float32(uint16)"], cache=True)
+def _lengthened(code: Any) -> Any:
+    """The number of a code of bf16."""
+    return I(I(code) << I(16)).view(np.float32)
 
 
-@jit
-def _lengthened(codes: Any, out: Any) -> None:
-    """Numbers of codes of bf16."""
-    first, many = _before_line(out), len(out)
-    for start, end in ((0, first), (first, many)):
-        bits, part = out[start:end].view(np.int32), codes[start:end].view(np.int16)
-        for i in range(len(part)):
-            bits[i] = I(part[i]) << I(16)
+@vectorize(["float32(uint8)"], cache=True)
+def _powers(code: Any) -> Any:
+    """The number of a code that is an exponent: the first is less than normal."""
+    size = max(I(I(code) << I(23)), I(1 << 22))
+    return I(0x7FC00000 if code == 255 else size).view(np.float32)
 
 
-@jit
-def _powers(codes: Any, out: Any) -> None:
-    """Numbers of codes that are an exponent: the first is less than normal."""
-    bits = out.view(np.int32)
-    for i in range(len(codes)):
-        size = max(I(I(codes[i]) << I(23)), I(1 << 22))
-        bits[i] = I(0x7FC00000) if codes[i] == np.uint8(255) else size
-
-
-DECODERS = {"bf16": _lengthened, "fp16": widen, "e8m0": _powers}
-BACK = {
-    (name, np.dtype("u1" if name == "e8m0" else "u2").num): flat
-    for name, flat in DECODERS.items()
+DECODERS = {"bf16": _lengthened.ufunc, "fp16": widen, "e8m0": _powers.ufunc}
+BACK = {  # for codes of a kind of any order, in memory or in bytes
+    ("bf16", np.dtype("u2").num): _lengthened.ufunc,
+    ("e8m0", np.dtype("u1").num): _powers.ufunc,
 }
 
 
-@jit
-def decode_pairs(
-    codes: Any, factors: Any, pairs: Any, tensor: Any, out: Any, numbers: Any
-) -> None:
-    """As ``decode_blocks``, two codes of four bits at a time; both name one array."""
-    for which in range(len(codes)):
-        row, two, found = codes[which], out[which], numbers[which]
-        for i in range(len(row)):
-            two[i] = pairs[row[i] & np.uint16(0x0F0F)]
-        factor = factors[which]
-        for i in range(len(found)):
-            found[i] = F(F(found[i] * factor) * tensor)
+@intrinsic
+def _eight(
+    context: Any, codes: Any, table: Any, factor: Any, tensor: Any, out: Any, at: Any
+) -> Any:
+    """Numbers of eight codes of four bits, their table in two of the registers."""
+    word, lanes = ir.IntType(32), ir.VectorType(ir.IntType(32), 8)
+    numbers = ir.VectorType(ir.FloatType(), 8)
+
+    def made(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        def place(which: int, start: Any, kind: Any) -> Any:
+            array = context.make_array(signature.args[which])
+            first = builder.gep(array(context, builder, given[which]).data, [start])
+            return builder.bitcast(first, ir.VectorType(kind, 8).as_pointer())
+
+        def spread(x: Any) -> Any:
+            alone = builder.insert_element(numbers(ir.Undefined), x, word(0))
+            return builder.shuffle_vector(alone, alone, lanes(None))
+
+        def picked(start: int) -> Any:
+            half = builder.load(place(1, word(start), ir.FloatType()), align=4)
+            # read once: nothing writes to a table
+            half.set_metadata("invariant.load", builder.module.add_metadata([]))
+            found = numbers(ir.Undefined)
+            for i in range(8):
+                number = builder.extract_element(
+                    half, builder.extract_element(low, word(i))
+                )
+                found = builder.insert_element(found, number, word(i))
+            return found
+
+        byte = builder.load(place(0, given[5], ir.IntType(8)), align=1)
+        code = builder.zext(byte, lanes)
+        low = builder.and_(code, lanes([7] * 8))
+        high = builder.icmp_unsigned(
+            "!=", builder.and_(code, lanes([8] * 8)), lanes(None)
+        )
+        found = builder.select(high, picked(8), picked(0))
+        found = builder.fmul(builder.fmul(found, spread(given[2])), spread(given[3]))
+        builder.store(found, place(4, given[5], ir.FloatType()), align=4)
+        return context.get_dummy_value()
+
+    return types.void(codes, table, factor, tensor, out, at), made
 
 
 @jit
@@ -406,5 +430,9 @@ def decode_blocks(codes: Any, factors: Any, table: Any, tensor: Any, out: Any) -
     """Numbers of rows, a block each, times the block's factor and that of all."""
     for which in range(len(codes)):
         row, numbers, factor = codes[which], out[which], factors[which]
-        for i in range(len(row)):
-            numbers[i] = F(F(table[row[i]] * factor) * tensor)
+        if IN_REGISTERS and np.isnan(table[16]) and len(row) % 8 == 0:
+            for at in range(0, len(row), 8):
+                _eight(row, table, factor, tensor, numbers, at)
+        else:
+            for i in range(len(row)):
+                numbers[i] = F(F(table[row[i]] * factor) * tensor)

@@ -86,12 +86,15 @@ def encode_array(
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
     """Codes of an array, equal to ``Format.encode`` of each number."""
-    short = out is None and rounding == "nearest" and form.name in ("bf16", "fp16")
-    if short and type(x) is np.ndarray and x.dtype.char in "fd":
-        found = _short("SHORT", form.name, x, BITS)
-        if found is not None:
-            return found
     x = real(x)
+    if out is None and rounding == "nearest" and form.name in ("bf16", "fp16"):
+        made = loops(x.size)
+        flat = made and made.SHORT.get((form.name, x.dtype.num))
+        if flat is not None:
+            found: NDArray[Any] = (
+                flat(x) if isinstance(flat, np.ufunc) else _made(flat, x, BITS, None)
+            )
+            return found
     row = plan(form.name, saturate)
     if rounding != "nearest" or row.listed:
         x = as_single(x) if x.dtype.itemsize == 2 else x
@@ -103,28 +106,8 @@ def encode_array(
     if made is None:
         return _made(_by_numpy, x, row.kind, out, row)
     x = x.view(BITS) if x.dtype == HALVES else x
-    x = x if x.flags.writeable else np.asarray(Opened(x))
     flat = made.encode if x.itemsize < 8 else made.OWN.get(form.name, made.encode)
     return _made(flat, x, row.kind, out, row.numbers)
-
-
-def _short(table: str, name: str, x: NDArray[Any], kind: Any) -> Any:
-    """What a loop of a format and a kind of numbers alone makes; None: it has none.
-
-    Most of a call of few numbers passes before them: nothing else is looked at here.
-    """
-    made, dtype = loops(x.size), x.dtype
-    flat = made and getattr(made, table).get((name, dtype.num))
-    if flat is None or not dtype.isnative:
-        return None
-    flags, found = x.flags, None
-    if flags.carray:
-        found = np.empty(x.shape, kind)
-        flat(x.ravel(), found.ravel())
-    elif flags.fnc and flags.behaved:
-        found = np.empty(x.shape, kind, "F")
-        flat(x.ravel("K"), found.ravel("K"))
-    return found
 
 
 class Opened:
@@ -146,6 +129,7 @@ def _made(
     Most of a call of few numbers passes before them: one look at the flags decides.
     """
     flags = x.flags
+    x = x if flags.writeable else np.asarray(Opened(x))
     if out is not None:
         room = given(out, x.shape, kind)
         alone = not np.may_share_memory(room, x)
@@ -154,12 +138,10 @@ def _made(
         else:
             room[...] = _made(flat, x, kind, None, *rest)
         return room
-    if flags.c_contiguous:
-        found: NDArray[Any] = np.empty(x.shape, kind)
-        flat(x.ravel(), found.ravel(), *rest)
-        return found
-    if flags.f_contiguous:
-        found = np.empty(x.shape, kind, "F")
+    if flags.forc:
+        found: NDArray[Any] = np.empty(
+            x.shape, kind, "C" if flags.c_contiguous else "F"
+        )
         flat(x.ravel("K"), found.ravel("K"), *rest)
         return found
     turned, back = in_memory_order(x)
@@ -363,8 +345,10 @@ def decode_array(
 ) -> NDArray[Any]:
     """Numbers of an array of codes, equal to ``Format.decode`` of each."""
     if type(codes) is np.ndarray and out is None:
-        found = _short("BACK", form.name, codes, FLOAT)
-        if found is not None:
+        made = loops(codes.size)
+        flat = made and made.BACK.get((form.name, codes.dtype.num))
+        if flat is not None:
+            found: NDArray[Any] = flat(codes)
             return found
     codes = np.asarray(codes)
     row = plan(form.name, False)

@@ -222,15 +222,6 @@ def decode(
     return table_times(table, codes, factor, levels.get("tensor", 1))
 
 
-@cache
-def number_pairs(table: bytes) -> NDArray[np.uint64]:
-    """Both numbers of two codes of four bits, each in the low half of a byte."""
-    numbers, codes = np.frombuffer(table, np.float32), np.arange(0x1000)
-    found = np.stack([numbers[codes & 15], numbers[codes >> 8]], 1).view(np.uint64)
-    found.flags.writeable = False
-    return found.reshape(-1)
-
-
 def table_times(
     table: NDArray[np.float32],
     codes: NDArray[Any],
@@ -242,12 +233,6 @@ def table_times(
     flat = factor.reshape(-1)
     rows = codes.view(np.uint8).reshape(len(flat), -1)
     out, made = found.reshape(rows.shape), loops(codes.size)
-    if made is not None and np.isnan(table[16]) and rows.shape[1] % 2 == 0:
-        both, numbers = number_pairs(table[:16].tobytes()), out.view(np.uint64)
-        made.decode_pairs(
-            *(rows.view(np.uint16), flat, both, np.float32(whole), numbers, out)
-        )
-        return found
     if made is not None:
         made.decode_blocks(rows, flat, table, np.float32(whole), out)
         return found

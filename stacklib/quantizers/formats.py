@@ -318,7 +318,7 @@ class Format:
             rounding = resolve(rounding, ROUNDINGS, "rounding")
         if seed is not None and rounding != "stochastic":
             raise ValueError(f"seed={seed}: rounding {rounding!r} draws nothing")
-        if getattr(x, "shape", ()) and hasattr(x, "__array__"):
+        if getattr(x, "shape", ()) and not isinstance(x, memoryview):
             return _arrays().encode_array(self, x, saturate, rounding, seed, out)
         if out is not None:
             raise ValueError("out: one number has one code, which is returned")
@@ -420,7 +420,7 @@ class Format:
         TypeError
             For what is not a whole number.
         """
-        if getattr(codes, "shape", ()) and hasattr(codes, "__array__"):
+        if getattr(codes, "shape", ()) and not isinstance(codes, memoryview):
             return _arrays().decode_array(self, codes, out)
         if out is not None:
             raise ValueError("out: one code has one number, which is returned")

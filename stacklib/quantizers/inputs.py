@@ -75,12 +75,13 @@ def rows_in_memory(x: NDArray[Any]) -> NDArray[Any]:
     """The array with its last axis side by side; copied in tiles, if it must be.
 
     Row by row, each number of a turned matrix would bring a line of the cache of its
-    own, and be written before its neighbours are asked for.
+    own, and be written before its neighbours are asked for. Of a few rows all lines
+    stay at hand.
     """
-    if x.flags.c_contiguous or x.size < TILE * TILE:
+    near = min(range(x.ndim), key=lambda axis: (abs(x.strides[axis]), -axis))
+    if x.flags.c_contiguous or x.size < TILE * TILE or x.shape[near] < TILE:
         return np.ascontiguousarray(x)
     found = np.empty_like(x, order="C", subok=False)
-    near = min(range(x.ndim), key=lambda axis: (abs(x.strides[axis]), -axis))
     for start in range(0, x.shape[near], TILE):
         part: list[Any] = [slice(None)] * x.ndim
         part[near] = slice(start, start + TILE)
