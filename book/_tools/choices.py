@@ -15,6 +15,7 @@ from stacklib.quantity.counting import PLAIN
 PAGES = "stacklib/pages"
 LIVE = "live"  # modules whose parameters the reader sets
 RECORD = "give the record it is from: a spec, a quote, a measurement"
+CHOOSES = ("chosen", "given")  # a page's own word for it
 CONVERTS = ("int", "float", "str", "range")  # a number stays the one it was
 READ = re.compile(
     r"\b(?:claim|quoted?\b|report|publish|posts?\b|document\b|spreadsheet|paper\b"
@@ -89,7 +90,7 @@ def _named(call: ast.Call) -> str:
 
 
 def _chooses(call: ast.Call) -> bool:
-    return _named(call) == "chosen" and bool(call.args)
+    return _named(call) in CHOOSES and bool(call.args)
 
 
 def _own(scope: ast.AST) -> Iterator[ast.AST]:

@@ -37,8 +37,9 @@ from stacklib.models.database import row
 from stacklib.pages import figures_of
 from stacklib.pages.memory.dram import published
 from stacklib.pages.memory.ladder import chases
+from stacklib.plots.live.parts import STAND, stands
 from stacklib.quantity import Quantity, constant, quoted
-from stacklib.quantity.constants import CONSTANTS
+from stacklib.quantity.constants import CONSTANTS, CASE, SIZES
 from stacklib.quantity.records import QUOTED, quotes, stored
 from stacklib.quantity.say import digest
 from stacklib.quantity.told import MARK, told
@@ -68,6 +69,10 @@ def current(key: str) -> float:
     if key.startswith(QUOTED):
         return quoted(key.removeprefix(QUOTED)).si
     head, slash, place = key.partition("/")
+    if key.startswith(STAND):
+        return ends(key)[0]
+    if key.startswith(CASE) and place in SIZES:
+        return float(SIZES[place].value)
     if key in CONSTANTS:
         return constant(key).si
     if head == "claims":
@@ -113,8 +118,14 @@ def document(key: str) -> str:
 
 
 def ends(key: str) -> list[float]:
-    """Both ends of a claim that is a range, which have one key; else nothing."""
+    """Both ends of a claim that is a range, all that a control can stand at; or none.
+
+    Both have one key.
+    """
     head, _, place = key.partition("/")
+    if key.startswith(STAND):
+        page, _, control = place.rpartition("/")
+        return [float(x) for x in stands(page, control) if not isinstance(x, str)]
     claim = ledger.get(place) if head == "claims" else None
     return [claim.quantity(end).si for end in claim.ends or ()] if claim else []
 

@@ -80,7 +80,7 @@ def count(numbers: dict[str, said.Number]) -> dict[str, Counter[str]]:
         )
         row["numbers"] += 1
         row["rootless"] += rootless(q)
-        row["chosen"] += not q.inputs and q.kind == "chosen"
+        row["chosen"] += not (q.inputs or q.key) and q.kind == "chosen"
         row["private"] += private(q)
         if cost(q):
             row["costs"] += 1

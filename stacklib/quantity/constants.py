@@ -1,9 +1,15 @@
-"""The physical and mathematical constants of the book: one table."""
+"""The constants of the book, and the sizes of the case that runs through it.
+
+Physical and mathematical ones are one table, the case's another: they are chosen once,
+and whatever a page calls chosen of ``case("context")`` names the row.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+
+from .names import resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +33,65 @@ CONSTANTS = {
     "triangle": Constant(0.5, "", "half of a square"),
     "year": Constant(365.25 * 86400, "s", "a year"),
 }
+
+
+# -- the case --------------------------------------------------------------------------
+
+CASE = "case/"  # how the key of a size of the case begins
+
+
+class Size(int):
+    """A whole number that knows its row."""
+
+    key: str
+
+
+class Share(float):
+    """The same, of a number that is no whole one."""
+
+    key: str
+
+
+def keyed(value: float, key: str) -> float:
+    """A number that names its record."""
+    made = Size(value) if float(value).is_integer() else Share(value)
+    made.key = key
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A size of the case, and why it is that."""
+
+    value: int
+    why: str
+
+
+SIZES = {
+    "context": Row(4096, "tokens of a prompt, and of a conversation cached"),
+    "chips": Row(8, "GPUs of a server, which share the model"),
+    "readers": Row(64, "conversations at once, when many read"),
+    "long": Row(131_072, "tokens of a long conversation: the model's longest"),
+    "million": Row(1_000_000, "tokens of the longest context that is sold"),
+    "block": Row(16, "tokens of a block of the cache"),
+    "outlet": Row(120, "volts of the reader's outlet"),
+}
+
+
+def case(name: str) -> Size:
+    """A size of the case, by its row.
+
+    Raises
+    ------
+    UnknownName
+        For a row that the table does not have; lists the candidates.
+
+    Examples
+    --------
+    >>> case("chips"), case("chips").key
+    (8, 'case/chips')
+    """
+    name = resolve(name, tuple(SIZES), "size of the case")
+    made = Size(SIZES[name].value)
+    made.key = CASE + name
+    return made

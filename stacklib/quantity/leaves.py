@@ -29,11 +29,12 @@ def chosen(value: float, unit: str = "", label: str = "") -> Quantity:
     Parameters
     ----------
     value, unit
-        As ``Quantity`` takes them.
+        As ``Quantity`` takes them. A size of the book's case names its row.
     label : str
         What it is called in formulas.
     """
-    return _make(Quantity(value, unit, label=label), kind="chosen")
+    key = getattr(value, "key", "")
+    return _make(Quantity(value, unit, label=label, key=key), kind="chosen")
 
 
 def assumed(

@@ -42,7 +42,7 @@ def fixed(numbers) -> Iterator[str]:
     known = {}
     for number in numbers:
         q, name = number.quantity, number.cell.place.partition(",")[0]
-        if q.inputs or q.kind != "chosen" or name not in pages:
+        if q.inputs or q.key or q.kind != "chosen" or name not in pages:
             continue
         if name not in known:
             known[name] = reached(pages[name])
@@ -62,6 +62,7 @@ def test_choices_that_a_reader_cannot_change_only_become_fewer(numbers):
 # A writer's ways to call a result chosen; and what is one.
 RESULTS = [
     "chosen(len(near), label='reached')",
+    "page.given(analog.worth(rows), 'bits')",
     "chosen(models.get(MODEL).layers)",
     "many = max(rows)\nchosen(many)",
     "one = run()\ntwo = one.total\nchosen(two, 'ms')",

@@ -11,8 +11,11 @@ from _tools.said import Cell
 from stacklib import hardware, models
 from stacklib.cli.assumptions import assumptions, value
 from stacklib.pages.figures_of import measured, published
+from stacklib.pages.kernels import norms
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import (
     Quantity,
+    UnknownName,
     assumed,
     chosen,
     counted,
@@ -21,6 +24,7 @@ from stacklib.quantity import (
     say,
     stamp,
 )
+from stacklib.quantity.constants import case
 from stacklib.quantity.told import exact_count
 
 VALUES = {"decode.t_mem": "21.1 ms", "decode.busy": "one part in 300"}
@@ -75,6 +79,31 @@ def test_each_sentence_that_moves_is_printed_with_old_and_new():
 def test_a_box_opens_no_sentence():
     box = ":::{takeaway}\n:name: t\nIt takes [21.5 ms](#q:decode.t_mem).\n:::\n"
     assert moved(box) == ["book/page.md: It takes [21.5 ms -> 21.1 ms]."]
+
+
+def test_a_size_of_the_case_knows_its_row_in_whatever_is_chosen_of_it():
+    assert chosen(case("readers"), label="x").key == "case/readers"
+    assert leaves.current("case/readers") == case("readers")
+    with pytest.raises(UnknownName, match="context"):
+        case("contexts")
+
+
+def test_a_number_at_which_a_control_stands_is_held_to_the_control():
+    made = stand(norms, "columns", 768)
+    assert (made.kind, made.key, made.label) == (
+        "chosen",
+        "live/kernels.norms/columns",
+        "Numbers in a row",
+    )
+    for control, at in (("columns", 769), ("nosuch", 768)):
+        with pytest.raises((ValueError, LookupError), match=control):
+            stand(norms, control, at)
+    stored = say("t", n=(made, "It.")).stored()
+    cell = Cell("chapters/04-kernels/norms.ipynb, cell 8", stored)
+    assert [*leaves.stale([cell])] == []
+    stored["nodes"] = [node.replace("768", "769") for node in stored["nodes"]]
+    (fault,) = leaves.stale([Cell(cell.place, stored)])
+    assert "is 769 (SI, of 1), but live/kernels.norms/columns is 768" in fault
 
 
 def test_nothing_moves_after_a_refresh():

@@ -8,6 +8,7 @@ from _tools.said import Cell
 
 from stacklib import hardware
 from stacklib.quantity import chosen, counted, say, stamp
+from stacklib.quantity.constants import case
 from stacklib.quantity.core import _make
 
 BANDWIDTH = hardware.get("h100-sxm").memory_bandwidth
@@ -22,6 +23,7 @@ RUN = counted(paces, 3)
 TIME = chosen(3, "GB") / BANDWIDTH
 ROWS = {  # what is said -> columns in which it counts, besides that of all numbers
     "a choice": (chosen(3), {"chosen"}),
+    "a size of the case": (chosen(case("chips")), set()),
     "a record": (BANDWIDTH, set()),
     "a length": (counted(len, [1, 2]), set()),
     "a run without a path": (RUN, {"rootless"}),

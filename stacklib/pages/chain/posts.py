@@ -11,11 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stacklib import serving
+from stacklib.quantity.constants import case
 from stacklib.serving.token.account import LAUNCHES
 from stacklib.serving.token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
 from stacklib.serving.token.work import EXCHANGES, HOST, SAMPLING
 
-MODEL, DEVICE, OTHER, TP, CONTEXT = "llama-3-70b", "h100_sxm", "b200_sxm", 8, 4096
+MODEL, DEVICE, OTHER = "llama-3-70b", "h100_sxm", "b200_sxm"
+TP, CONTEXT, READERS = case("chips"), case("context"), case("readers")
+LONG, MILLION, BLOCK = case("long"), case("million"), case("block")
+OUTLET = case("outlet")  # V
 TOKEN, PROMPT = "a token", "a prompt"
 READ, WEIGHTS = (PRODUCTS, ATTENTION, HEAD), (PRODUCTS, HEAD)
 KERNELS = (NORMS, LAUNCHES, SAMPLING)

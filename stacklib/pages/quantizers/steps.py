@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from stacklib import serving
 from stacklib.quantity import Quantity, bytes_per_element
+from stacklib.quantity.constants import case
 from stacklib.roofline import DecodeStep, decode_step
 from stacklib.serving.token.lines import Line
 
-MODEL, CHIP, CHIPS, CONTEXT = "llama-3-70b", "h100_sxm", 8, 4096
+MODEL, CHIP, CHIPS, CONTEXT = "llama-3-70b", "h100_sxm", case("chips"), case("context")
 LAYERS, CACHE, HEAD = (  # lines of its account
     "products with the weights",
     "attention over the cache",

@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Unpack
 
 from stacklib.quantity import Quantity, chosen
+from stacklib.quantity.constants import keyed
 from stacklib.quantity.core import _make
 
 from ..marks import About, Mark, Numbers, dots
 
-__all__ = ["chosen", "counted", "here"]
+__all__ = ["chosen", "counted", "here", "stand", "stands"]
 
 CHOSEN = 4  # series of the point chosen
+STAND = "live/"  # how the key of such a number begins
+
+
+def control_of(page: str, control: str) -> dict[str, Any]:
+    """A control of a page's live figure, by the page's module.
+
+    Raises LookupError for one that the page does not have.
+    """
+    for made in import_module(f"stacklib.pages.{page}.live").controls():
+        if made["name"] == control:
+            return dict(made)
+    raise LookupError(f"{page} has no control {control!r}")
+
+
+def stands(page: str, control: str) -> list[Any]:
+    """What it can stand at."""
+    made = control_of(page, control)
+    return made.get("values") or [value for value, _ in made["options"]]
+
+
+def stand(page: ModuleType, control: str, value: float, unit: str = "") -> Quantity:
+    """A number of a page at which a control of its live figure can stand: chosen.
+
+    It is called as the control is, and names it. Raises ValueError where the control
+    cannot stand there.
+    """
+    name = page.__name__.removeprefix("stacklib.pages.")
+    made = control_of(name, control)
+    if value not in (known := stands(name, control)):
+        raise ValueError(f"{name}: {control} stands at none of {value}: {known}")
+    words = made["label"].partition(" (")[0]
+    return chosen(keyed(value, f"{STAND}{name}/{control}"), unit, words)
 
 
 def counted(value: float, label: str, unit: str = "") -> Quantity:

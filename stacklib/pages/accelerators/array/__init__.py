@@ -17,6 +17,7 @@ from stacklib.quantity import (
     quoted,
     recorded,
 )
+from stacklib.quantity.constants import case
 
 from ...figures_of import rows
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 # The live figure imports this page in a browser: what needs NumPy is imported where it
 # is called.
 
-MODEL, SIDE, PROMPT = "llama-3-70b", 128, 4096
+MODEL, SIDE, PROMPT = "llama-3-70b", 128, case("context")
 LAYERS = 80
 CHIP = "tpu_v5p"
 WITNESSES = "benchmarks/results/rtl_witnesses.json"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from stacklib import hardware
-from stacklib.accelerators.array.network import APPLICATIONS, network
+from stacklib.accelerators.array.network import APPLICATIONS, Application, network
 from stacklib.accelerators.array.tpu_v1 import tpu_v1
-from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
+from stacklib.quantity import Quantity, counted, one_of, quoted
 
 from ...figures_of import measured
 
@@ -39,12 +39,22 @@ def told(name: str, at: int) -> Quantity | None:
     return found if at == 0 else found.to("%")
 
 
+def size(name: str, what: str, label: str) -> Quantity:
+    """A number of such a row."""
+    return counted(application, name, take=what, label=label)
+
+
+def application(name: str) -> Application:
+    """A row of the paper's table 1."""
+    return APPLICATIONS[name]
+
+
 def applications() -> list[dict[str, Any]]:
     """The paper's six: how often a weight is used, rate and shares of cycles."""
     return [
         {
             "application": name.upper(),
-            "uses of a weight": chosen(app.intensity, label=f"uses, {name}"),
+            "uses of a weight": size(name, "intensity", f"uses, {name}"),
             "rate": foretold(name, "rate", "OP/s").to("TOP/s"),
             "published rate": told(name, 0),
             "active": foretold(name, "active", "").to("%"),
@@ -52,7 +62,7 @@ def applications() -> list[dict[str, Any]]:
             "waiting": foretold(name, "stalled", "").to("%"),
             "published waiting": told(name, 2),
         }
-        for name, app in APPLICATIONS.items()
+        for name in APPLICATIONS
     ]
 
 
@@ -83,7 +93,7 @@ def by_counters() -> Quantity:
 
 def batch_times() -> tuple[Quantity, Quantity]:
     """Time of a batch of CNN1: ours, and by the images a second that are published."""
-    images = chosen(APPLICATIONS["cnn1"].batch, label="images of a batch")
+    images = size("cnn1", "batch", "images of a batch")
     ours = foretold("cnn1", "inferences", "1/s")
     told_ = quoted("tpu1.cnn1_frames")
     return (images / ours).named("a batch of CNN1"), (images / told_).named("published")

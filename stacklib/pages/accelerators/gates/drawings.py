@@ -24,7 +24,7 @@ def place_in_gates() -> d.Drawing:
         )
         for name, words in (("a", "from the left"), ("b", "from above"))
     ]
-    pairs = chosen(BITS * BITS, label="pairs of bits")
+    pairs = (chosen(BITS, label="bits") ** 2).named("pairs of bits")
     ands = d.Box(
         "pairs",
         [d.line("an AND per pair", bold=True), d.line(pairs, " pairs of bits")],
@@ -80,7 +80,7 @@ def array_and_core() -> d.Drawing:
 
 def _beside(side: int) -> d.Node:
     gap = 1.0
-    many = chosen(side * side, label=f"MAC units of {side} x {side}")
+    many = (chosen(side, label="side") ** 2).named(f"MAC units of {side} x {side}")
     places = d.Cells(
         f"places, {side} a side",
         side * side,

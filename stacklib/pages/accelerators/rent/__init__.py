@@ -11,7 +11,7 @@ from stacklib.accelerators.machines.compare import Compared
 from stacklib.accelerators.machines.rows import BETS, MACHINES, Bet
 from stacklib.pages.chain.posts import CONTEXT, MODEL
 from stacklib.pages.figures_of import measured
-from stacklib.quantity import Quantity, bytes_per_element, chosen, dtype
+from stacklib.quantity import Quantity, bytes_per_element, chosen, counting, dtype
 from stacklib.roofline.work.moving import memory_time
 
 OWN = "H100"  # the machine of the running case
@@ -51,6 +51,12 @@ def memory(name: str) -> Quantity:
     row = MACHINES[name]
     have = row.device.memory_capacity.across(row.chips or 1)
     return have.named(f"memory of {name}")
+
+
+@counting("chips, {name}")
+def chips(name: str) -> int:
+    """Of a machine of the table."""
+    return MACHINES[name].chips or 1
 
 
 def rate(name: str) -> Quantity:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from stacklib.accelerators.machines.rows import MACHINES
 from stacklib.pages.accelerators import rent as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
 
 __all__ = ["eight_machines"]
 MEMORY, RATE = "layer-2", "layer-5"
@@ -28,8 +27,7 @@ def _machine(name: str) -> d.Node:
     most = max((page.memory(n) for n in MACHINES), key=lambda q: q.si)
     top = max((page.rate(n) for n in MACHINES), key=lambda q: q.si)
     need = page.read(name).named(f"a token's bytes on {name}")
-    chips = chosen(row.chips or 1, label=f"chips, {name}")
-    told = [d.line(chips, " x ", d.Name(name), bold=True)]
+    told = [d.line(page.chips(name), " x ", d.Name(name), bold=True)]
     held = (("weights and a cache", need, MEMORY, True),)
     left = (("free", (have - need).named(f"free on {name}"), MEMORY, False),)
     room = d.Bar(

@@ -14,7 +14,7 @@ from stacklib.diy.silicon.frame import on_arrays
 from stacklib.diy.silicon.pipeline import Design, room, tile_cycles
 from stacklib.evidence import results
 from stacklib.pages.chain.posts import MODEL
-from stacklib.quantity import Quantity, ceil, chosen, counting, recorded
+from stacklib.quantity import Quantity, ceil, chosen, counted, counting, recorded
 
 FIRST, MIDDLE, LARGE, CARD = "up5k", "zynq_7020", "k26", "u50"
 SHOWN = (FIRST, "hx8k", "ecp5_85f", "artix_100t", MIDDLE, "cyclone_v", LARGE, CARD)
@@ -61,11 +61,11 @@ def passed(layer: int, on: str = FIRST) -> Quantity:
 
 def sides(layer: int, on: str = FIRST) -> list[Quantity]:
     """Rows and columns of a layer's array."""
-    found = design(on).engines[layer][3:]
-    names = ("rows", "columns")
     return [
-        chosen(n, label=f"{name} of the array")
-        for name, n in zip(names, found, strict=True)
+        counted(
+            design, on, take=f"engines[{layer}].{take}", label=f"{name} of the array"
+        )
+        for take, name in (("rows", "rows"), ("cols", "columns"))
     ]
 
 
@@ -78,8 +78,10 @@ def cycles(layer: int, on: str = FIRST) -> int:
 def first_layer() -> list[Quantity]:
     """Windows, kernels and products per sum of the first layer."""
     labels = ("windows", "kernels", "products of a sum")
-    sizes = diy.small_cnn().sizes()[0]
-    return [chosen(n, label=label) for n, label in zip(sizes, labels, strict=True)]
+    takes = (f"engines[0][{at}]" for at in range(3))
+    return [
+        counted(design, take=t, label=x) for t, x in zip(takes, labels, strict=True)
+    ]
 
 
 @counting("cycles of a tile of the first layer", unit="cycle")

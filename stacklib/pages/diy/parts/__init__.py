@@ -13,10 +13,11 @@ from stacklib.diy.build import KIND_OF
 from stacklib.diy.findings import Finding
 from stacklib.diy.placing import Seat, place
 from stacklib.diy.rules import counted as grouped
+from stacklib.pages.chain.posts import OUTLET
 from stacklib.quantity import Quantity, chosen, counting, quoted
 
 MODEL = "llama-3-70b:q4_k_m"
-MAINS = 120  # V: the outlet of the guide's reader
+MAINS = OUTLET  # V, of the guide's reader
 LISTS = {
     "guide": "2 x rtx_5090, 7960x, wrx90e_sage_se, renegade_pro_128, "
     "straight_power_12_1500, 990_pro_4tb, enthoo_pro_2_server, xe360_tr5",

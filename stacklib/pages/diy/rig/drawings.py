@@ -6,7 +6,7 @@ from stacklib import hardware
 from stacklib.pages.diy import rig as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, machine
-from stacklib.quantity import chosen
+from stacklib.plots.live.parts import stand
 
 __all__ = ["lanes_of_a_machine"]
 
@@ -19,8 +19,8 @@ def lanes_of_a_machine() -> d.Drawing:
         d.Box(
             f"card {at}",
             [
-                d.line("card ", chosen(at, label="card"), bold=True),
-                (chosen(few, label=f"lanes of card {at}"), " lanes"),
+                d.line(d.Name(f"card {at}"), bold=True),
+                (stand(page, "lanes", few).named(f"lanes of card {at}"), " lanes"),
                 (d.Shown(page.lane_rate(few), "GB/s"),),
             ],
             role=gpu.CHIP,

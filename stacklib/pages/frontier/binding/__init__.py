@@ -11,12 +11,12 @@ from stacklib.evidence.predict import predictor
 from stacklib.frontier import binding_layer, topology_fit
 from stacklib.frontier.binding import TENTH, Binding, Move
 from stacklib.frontier.fits import SWITCH, Domain, Suited, link_domain
-from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, OTHER, TP
+from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, OTHER, READERS, TP
 from stacklib.pages.figures_of import measured, row
 from stacklib.quantity import Quantity, chosen, counting, quoted
 
 FAMILY = "E_decode/served"
-ONE, SOME, MANY = 1, 64, 128  # answers at once
+ONE, SOME, MANY = 1, READERS, 128  # answers at once
 HEADS = ("H100, alone", "H100, many", "B200, alone", "B200, many")
 POINTS = ((DEVICE, ONE), (DEVICE, MANY), (OTHER, ONE), (OTHER, MANY))
 EXPERTS, CUBE, LONG = "deepseek-v3", (4, 4, 4), (2, 4, 8)

@@ -6,7 +6,7 @@ from stacklib import hardware
 from stacklib.frontier.binding import RATES
 from stacklib.pages.frontier import binding as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.plots.live.parts import stand
 
 __all__ = ["stacks"]
 TALL, WIDE, LEGEND = 168.0, 34.0, 2.0  # points
@@ -50,7 +50,7 @@ def _stack(on: str, batch: int) -> d.Node:
         )
         for name in COLOURS
     ]
-    many = chosen(batch, label="answers at once")
+    many = stand(page, "batch", batch).named("answers at once")
     head = [
         d.line(chip, ", batch ", many, bold=True),
         d.line("a token ", d.Shown(page.token(on, batch), "ms")),

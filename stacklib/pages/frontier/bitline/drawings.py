@@ -5,6 +5,7 @@ from __future__ import annotations
 from stacklib.frontier import analog
 from stacklib.pages.frontier import bitline as page
 from stacklib.plots import drawing as d
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import Quantity
 
 __all__ = ["bit_line"]
@@ -13,9 +14,10 @@ CELLS, ADC, SUM = "layer-1", "layer-2", "layer-4"
 
 def bit_line() -> d.Drawing:
     """What 256 cells are given and what leaves them, and three ranges over one sum."""
-    put, bits = page.bits_in(), page.given(page.CONVERTER, "bits out", "bit")
+    put = page.bits_in()
+    bits = stand(page, "adc", page.CONVERTER, "bit").named("bits out")
     rows = page.given(page.ROWS, "cells on a bitline")
-    wide = page.given(analog.INPUT_BITS, "bits of an input", "bit")
+    wide = stand(page, "bits", analog.INPUT_BITS, "bit").named("bits of an input")
     parts = [
         d.Box("inputs", ["inputs of", (d.Shown(wide), " each")], role=SUM),
         d.Box(
@@ -54,7 +56,7 @@ def bit_line() -> d.Drawing:
 
 def _range(reach: int, whole: Quantity) -> d.Bar:
     """How much of what a sum can be lies in a range, and how many sums do not."""
-    half = page.given(reach, "deviations read, each way")
+    half = stand(page, "reach", reach).named("deviations read, each way")
     read = (half * 2).named("read")
     beyond = ((whole - read) / 2).named("cut")
     cut = (("too low", beyond, "muted", False), ("too high", beyond, "muted", False))

@@ -12,14 +12,14 @@ from stacklib.cost.spans import Span, span
 from stacklib.frontier import campus, deals, gigawatt, projections, supplies, supply
 from stacklib.frontier.gigawatt import Campus
 from stacklib.frontier.supplies import Supply
-from stacklib.pages.chain.posts import CONTEXT, MODEL, TP
+from stacklib.pages.chain.posts import CONTEXT, MODEL, READERS, TP
 from stacklib.quantity import Quantity, chosen, counted, maximum, minimum, quoted
 from stacklib.serving import estimate
 
 YEAR = "2026"
 GPU, OURS = "b200-sxm", "h100-sxm"
 PLANNED, BUILT = "hbm_capacity.2025", "hbm_capacity.2024"
-SERVED = ("llama-3-70b", "fp8", 2, 64)  # model, format, GPUs of a copy, readers
+SERVED = ("llama-3-70b", "fp8", 2, READERS)  # model, format, GPUs of a copy, readers
 MORE, LEAN = 4, 2  # processors for each of today's, and what each does a watt
 
 

@@ -2,7 +2,9 @@
 
 from stacklib import gpu
 from stacklib.hardware import get
+from stacklib.pages.gpu import schedule as page
 from stacklib.plots import drawing as d
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
 
 __all__ = ["blocks_in_two_stores", "scoreboard"]
@@ -76,8 +78,8 @@ def blocks_in_two_stores() -> d.Drawing:
 
 def _packed(registers: int) -> d.Node:
     device, each = get(DEVICE), bytes_per_element("fp32")
-    own = chosen(registers, label="registers per thread")
-    threads = chosen(THREADS, label="threads of a block")
+    own = stand(page, "registers", registers).named("registers per thread")
+    threads = stand(page, "threads", THREADS).named("threads of a block")
     files = (own * threads * each).to("B").named("registers of a block")
     shared = chosen(SHARED, "B", "shared memory of a block")
     fit = counted(

@@ -13,7 +13,7 @@ from stacklib.pages.kernels import journey as kernels
 from stacklib.quantity import Quantity, chosen, counting, quoted
 from stacklib.serving import Account
 
-MODEL, CONTEXT, TP = "llama-3-70b", 4096, 8
+MODEL, CONTEXT, TP = chain.MODEL, chain.CONTEXT, chain.TP
 OLD, NEW, RACK = "h100_sxm", "b200_sxm", "gb200"
 NVLINK = {OLD: "nvlink4", NEW: "nvlink5", RACK: "nvlink5"}
 SIZES = (1, 2, 4, 8, 16, 32, 64)

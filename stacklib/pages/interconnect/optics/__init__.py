@@ -195,7 +195,7 @@ def current() -> Quantity:
 
 def gaps() -> Quantity:
     """Distances between the levels of PAM-4."""
-    return chosen(3, label="gaps between four levels")
+    return (chosen(4, label="levels") - 1).named("gaps between four levels")
 
 
 def noise() -> Quantity:

@@ -27,7 +27,7 @@ from stacklib.roofline.work.moving import link_time
 
 MODEL, DEVICE, LINK = "llama-3-70b", "h100_sxm", "nvlink4"
 STAGES, MICROBATCHES, CHUNKS = 8, 32, 2
-CACHED, SEQUENCE = 4096, 4096
+CACHED = SEQUENCE = journey.PROMPT
 SEND = 0.1  # of a forward
 # schedule and chunks by the name in a table
 SCHEDULES = {

@@ -7,7 +7,8 @@ from stacklib.pages.figures_of import claimed
 from stacklib.pages.interconnect import racks as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, machine
-from stacklib.quantity import Quantity, chosen, quoted
+from stacklib.plots.live.parts import stand
+from stacklib.quantity import Quantity, quoted
 
 __all__ = ["a_switch_chip", "two_wirings"]
 
@@ -28,9 +29,9 @@ def two_wirings() -> d.Drawing:
             [
                 d.line(d.Name("NVL72"), ": a link to each chip", bold=True),
                 (
-                    chosen(rack.chips, label="switch chips of an NVL72"),
+                    stand(page, "chips", rack.chips).named("switch chips of an NVL72"),
                     " chips of ",
-                    chosen(rack.ports, label="ports of a switch chip"),
+                    stand(page, "ports", rack.ports).named("ports of a switch chip"),
                     " ports",
                 ),
                 ("a wire: ", d.Shown(wide, "GB/s"), " each way"),
@@ -121,7 +122,7 @@ def a_switch_chip() -> d.Drawing:
         edges.append(d.Edge(tray, "switch chip", strands=TRAY, straight=True))
     told = [
         d.line("a switch chip", bold=True),
-        (chosen(rack.ports, label="ports of the chip, drawn"), " ports"),
+        (stand(page, "ports", rack.ports).named("ports of the chip, drawn"), " ports"),
         (d.Shown(link, "GB/s"), " each way"),
     ]
     chip = d.Box("switch chip", told, role=machine.LINKS, lit=True, grow=0)
@@ -130,12 +131,12 @@ def a_switch_chip() -> d.Drawing:
     foot = [
         (
             "trays of ",
-            chosen(TRAY, label="GPUs of a tray"),
+            stand(page, "gpus", TRAY).named("GPUs of a tray"),
             " GPUs, a link from each GPU;",
         ),
         (
             "a rack has ",
-            chosen(rack.chips, label="such chips of a rack"),
+            stand(page, "chips", rack.chips).named("such chips of a rack"),
             " such chips",
         ),
     ]

@@ -20,6 +20,7 @@ from stacklib.interconnect.selection.timed import (
     collective_time,
     family,
 )
+from stacklib.pages import chain
 from stacklib.pages.figures_of import measured, row
 from stacklib.pages.interconnect.collectives import exchanges as exchanges
 from stacklib.pages.interconnect.selection import claims
@@ -33,7 +34,7 @@ from stacklib.quantity import (
 )
 from stacklib.roofline.work.moving import moving_time
 
-MODEL, TP, TOKENS = "llama-3-70b", 8, 4096
+MODEL, TP, TOKENS = chain.MODEL, chain.TP, chain.CONTEXT
 DEVICE, OTHER, RACK = "h100_sxm", "b200_sxm", 72
 # A log that prints what was chosen, from 32 KiB to 16 GiB.
 LOGGED = (

@@ -8,7 +8,6 @@ from typing import Any
 from stacklib import hardware, models
 from stacklib.evidence import results, runs
 from stacklib.evidence.runs import promised
-from stacklib.interconnect.parallelism.memory import GRADIENTS
 from stacklib.interconnect.sharding.held import (
     GRADIENT,
     STATE,
@@ -23,6 +22,7 @@ from stacklib.interconnect.sharding.held import (
 from stacklib.pages.interconnect.links.claims import one_way
 from stacklib.pages.interconnect.sharding import claims
 from stacklib.quantity import Quantity, chosen, counted, counting, recorded
+from stacklib.quantity.stored import bytes_per_element
 from stacklib.roofline.work.moving import moving_time
 
 RUN, MODEL, TP, RANKS, DEVICE = "sharded_training", "llama-3-70b", 8, 64, "h100_sxm"
@@ -54,8 +54,9 @@ def ranks() -> Quantity:
 
 def each(what: str) -> Quantity:
     """Bytes of a parameter's weight, gradient or optimizer state."""
-    sizes = BYTES | {SUMMED: GRADIENTS}
-    return chosen(sizes[what], "B", label=f"bytes of a parameter, {what}")
+    wide = "bf16" if what in ("weight", "gradient") else "fp32"
+    many = 3 if what == "state" else 1  # weights, and both moments of Adam
+    return (many * bytes_per_element(wide)).named(f"bytes of a parameter, {what}")
 
 
 def all_each(gradient: str = "gradient") -> Quantity:

@@ -23,6 +23,7 @@ from stacklib.quantity import (
     one_of,
     recorded,
 )
+from stacklib.quantity.constants import case
 from stacklib.quantity.records import stored
 from stacklib.roofline.work.moving import memory_time
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from stacklib.kernels.attention.behind_l2 import Reread
 
 DEVICE, MODEL, CHIPS = "h100_sxm", "llama-3-70b", 8
-TOKENS, HEAD, TILE = 4096, 128, 128
+TOKENS, HEAD, TILE = case("context"), 128, 128
 FA2_CAUSAL = "B-0227"  # FlashAttention-2 on an H100: 4,096 tokens, head 128, causal
 TILE_BYTES = TILE * HEAD * 2
 SMALL, FEW = 64, 4  # tiles of a small L2, and blocks at once on a small chip

@@ -23,13 +23,14 @@ from stacklib.quantity import (
     one_of,
     quoted,
 )
+from stacklib.quantity.constants import case
 from stacklib.roofline.work.moving import memory_time
 
 if TYPE_CHECKING:
     from stacklib.models.parts import Experts
 
 MODEL, OLDER, CHIP = "deepseek-v3", "deepseek-v2", "h100_sxm"
-TILE, TOKENS, FEWER, MANY = 128, 4096, 3584, 16_384
+TILE, TOKENS, FEWER, MANY = 128, case("context"), 3584, 16_384
 RAGGED = 1500  # a width that is no whole number of tiles
 DRAWN = 16_384  # tokens of all batches that are drawn for a mean
 SMALL = {"experts": 16, "texts": 4}  # of the router on the small model's states

@@ -24,6 +24,7 @@ from stacklib.quantity import (
     counting,
     one_of,
 )
+from stacklib.quantity.constants import case
 from stacklib.roofline.bound import gemm
 from stacklib.roofline.work.products import Product, product
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 # is called.
 
 DEVICE, MODEL = "h100_sxm", "llama-3-70b"
-TOKENS, TP = 4096, 8
+TOKENS, TP = case("context"), case("chips")
 ROWS, COLUMNS, DEPTH = 128, 256, 64  # of a block's tile, and of a step
 STEPS = 64
 BUFFERS = (1, 2, 3, 4)

@@ -13,10 +13,11 @@ from stacklib.kernels.launch.op_graph import OpGraph
 from stacklib.pages.kernels import launches
 from stacklib.pages.kernels.fusion import graphs
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
+from stacklib.quantity.constants import case
 from stacklib.roofline import decode_step
 from stacklib.roofline.work.moving import memory_time
 
-MODEL, DEVICE, PROMPT = "llama-3-70b", "h100_sxm", 4096
+MODEL, DEVICE, PROMPT = "llama-3-70b", "h100_sxm", case("context")
 ALONE = 3  # kernels of a layer before and after: attention, and two all-reduces
 KEPT = 16  # bytes that a layer of the chain keeps, for each byte of its input
 

@@ -13,12 +13,13 @@ from stacklib.pages.gpu.simt import series
 from stacklib.pages.kernels.launches.claims import cost
 from stacklib.pages.kernels.norms import calls
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counted, counting
+from stacklib.quantity.constants import case
 from stacklib.roofline.work.moving import memory_time
 
 from ...figures_of import measured
 
 DEVICE, MODEL = "h100_sxm", "llama-3-70b"
-ROWS = 4096  # tokens of the prompt
+ROWS = case("context")  # tokens of the prompt
 OPERATIONS = 4  # a number: square, add, scale, weight
 BLOCK = 256  # threads of the primitives that are run
 ONE_ROW, SMALL = "simveit-rmsnorm", 768

@@ -4,6 +4,7 @@ from stacklib import cost, hardware
 from stacklib.cost.memory import dram_die, sram_area
 from stacklib.pages.memory import price as page
 from stacklib.plots import drawing as d
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import Quantity, chosen, one_of
 
 __all__ = ["a_bill_in_parts", "a_gigabyte_to_scale", "all_layers_must_work"]
@@ -54,7 +55,7 @@ def _lot(height: int) -> d.Node:
     layer = page.layer()
     works = page.stands(height).named(f"stacks of {height} that work")
     good = round(LOT * works.si)
-    high = chosen(height, label="layers")
+    high = stand(page, "height", height).named("layers")
     cells = d.Cells(
         "stacks",
         LOT,

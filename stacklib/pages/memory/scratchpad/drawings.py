@@ -24,7 +24,8 @@ def a_loop_nearly_fits() -> d.Drawing:
 
 
 def _buffer(held: frozenset[int], gone: int, words: str) -> d.Node:
-    many, room = chosen(BLOCKS, label="blocks"), chosen(BLOCKS - 1, label="places")
+    many = chosen(BLOCKS, label="blocks")
+    room = (many - 1).named("places")
     cells = d.Cells(
         "blocks",
         BLOCKS,

@@ -7,8 +7,10 @@ from stacklib.memory import TiledMatmul
 from stacklib.memory.tile.fit import fit_tile
 from stacklib.memory.tile.tiling import tile_traffic
 from stacklib.pages.memory import caches
+from stacklib.pages.memory import tiling as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, model
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import Quantity, chosen, counted
 
 __all__ = ["bands_of_a_tile", "what_a_wave_shares", "what_fits"]
@@ -73,7 +75,8 @@ def what_fits() -> d.Drawing:
 
 def _held(words: str, rows: int, columns: int) -> d.Node:
     tile = fit_tile(DEVICE, rows, columns)
-    down, across = (chosen(n, label=f"side, {words}") for n in (rows, columns))
+    sides = (("tile_m", rows), ("tile_n", columns))
+    down, across = (stand(page, c, n).named(f"side, {words}") for c, n in sides)
     parts = [
         ("shared memory", "operands staged", tile.staged, tile.store.staging),
         ("registers for sums", "sums", tile.sums, tile.store.sums),

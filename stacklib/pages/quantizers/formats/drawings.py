@@ -2,7 +2,8 @@
 
 from stacklib.pages.quantizers import formats as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen, counted
+from stacklib.plots.live.parts import stand
+from stacklib.quantity import counted
 from stacklib.quantizers import Format
 
 __all__ = ["bits_and_line"]
@@ -39,7 +40,7 @@ def _bits(code: int, field: int, rest: int) -> d.Node:
     form = Format(NAME)
     row = form.row
     held = counted(form.decode, code, label="what the code stands for")
-    given = chosen(page.EXAMPLE, label="a number")
+    given = stand(page, "number", page.EXAMPLE).named("a number")
     parts = d.right_of(
         _field("sign", 1, 0, "layer-6", "plus"),
         _field("exponent", row.exponent, field, "layer-3", "which octave"),

@@ -10,9 +10,10 @@ from stacklib.evidence import ledger
 from stacklib.pages.quantizers import steps
 from stacklib.pages.quantizers.steps import CHIP, CHIPS, MODEL
 from stacklib.quantity import Quantity, bytes_per_element, chosen, counting, recorded
+from stacklib.quantity.constants import case
 from stacklib.roofline import DecodeStep
 
-SHORT, LONG = steps.CONTEXT, 131_072  # tokens that are cached
+SHORT, LONG = steps.CONTEXT, case("long")  # tokens that are cached
 ENDS = ("value", "low", "high")  # of an interval
 GROUP, WIDE = 32, 16  # numbers that share a scale; bits of a number left alone
 PAGE = 16  # tokens of a page, by default, in vLLM

@@ -3,6 +3,7 @@
 from stacklib import models
 from stacklib.pages.quantizers import kv as page
 from stacklib.plots import drawing as d
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import chosen
 
 __all__ = ["a_page_of_the_cache"]
@@ -97,7 +98,7 @@ def _values() -> d.Node:
             [
                 (
                     "codes of ",
-                    d.Shown(chosen(4, "bit", "bits of a code")),
+                    d.Shown(stand(page, "bits", 4, "bit").named("bits of a code")),
                     ", with their scales ",
                     bits,
                 )

@@ -7,6 +7,7 @@ from functools import cache
 from stacklib import models, roofline
 from stacklib.evidence import ledger
 from stacklib.quantity import Quantity, bytes_per_element, chosen, one_of
+from stacklib.quantity.constants import case
 from stacklib.roofline.count import operations
 from stacklib.roofline.count.catalogue import catalogue
 from stacklib.roofline.count.operations import Operation
@@ -15,7 +16,8 @@ from stacklib.roofline.work.work import Work
 MODEL, DEVICE = "llama-3-70b", "h100-sxm"
 
 
-PROMPT, CACHED = 2048, 4096  # tokens of the prompt; tokens cached before one more
+# Tokens of the prompt; tokens cached before one more.
+PROMPT, CACHED = 2048, case("context")
 
 
 SIDE = 4096  # of a square product, and of the rows that norm and softmax see

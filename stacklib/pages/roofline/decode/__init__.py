@@ -8,10 +8,11 @@ from stacklib import hardware, models, roofline
 from stacklib.evidence import runs
 from stacklib.pages.roofline.roofline.five_operations import ceilings
 from stacklib.quantity import Quantity, bytes_per_element, one_of
+from stacklib.quantity.constants import case
 from stacklib.roofline import DecodeStep
 
 MODEL, DEVICE, DTYPE = "llama-3-70b", "h100-sxm", "bf16"
-CONTEXT = 4096  # tokens cached, as decode_step supposes
+CONTEXT = case("context")  # tokens cached, as decode_step supposes
 
 
 HOST_GEMV = "gemv-fp32-8192x8192"

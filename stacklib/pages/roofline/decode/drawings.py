@@ -4,6 +4,7 @@ from stacklib import hardware
 from stacklib.pages.roofline import decode as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing import scenes
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import Quantity, chosen
 
 __all__ = ["a_share_in_caches", "two_clocks", "where_weights_come_from"]
@@ -68,7 +69,7 @@ def two_clocks() -> d.Drawing:
     )
     rows = [memory]
     for batch in (1, 2, 8):
-        many = chosen(batch, label="sequences at once")
+        many = stand(page, "batch", batch).named("sequences at once")
         takes = page.case(batch=batch).t_compute.named(f"arithmetic of {batch} at once")
         rows.append(
             d.Clip(

@@ -16,13 +16,15 @@ from stacklib.quantity import (
     recorded,
     stamp,
 )
+from stacklib.quantity.constants import case
 from stacklib.roofline.bound import generations, scaling, trend
 from stacklib.roofline.bound.decode_parts import decode_parts
 
 if TYPE_CHECKING:
     from stacklib.evidence import runs
 
-SERVING: dict[str, Any] = {"dtype": "bf16", "tp": 8, "batch": 64, "context": 8192}
+SERVING: dict[str, Any] = {"dtype": "bf16", "tp": 8, "context": 8192}
+SERVING["batch"] = case("readers")
 MODEL, DEVICE = "llama-3-70b", "h100-sxm"
 A100_40, A100_80, B200 = "a100-sxm-40gb", "a100-sxm-80gb", "b200-sxm"
 WITHOUT_MATRIX_UNITS = ("p100_sxm2", "mi50_32gb", "mi60")

@@ -22,7 +22,7 @@ from stacklib.quantity import Quantity, chosen, counted, recorded
 from stacklib.serving.estimates.room import Room
 
 MODEL, DEVICE, CONTEXT = chain.MODEL, chain.DEVICE, chain.CONTEXT
-BLOCK, LONGEST = 16, 8192  # tokens of a block, and of Llama 3's longest sequence
+BLOCK, LONGEST = chain.posts.BLOCK, 8192  # tokens: Llama 3's longest sequence
 # The small memory of the experiment: so many tokens of room, for sequences up to that.
 SLOTS, SMALL, REQUESTS, MEAN = 16_000, 1534, 400, 512
 SPARE = (2, 8, 16)  # blocks kept free for each that runs

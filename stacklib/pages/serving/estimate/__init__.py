@@ -7,7 +7,7 @@ from typing import Any
 from stacklib import hardware, models, serving
 from stacklib.evidence.calibrate.kinds import KIND_BARS, errors_by_kind, kind_error
 from stacklib.hardware.errors import error_band
-from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
+from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, READERS, TP
 from stacklib.quantity import Quantity, chosen, counted, counting, stamp
 from stacklib.quantity.keys import keys_of
 from stacklib.roofline.work.moving import memory_time
@@ -18,7 +18,7 @@ from stacklib.serving.estimates.step import step_of
 from stacklib.serving.token.shape import ATTENTION, HEAD, PRODUCTS
 from stacklib.serving.token.work import HOST
 
-CROWD = 64  # conversations
+CROWD = READERS  # conversations
 MIXED = "deepseek-v3"
 WORDS = {
     "one sequence": "one sequence, its tokens",

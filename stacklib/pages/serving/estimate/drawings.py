@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from stacklib.pages.serving import estimate as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import Quantity, chosen
+from stacklib.plots.live.parts import stand
+from stacklib.quantity import Quantity
 
 __all__ = ["two_steps"]
 WEIGHTS, CACHE = "layer-2", "layer-4"
@@ -21,7 +22,7 @@ def two_steps() -> d.Drawing:
 
 def _step(batch: int, whole: Quantity) -> d.Node:
     """What a step reads, and what comes out."""
-    many = chosen(batch, label="conversations in the step")
+    many = stand(page, "batch", batch).named("conversations in the step")
     weights, cache = page.weights(batch), page.cache(batch)
     parts = (("weights", weights, WEIGHTS, True), ("caches", cache, CACHE, True))
     head = d.line("a step of ", many, bold=True)

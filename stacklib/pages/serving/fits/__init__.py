@@ -8,6 +8,7 @@ from typing import Any
 from stacklib import models, roofline, serving
 from stacklib.memory.tiers.parts import drive
 from stacklib.models.compressed import CompressedAttention
+from stacklib.pages.chain import posts
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.quantity import (
     Quantity,
@@ -27,7 +28,7 @@ from stacklib.serving.estimates.reductions import (
 )
 from stacklib.serving.estimates.room import Room, admitted, kept_by_kind, room
 
-LONG, MILLION = 131_072, 1_000_000  # tokens of a long context, and of the longest
+LONG, MILLION = posts.LONG, posts.MILLION  # tokens: a long context, the longest
 LATENT, SMALL, WINDOWED = "deepseek-v3", "llama-3-8b", "gemma-3-27b"
 FOURTH, BEFORE = "deepseek-v4-pro", "deepseek-v3.2"
 SHOWN = ("llama-2-7b", SMALL, MODEL, WINDOWED, "qwen3-next-80b-a3b", LATENT, FOURTH)

@@ -6,7 +6,7 @@ from typing import Any
 
 from stacklib.pages.serving import layouts as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.quantity import one_of
 
 __all__ = ["eight_chips"]
 READS, WRITES, OUT = "layer-5", "layer-2", "muted"
@@ -56,7 +56,7 @@ def _way(
         boxes.append(d.Box(inside, None, cells, role=OUT if of is None else role))
     told: tuple[Any, ...]
     if of is None:
-        each = chosen(1, label="chips of a copy")
+        each = one_of("", "chips of a copy")
         told = ("refused: ", each, " chip does not hold the weights")
     else:
         batch, time = (page.of(what, *of) for what in ("batch", "tpot"))

@@ -11,7 +11,7 @@ from typing import Any
 from stacklib import hardware, models, serving
 from stacklib.hardware.errors import error_band
 from stacklib.kernels.schedule.pipeline import Timeline
-from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
+from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, READERS, TP
 from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
 from stacklib.roofline.work.moving import moving_time
 from stacklib.serving.pools import balance, turns
@@ -27,7 +27,7 @@ STRICT, LOOSE = 0.02, 0.1  # s a token
 LEAST, MOST = 3.0, 30.0  # requests a second that are tried
 QUIET = 8.0  # requests a second, at which everybody meets the loose limit
 RAILS = 8
-SEATS, FULL = 12, 64  # answers that a machine writes at once: of one pool, of two
+SEATS, FULL = 12, READERS  # answers that a machine writes at once: of one pool, of two
 ASKED = 2000  # tokens of their prompts
 SPARSE = "deepseek-v3"
 CROSSINGS = 5e-6, 10e-6  # s

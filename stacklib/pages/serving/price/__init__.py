@@ -19,14 +19,14 @@ from stacklib.serving.prices.machine import Machine, machine, rented
 from stacklib.serving.prices.trends import over, per_answer, published, yearly
 from stacklib.serving.simulation.results import Simulation
 
-TOGETHER = 64  # readers of the page's case
+TOGETHER = chain.posts.READERS  # readers of the page's case
 CROWD, HALF = 1e4, 1.5  # requests a second: all at once, and about half of its rate
 REQUESTS = 5 * TOGETHER
 PART = 0.3  # share of the hours in which its machine works
 ASKED, TOO_LITTLE = 0.3, 0.01  # prices that are turned inside out
 REST = COOLING, "storage", "network", "people"
 H200 = "h200_sxm"
-LONG, LONGER = 131_072, 1_000_000  # tokens of context
+LONG, LONGER = chain.posts.LONG, chain.posts.MILLION  # tokens of context
 THEIRS: dict[str, Any] = {"batch": 64, "years": 4.0}  # of the bill that is printed
 RENT = 2.0  # USD an hour and chip: with it the chips that write cost what they print
 

@@ -176,6 +176,12 @@ def full_step(decodes: int = 80) -> float:
     return law.mixed(work) / SECOND
 
 
+@counting("requests")
+def sent() -> int:
+    """Of a run."""
+    return len(traffic(RATE, REQUESTS))
+
+
 def given(number: float, label: str) -> Quantity:
     """A count, or a load, of the reader's choice."""
     return chosen(number, label=label)

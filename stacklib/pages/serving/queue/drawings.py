@@ -7,6 +7,7 @@ from itertools import pairwise
 from stacklib.pages.serving import queue as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.marks import then
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import chosen
 
 __all__ = ["line_before_slots"]
@@ -57,7 +58,7 @@ def line_before_slots() -> d.Drawing:
             "step",
             [
                 d.line("a step", bold=True),
-                (chosen(page.CHUNK, label="tokens of a step"), " tokens"),
+                (stand(page, "chunk", page.CHUNK).named("tokens of a step"), " tokens"),
                 (d.Shown(page.full_step(), "ms"), " when full"),
             ],
             role="layer-4",

@@ -16,8 +16,8 @@ from stacklib.pages import chain
 from stacklib.pages.serving.prefix import first_token
 from stacklib.quantity import Quantity, chosen, counted
 
-DEVICE, MODEL, CHIPS, CONTEXT, BLOCK = "h100_sxm", "llama-3-70b", 8, 4096, 16
-LONG = 50_000  # tokens of an agent's session, as a document has them
+DEVICE, MODEL, CHIPS, CONTEXT = chain.DEVICE, chain.MODEL, chain.TP, chain.CONTEXT
+BLOCK, LONG = chain.posts.BLOCK, 50_000  # tokens: of an agent's session, as told
 LENGTH, ROOM, DOUBLE = 20_000, 300, 600  # blocks asked for, and blocks that fit
 ROOMS = (50, 100, 200, 300, 400, 600)
 SHORT = 4_000  # blocks asked for where tiers are run
