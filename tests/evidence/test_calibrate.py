@@ -425,8 +425,7 @@ def test_a_family_is_fitted_alone_and_what_files_say_of_others_stays():
     kept = files.held_out_with({"by_source": {"E-0001": 1.0}}, "E")["by_source"]
     own = {row.id for row in measurements.fitted() if row.family == "E"}
     assert own & set(kept) == {"E-0001"} and len(kept) > 2000
-    others = files.bands_but("E")
-    assert others and not any(line[0].startswith("E") for line in others)
-    assert files.bands_but("") == []
+    others = files.bands_but({"E", "J"})  # a run of E makes those of rigs anew, too
+    assert others and not any(line[0].startswith(("E", "J")) for line in others)
     new = files.errors_with({"E_decode": {"median": 0.5}})
     assert new["E_decode"] == {"median": 0.5} and new["A"]["n"] > 1000

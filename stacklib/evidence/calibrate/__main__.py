@@ -103,7 +103,8 @@ def calibrate(workers: int, quick: bool, family: str = "") -> dict[str, str]:
             predicted = files.held_out_with(predicted, family)
         written["errors.toml"] = files.tables(errors, files.ERRORS_HEAD)
         written["held_out.csv"] = files.held_out_text(predicted)
-        written["bands.csv"] = bands.text(misses, files.bands_but(family))
+        others = files.bands_but({miss.case.family for miss in misses})
+        written["bands.csv"] = bands.text(misses, others)
     return written
 
 

@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -167,15 +167,13 @@ def held_out_with(
     return found
 
 
-def bands_but(family: str) -> list[list[str]]:
-    """The stored lines of the bands of all other families; none where none is named."""
-    if not family:
-        return []
+def bands_but(families: Collection[str]) -> list[list[str]]:
+    """The stored lines of the bands of all other families."""
     with data_path("bands.csv").open(encoding="utf-8", newline="") as lines:
         return [
             line
             for line in list(csv.reader(lines))[1:]
-            if line[0].split("/")[0].split("_")[0] != family
+            if line[0].split("/")[0].split("_")[0] not in families
         ]
 
 
