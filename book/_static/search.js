@@ -19,10 +19,12 @@ const Finder = (() => {
   const ASKING = "a an can do does how i is much my of should the to versus vs was we what when where which who why you".split(" ");
   const MOST = 40, LEAST = 0.01, EXCERPT = 240; // the least: as a share of the best’s
 
-  // Words as they are compared: small, without their endings.
+  // Words as they are compared: small, spelled as in America, without their endings.
   const stemmer = new Stemmer(), stems = new Map();
+  const american = (word) => word.replace(/is(ation|e|ed|es|er|ing)(?=s?$)/, "iz$1").replace(/our(?=s?$|ed$|ing$)/, "or")
+    .replace(/(cent|fib|lit|met)re(?=s?$)/, "$1er").replace(/enc(?=e(s|d)?$)/, "ens").replace(/(\w[ae])ll(?=ing$|ed$)/, "$1l");
   function stem(word) {
-    const small = word.toLowerCase();
+    const small = american(word.toLowerCase());
     if (!stems.has(small)) stems.set(small, stemmer.stemWord(small));
     return stems.get(small);
   }
@@ -38,7 +40,21 @@ const Finder = (() => {
     return [...split(text), ...together.flatMap((words) => joined(split(words)))];
   }
 
-  let rows, mini;
+  // The most frequent word of the index that is one letter, or two changed about, away.
+  function respelled(word) {
+    const long = word.length, near = [...spelled.keys()].filter((other) => Math.abs(other.length - long) < 2 && isNear(word, other));
+    return near.reduce((best, other) => (spelled.get(other) > (spelled.get(best) || 0) ? other : best), word);
+  }
+
+  function isNear(word, other) {
+    let from = 0, a = word.length, b = other.length;
+    while (from < Math.min(a, b) && word[from] === other[from]) from += 1;
+    while (a > from && b > from && word[a - 1] === other[b - 1]) { a -= 1; b -= 1; }
+    const [one, two] = [word.slice(from, a), other.slice(from, b)];
+    return Math.max(one.length, two.length) < 2 || (one.length === 2 && one === [...two].reverse().join(""));
+  }
+
+  let rows, mini, spelled;
   function open() {
     const { pages, names } = Search._index;
     rows = Object.entries(pages).flatMap(([docname, [page, found]]) => found.map((row, at) => {
@@ -54,6 +70,8 @@ const Finder = (() => {
       searchOptions: { boost: FIELDS, tokenize: (word) => [word] },
     });
     mini.addAll(rows);
+    spelled = new Map();
+    for (const { title, names, text } of rows) for (const word of split(`${title} ${names} ${text}`.toLowerCase())) spelled.set(word, (spelled.get(word) || 0) + 1);
   }
 
   // The words of a query that count: all of them where none does.
@@ -62,6 +80,12 @@ const Finder = (() => {
     const told = words.filter((word) => !ASKING.includes(word.toLowerCase()) && !stopwords.includes(word.toLowerCase()));
     return told.length ? told : words;
   }
+
+  // A word that nothing in the book begins with is taken for a slip.
+  const known = (words) => words.map((word) => {
+    const small = word.toLowerCase(), long = small.length > 3;
+    return !long || spelled.has(small) || mini.search(small, { prefix: true }).length ? word : respelled(small);
+  });
 
   function hits(words) {
     const query = { combineWith: "OR", queries: [...new Set([...words, ...joined(words)])] };
@@ -72,7 +96,7 @@ const Finder = (() => {
   // The rows that a query finds, the best first.
   function find(query) {
     if (!mini) open();
-    const words = wanted(query), asked = key(query), terms = new Set(words.map(stem));
+    const words = known(wanted(query)), asked = key(words.join(" ")), terms = new Set(words.map(stem));
     const scored = hits(words).map(({ id, score, queryTerms }) => {
       const row = rows[id];
       const held = queryTerms.filter((term) => terms.has(term)).length;

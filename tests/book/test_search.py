@@ -65,6 +65,19 @@ FIRST = {
 }
 # Among the first five.
 EARLY = {
+    "export controls": "book/glossary#term-export-controls",
+    "ECC": "book/glossary#term-ECC",
+    "autoscaling": "08/queue",
+    "TP": "06/sharding",
+    "BF16": "07/formats",
+    "long context": "08/fits",
+    "multi-token prediction": "08/speculation",
+    "layer normalisation": "04/norms",
+    "warp specialisation": "04/feed",
+    "optimiser state": "06/sharding",
+    "memory coalesing": "03/coalescing",
+    "speculative decodnig": "08/speculation",
+    "quantizaton": "07/index",
     "flash_attention": "book/api/kernels#stacklib.kernels.flash_attention",
     "L2 cache": "03/(ladder|caches)",
     "occupancy": "02/schedule",

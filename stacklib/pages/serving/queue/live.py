@@ -82,7 +82,7 @@ def explore(
             readout(f"p{at}", f"p{at}", f"{found[at]:.3g} s, {_interval(found, at)}")
             for at in SHOWN
         ]
-        told += [readout("count", "Of how many requests", counted(found.counted, "times"))]
+        told += [readout("count", "Requests", counted(found.counted, "times"))]
     return chart(
         title,
         x=axis(
