@@ -89,7 +89,7 @@ def quantize(
     -----
     RuntimeWarning
         For numbers that become zeros because the scale of their block is less than
-        fp16 holds; says how many.
+        fp16, or NVFP4's two levels, hold; says how many.
 
     Examples
     --------
@@ -160,12 +160,16 @@ def _drawing(row: Scheme, rounding: str, seed: int | None) -> dict[str, Any]:
 
 
 def _tell_lost(q: Quantized, array: NDArray[Any]) -> None:
-    """Warn of numbers whose scale is less than fp16 holds."""
-    held = q.levels.get("tensor", q.scales)
-    if held.dtype != np.float16 or held.all():
+    """Warn of numbers whose scale is less than fp16 or NVFP4 holds."""
+    held, least = q.levels.get("tensor", q.scales), "fp16 holds (5.96e-08)"
+    lost: Any = True
+    if held.dtype == np.float16 and not held.all():
+        each = q.codes.shape[-1] // held.shape[-1]
+        lost = _shaped(q, np.repeat(held == 0, each, axis=-1))
+    elif q.row.family == "nvfp4" and held == 1 and not dequantize(q).any():
+        least = "NVFP4's two levels hold (2**-126)"
+    else:
         return
-    each = q.codes.shape[-1] // held.shape[-1]
-    lost = _shaped(q, np.repeat(held == 0, each, axis=-1))
     lost = lost & (array != 0) & (dequantize(q) == 0)
     many = int(lost.sum())
     if many:
@@ -174,7 +178,7 @@ def _tell_lost(q: Quantized, array: NDArray[Any]) -> None:
         warnings.warn(
             f"{many} of {array.size} numbers become zero, the largest "
             f"{array[worst]:.4g} at index ({where}): the scale of their block is less "
-            "than fp16 holds (5.96e-08); multiply the array before quantizing",
+            f"than {least}; multiply the array before quantizing",
             RuntimeWarning,
             stacklevel=3,
         )

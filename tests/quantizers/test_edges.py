@@ -143,3 +143,16 @@ def test_numbers_lost_to_a_scale_in_fp16_are_counted(name: str):
         warnings.simplefilter("error")
         x[2] = 0
         quantize(x, name)  # zeros are no loss
+
+
+def test_nvfp4_tells_that_all_became_zero():
+    """An array of 1e-34 came back as zeros, in silence."""
+    x = np.full((2, 64), 1e-34, np.float32)
+    x[1, 3] = -2e-34
+    with pytest.warns(RuntimeWarning, match=r"128 of 128.*\(1, 3\).*NVFP4"):
+        q = quantize(x, "nvfp4")
+    assert not dequantize(q).any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for silent in (np.zeros(64, np.float32), np.float32([2688.0, 1e-9] * 32)):
+            quantize(silent, "nvfp4")
