@@ -15,7 +15,6 @@ from stacklib.quantity.counting import PLAIN
 PAGES = "stacklib/pages"
 LIVE = "live"  # modules whose parameters the reader sets
 RECORD = "give the record it is from: a spec, a quote, a measurement"
-CHOOSES = ("chosen", "given")  # a page's own word for it
 CONVERTS = ("int", "float", "str", "range")  # a number stays the one it was
 READ = re.compile(
     r"\b(?:claim|quoted?\b|report|publish|posts?\b|document\b|spreadsheet|paper\b"
@@ -90,7 +89,7 @@ def _named(call: ast.Call) -> str:
 
 
 def _chooses(call: ast.Call) -> bool:
-    return _named(call) in CHOOSES and bool(call.args)
+    return _named(call) == "chosen" and bool(call.args)
 
 
 def _own(scope: ast.AST) -> Iterator[ast.AST]:
@@ -116,7 +115,8 @@ def _assigned(scope: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 def _made(value: ast.AST, names: set[str]) -> bool:
     """Whether a value holds a call, or a name that one was given."""
     if isinstance(value, ast.Call):
-        if not _looks_up(value.func) and getattr(value.func, "id", "") not in CONVERTS:
+        name = getattr(value.func, "id", "")
+        if not _looks_up(value.func) and name not in (*CONVERTS, "case"):
             return True
         return any(_made(one, names) for one in value.args)
     if isinstance(value, ast.IfExp):

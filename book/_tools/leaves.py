@@ -39,7 +39,7 @@ from stacklib.pages.memory.dram import published
 from stacklib.pages.memory.ladder import chases
 from stacklib.plots.live.parts import STAND, stands
 from stacklib.quantity import Quantity, constant, quoted
-from stacklib.quantity.constants import CONSTANTS, CASE, SIZES
+from stacklib.quantity.constants import CASE, CONSTANTS, SIZES
 from stacklib.quantity.records import QUOTED, quotes, stored
 from stacklib.quantity.say import digest
 from stacklib.quantity.told import MARK, told

@@ -77,11 +77,8 @@ def cycles(layer: int, on: str = FIRST) -> int:
 
 def first_layer() -> list[Quantity]:
     """Windows, kernels and products per sum of the first layer."""
-    labels = ("windows", "kernels", "products of a sum")
-    takes = (f"engines[0][{at}]" for at in range(3))
-    return [
-        counted(design, take=t, label=x) for t, x in zip(takes, labels, strict=True)
-    ]
+    labels = enumerate(("windows", "kernels", "products of a sum"))
+    return [counted(design, take=f"engines[0][{i}]", label=x) for i, x in labels]
 
 
 @counting("cycles of a tile of the first layer", unit="cycle")

@@ -54,9 +54,8 @@ def ranks() -> Quantity:
 
 def each(what: str) -> Quantity:
     """Bytes of a parameter's weight, gradient or optimizer state."""
-    wide = "bf16" if what in ("weight", "gradient") else "fp32"
-    many = 3 if what == "state" else 1  # weights, and both moments of Adam
-    return (many * bytes_per_element(wide)).named(f"bytes of a parameter, {what}")
+    one = bytes_per_element("bf16" if what in ("weight", "gradient") else "fp32")
+    return ((3 if what == "state" else 1) * one).named(f"bytes of a parameter, {what}")
 
 
 def all_each(gradient: str = "gradient") -> Quantity:
