@@ -37,6 +37,7 @@ from stacklib.serving.estimates import divided, losses, steady
 from stacklib.serving.estimates.asked import SPLITS, Asked
 from stacklib.serving.estimates.step import Step, step_of
 from stacklib.serving.token import host
+from stacklib.serving.token.runner import INT8
 from stacklib.serving.token.shape import shape_of
 from stacklib.serving.token.work import ACTIVATION, EXCHANGES, all_reduces
 
@@ -326,18 +327,18 @@ def prompt_time(
     given: Asked,
     tokens: float,
     piece: int = PIECE,
-    runner: bool | None = None,
+    runner: str = "",
     queue: float = WIDER * QUEUE,
 ) -> float:
     """Seconds of a prompt: in one engine's passes, or in pieces from card to card.
 
-    - ``runner``: by a runner's kernels; as the split has it where None
+    - ``runner``: by these kernels of a runner; today's by layers where not said
     - ``queue``: layers whose kernels a card's queue holds
     """
     together = steps[0].frame.chips > 1
     if together and not runner:
         return steady.prompt_time(steps[0], tokens)
-    times = [steady.prompt_time(step, tokens, piece, True) for step in steps]
+    times = [steady.prompt_time(step, tokens, piece, runner or INT8) for step in steps]
     if together:
         return times[0]
     pieces = max(1, math.ceil(tokens / piece))

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
@@ -24,6 +25,8 @@ ROWS = [row for row in measurements.public() if row.family == "E"]
 BY_ID = {row.id: row for row in ROWS}
 KINDS = {"one sequence": (0.12, 0.40), "served": (0.20, 0.50), "most": (0.20, 0.50)}
 SERVED, ALONE, PROMPT, FIRST, MOST = "E-0013", "E-0320", "E-0322", "E-0014", "E-0566"
+INTEGERS = "E-0803"  # a prompt of 2026
+UNSETTLED = ("E-0410", "E-0411", "E-0386", "E-0387")  # A100 SXM and L40S, 8B in F16
 
 
 def predicted(row, **changed):
@@ -181,6 +184,7 @@ test_refusals_name_what_is_missing = refusals(
     (MOST, {"settings": "isl=1000;osl=1000;parallel=DEP64"}, "several machines"),
     (MOST, {"settings": "quant=FP8"}, "'isl'"),
     (PROMPT, {"settings": "batch=1"}, "prompt's tokens"),
+    *((id, {}, "reads a longer prompt quicker") for id in UNSETTLED),
     (SERVED, {"unit": "furlongs"}, "'furlongs'"),
     by=lambda id, changed: predicted(BY_ID[id], **changed),
     error=Refusal,
@@ -250,14 +254,41 @@ def test_a_mechanism_has_the_sign_that_it_should():
 
 
 def test_its_factors_are_read_when_a_row_is_predicted():
-    for id, name in ((SERVED, "engine_layer"), (PROMPT, "runner_operations")):
+    for id, name, other in (
+        (SERVED, "engine_layer", 2e-4),
+        (PROMPT, "runner_library", 0.9),
+        (INTEGERS, "runner_operations", 60.0),
+    ):
         ready = PREDICTORS["E"](BY_ID[id])
         before = ready().value
-        with efficiency_override({name: 2e-4 if name == "engine_layer" else 60.0}):
+        with efficiency_override({name: other}):
             assert ready().value != before
         with efficiency_override({"dram_read": 0.5, "dram_gemm": 0.5}):
             assert ready().value != before  # others' too, though they are kept
         assert ready().value == before
+
+
+def test_a_prompts_kernels_follow_the_date_of_llama_cpp():
+    """Integers by default since its pull request 8075 of 24 June 2024."""
+    row = BY_ID[PROMPT]
+    old, new = (replace(row, date=date) for date in ("2024-06-23", "2024-06-24"))
+    assert inference.regime(old) == ("prompt", "narrow", "widened")
+    assert inference.regime(new) == ("prompt", "narrow", "int8")
+    assert predicted(new) > 1.3 * predicted(old)
+    assert predicted(row, date="") == predicted(new)
+    assert inference.kernels_of(replace(row, software="FasterTransformer")) == ""
+
+
+def test_no_run_of_one_card_that_is_told_reads_a_longer_prompt_quicker():
+    read = defaultdict(list)
+    for row in measurements.fitted():
+        if row.family == "E" and (tokens := inference._tokens(row, "pp")):
+            run = row.source, row.system, row.software, row.subject
+            read[run].append((tokens, row))
+    for rows in read.values():
+        for (_, one), (_, longer) in pairwise(sorted(rows, key=lambda pair: pair[0])):
+            told = longer.value > inference.SETTLED * one.value
+            assert told == ({one.id, longer.id} <= {*UNSETTLED})
 
 
 # Milliseconds of Llama-3-70B on H100s as aiconfigurator's measured database has them

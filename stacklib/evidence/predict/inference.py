@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
 
 from stacklib.hardware import UnknownSpec
 from stacklib.models.weights.kept import way_of
@@ -18,14 +20,17 @@ from stacklib.quantity import UnknownName
 from stacklib.roofline.work.fit import Infeasible
 from stacklib.serving.estimates import losses, steady
 from stacklib.serving.estimates.asked import PASS
+from stacklib.serving.token import runner
 from stacklib.serving.token.shape import HEAD, PRODUCTS
 
-from ..measurements import Measurement, Refusal
+from ..measurements import Measurement, Refusal, fitted
 from .inference_rows import HELD, MOST, SHORT, Run, run_of, said
 from .registry import PREDICTORS, Forecast, Predict
 
 KINDS = ("one sequence", "served", "most", "prompt", "first token")
 GIB = 2**30 / 1e9
+SETTLED = 1.05  # a rate that grows by more: repeats agree within a few hundredths
+INTEGERS = "2024-06-24"  # llama.cpp's pull request 8075: products in 8-bit integers
 _TEST = re.compile(r"(pp|tg|prompt|gen)[ =]?(\d+)")
 
 
@@ -59,7 +64,7 @@ def regime(row: Measurement) -> tuple[str, ...]:
     """A row's cell: what it asks, and of what.
 
     Of many requests at once, whether the model has experts; of one, whether its weights
-    are widened before they are multiplied.
+    are narrow, and of its prompt, how a runner multiplies those.
     """
     kind, run = kind_of(row), run_of(row)
     if kind in ("served", "first token"):
@@ -68,7 +73,17 @@ def regime(row: Measurement) -> tuple[str, ...]:
         return kind, "experts"
     if kind == "most":
         return kind, "dense"
-    return kind, "wide" if way_of(run.model, run.dtype).numbers else "narrow"
+    if way_of(run.model, run.dtype).numbers:
+        return kind, "wide"
+    told = kind == "prompt" and runner.way(run.step.frame, kernels_of(row))
+    return (kind, "narrow", told) if told else (kind, "narrow")
+
+
+def kernels_of(row: Measurement) -> str:
+    """A runner's kernels for prompts, by when a row was published; else empty."""
+    if "llama" not in row.software.lower():
+        return ""
+    return runner.WIDENED if "" < row.date < INTEGERS else runner.INT8
 
 
 def prepare(row: Measurement) -> Predict:
@@ -143,18 +158,42 @@ def _one(row: Measurement, run: Run) -> Predict:
     return answer
 
 
+@cache
+def _unsettled() -> frozenset[tuple[str, ...]]:
+    """Runs of one card whose table reads a longer prompt quicker, token by token.
+
+    Its passes are alike, and attention grows: what more of them share is a wait.
+    """
+    runs: dict[tuple[str, ...], list[tuple[float, float]]] = {}
+    for row in fitted():
+        if row.family == "E" and (tokens := _tokens(row, "pp")):
+            runs.setdefault(_run_of(row), []).append((tokens, row.value))
+    return frozenset(
+        run
+        for run, read in runs.items()
+        if any(b > SETTLED * a for (_, a), (_, b) in pairwise(sorted(read)))
+    )
+
+
+def _run_of(row: Measurement) -> tuple[str, ...]:
+    return row.source, row.system, row.software, row.subject, row.metric
+
+
 def _prompt(row: Measurement, run: Run) -> Predict:
     """A prompt alone, or many after one another."""
+    if _run_of(row) in _unsettled():
+        raise Refusal("its table reads a longer prompt quicker: a run not settled")
     tokens = _tokens(row, "pp") or run.prompt or said(row, "ctx", "context", "seq")
     if tokens is None:
         raise Refusal("config does not give the prompt's tokens")
     chunk = steady.CHUNK if run.serves else PASS
+    kernels = kernels_of(row)
 
     def answer() -> Forecast:
         step, many = run.step, run.replicas
         if run.serves and run.ep > 1:  # groups of chips read prompts side by side
             many *= run.ep
-        time = steady.prompt_time(step, tokens, chunk, not run.serves)
+        time = steady.prompt_time(step, tokens, chunk, kernels)
         return _forecast(row, time, many * tokens)
 
     return answer

@@ -50,7 +50,7 @@ from stacklib.serving.estimates.step import Step
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
 from . import accelerators
-from .inference import _context, _tokens
+from .inference import _context, _tokens, kernels_of
 from .inference_rows import Run, run_of, said
 from .registry import PREDICTORS, Forecast, Predict
 
@@ -199,8 +199,7 @@ def _kind(row: Measurement, run: Run, cards: Cards, given: Asked) -> Any:
         if tokens is None:
             raise Refusal("config does not give the prompt's tokens")
         piece = int(said(row, "ubatch") or PIECE)
-        runner = not run.serves
-        asked = steps, given, tokens, piece, runner
+        asked = steps, given, tokens, piece, kernels_of(row)
         wider = row.software.startswith("llama.cpp") and row.date >= WIDENED
         queue = QUEUE * (WIDER if wider else 1)
         return lambda: tokens / prompt_time(cards, *asked, queue)

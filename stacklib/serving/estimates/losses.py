@@ -1,11 +1,10 @@
-"""What an engine loses on top of an account: family E, three factors.
+"""What an engine loses on top of an account: family E, four factors.
 
 - Between layers: kernels that a graph does not join, and the host's part of a step.
   About as long a layer in llama.cpp, in compiled PyTorch and in serving engines.
 - Grouped products: the experts' arithmetic keeps a share of the peak only, because rows
   are sorted by expert, experts differ in them, and results are added up again.
-- Narrow weights: kernels of runners multiply them on each unit about as fast on every
-  generation, by warp-level instructions that do not know what came later.
+- A runner's products with a prompt: ``token.runner``, two.
 
 Runners read the cache once for every query head, where engines read it for a group;
 llama.cpp's threads ask for less of 16-bit weights than an HBM delivers. A request over
@@ -23,8 +22,8 @@ from stacklib.models.weights.kept import way_of
 from stacklib.quantity import counted
 from stacklib.quantity.keys import keys_of
 from stacklib.roofline.bound import hierarchy
-from stacklib.roofline.bound.gemm import chip_of, join
 
+from ..token import runner
 from ..token.lines import Line
 from ..token.shape import ATTENTION, HEAD, PRODUCTS
 from ..token.work import HOST
@@ -32,7 +31,6 @@ from .step import Step, step_of
 
 GROUPED = "experts, sorted and uneven"
 SECTION = "08-serving/estimate"
-TURN = 4  # bytes that a thread of llama.cpp's has on their way: two numbers
 REQUEST_S = 30e-3  # from arrival to the first pass: assumed, of the usual order
 
 
@@ -59,20 +57,6 @@ def again(step: Step, context: float) -> float:
     return found / layers * float(step.attention(1.0, context))
 
 
-def widening(step: Step, rows: float) -> float:
-    """Seconds that a runner's kernels take for a prompt of narrow weights, at least.
-
-    Zero where weights are as wide as what they are multiplied with.
-    """
-    frame = step.frame
-    chip = chip_of(frame.device, frame.runs_in)
-    if way_of(frame.model, frame.dtype).numbers or not chip.clock:
-        return 0.0
-    flops = frame.shape.parts[PRODUCTS].flops * rows / frame.chips
-    each = efficiency("runner_operations")
-    return float(flops / (chip.units * chip.clock * each))
-
-
 def two_numbers(step: Step) -> float:
     """Seconds that a vector's product with 16-bit weights takes longer in llama.cpp.
 
@@ -82,19 +66,18 @@ def two_numbers(step: Step) -> float:
     others, and where a device is no GPU of that code.
     """
     frame, device = step.frame, step.frame.device
-    ported = device.kind == "gpu" and device.vendor in ("NVIDIA", "AMD")
-    if not ported or not way_of(frame.model, frame.dtype).numbers:
+    if not runner.ported(device) or not way_of(frame.model, frame.dtype).numbers:
         return 0.0
     drawn = device.memory_bandwidth.si * efficiency("dram_gemm")
-    slower = 1 / hierarchy.delivered(device, TURN, drawn) - 1 / drawn
+    slower = 1 / hierarchy.delivered(device, runner.TURN, drawn) - 1 / drawn
     parts = (frame.shape.parts[name].bytes for name in (PRODUCTS, HEAD))
     return float(sum(parts) / frame.chips * slower)
 
 
-def widened(step: Step, rows: float) -> float:
+def widened(step: Step, rows: float, kernels: str = runner.INT8) -> float:
     """Seconds of a prompt's products by a runner's kernels."""
-    found, least = float(step.line(PRODUCTS, rows)), widening(step, rows)
-    return join(found, least, step.sharp) if least else found
+    plain = float(step.line(PRODUCTS, rows))
+    return runner.products_time(step.frame, rows, plain, kernels, step.kept)
 
 
 def slower(

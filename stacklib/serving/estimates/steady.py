@@ -187,18 +187,18 @@ def _turn(step: Step, load: Load, stages: int, balanced: bool = False) -> float:
 
 
 def prompt_time(
-    step: Step, prompt: float, chunk: int = CHUNK, runner: bool = False
+    step: Step, prompt: float, chunk: int = CHUNK, runner: str = ""
 ) -> float:
     """Seconds of a prompt alone, in passes of ``chunk`` tokens, losses included.
 
-    - ``runner``: by a runner's kernels, for narrow weights and for attention
+    - ``runner``: by a runner's kernels, of this ``token.runner.way`` for narrow weights
     """
     passes = max(1, math.ceil(prompt / chunk))
     each = float(round(prompt / passes))
     groups = float(step.frame.ep)  # each reads one
     found = step.prompt(groups, each)
     if runner:
-        found[PRODUCTS] = losses.widened(step, each)
+        found[PRODUCTS] = losses.widened(step, each, runner)
     by = "naive" if runner else calibrated.SOFTWARE
     whole = step.prompt_attention(groups, float(round(prompt)), software=by)
     parts = passes * (sum(found.values()) - step.prompt_attention(groups, each))

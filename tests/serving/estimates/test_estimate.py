@@ -17,6 +17,7 @@ from stacklib.serving.estimates.divided import HOST_LAYERS, parts_of
 from stacklib.serving.estimates.parts import DRAFT
 from stacklib.serving.estimates.step import step_of
 from stacklib.serving.speculation.formula import tokens_per_pass
+from stacklib.serving.token.runner import INT8
 from stacklib.serving.token.shape import ATTENTION
 from stacklib.serving.token.work import EXCHANGES, HOST
 
@@ -237,7 +238,7 @@ def test_a_runner_is_that_of_published_rows(case):
     due = float(step.time(1.0, 512.0)) + losses.seconds(step, 1.0)
     due += losses.again(step, 512.0) + losses.two_numbers(step)
     assert si(found.tpot) == pytest.approx(due) == pytest.approx(total(found))
-    read = steady.prompt_time(step, 2000.0, 512, runner=True)
+    read = steady.prompt_time(step, 2000.0, 512, INT8)
     assert si(found.ttft) == pytest.approx(read)
     floats = estimate(*case, **asked | {"context": 512.0})
     assert (floats.tpot, floats.ttft) == pytest.approx((due, read))
