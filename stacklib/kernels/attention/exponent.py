@@ -28,8 +28,7 @@ def tile_rows(head_dim: Any, on_chip: Any) -> Any:
 def kv_numbers(tokens: Any, head_dim: Any, rows: Any) -> Any:
     """Numbers of keys and values that tiles of queries of so many rows read.
 
-    N / rows passes over 2 N d numbers each. With `tile_rows`, 8 N^2 d^2 / M (theorem 2
-    of the paper gives the order); with rows = M / 4, the bound that lost a d.
+    With `tile_rows`, 8 N^2 d^2 / M (theorem 2); with M / 4, the bound that lost a d.
     """
     return tokens / rows * (2 * tokens * head_dim)
 

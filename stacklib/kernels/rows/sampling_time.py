@@ -56,15 +56,6 @@ class SampleTime:
         return self.head + self.sampling
 
 
-def plain_bytes(
-    *, batch: Any, hidden: Any, vocab: Any, width: Any = 2, logit: Any = FP32
-) -> Any:
-    """Bytes of the plain pipeline: head, hidden state, four passes, tokens."""
-    above_zero(batch=batch, hidden=hidden, vocab=vocab, width=width, logit=logit)
-    operands = (vocab + batch) * hidden * width
-    return operands + PLAIN_PASSES * batch * vocab * logit + batch * logit
-
-
 def flash_bytes(
     *, batch: Any, hidden: Any, vocab: Any, tile: Any, width: Any = 2, pair: Any = PAIR
 ) -> Any:

@@ -1,19 +1,40 @@
 """Bytes that a kernel asks of each array, counted inside Triton's interpreter.
 
 The interpreter has one place where memory is read; while `counted_loads` is open, each
-read there is added to the array that its addresses lie in. Lanes that a mask leaves out
-ask for nothing. It is a witness that knows addresses and nothing of attention.
+read of its thread is added to the array it lies in; what a mask leaves out asks nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 from triton.runtime.interpreter import InterpreterBuilder
 
 from .host_triton import Array, is_tensor
+
+read = InterpreterBuilder.create_masked_load
+
+
+Open = threading.local()  # ``counts``: places and bytes by name, of each that is open
+
+
+def counting(self: Any, ptrs: Any, mask: Any, other: Any, *rest: Any) -> Any:
+    """The interpreter's load, and who asked."""
+    found = read(self, ptrs, mask, other, *rest)
+    for places, asked in getattr(Open, "counts", ()):
+        at = ptrs.data[mask.data.astype(bool)]
+        for name, (begin, end) in places.items():
+            inside = (at >= begin) & (at < end)
+            asked[name] += int(inside.sum()) * found.data.itemsize
+            at = at[~inside]
+        asked["elsewhere"] += at.size * found.data.itemsize
+    return found
+
+
+InterpreterBuilder.create_masked_load = counting
 
 
 @contextlib.contextmanager
@@ -23,32 +44,15 @@ def counted_loads(**arrays: Array) -> Iterator[dict[str, int]]:
     - ``**arrays``: Operands by name, in one piece, as the launch is given them.
     - gives dict of int: bytes by name; what lies in none of the arrays is under
       ``elsewhere``.
-
-    ::
-
-        with counted_loads(k=k, v=v) as asked:
-            flash_triton.forward(q, k, v)
     """
     places = {name: _place(x) for name, x in arrays.items()}
     asked = dict.fromkeys([*arrays, "elsewhere"], 0)
-    read = InterpreterBuilder.create_masked_load
-
-    def counting(self: Any, ptrs: Any, mask: Any, other: Any, *rest: Any) -> Any:
-        found = read(self, ptrs, mask, other, *rest)
-        at = ptrs.data[mask.data.astype(bool)]
-        left = at.size
-        for name, (begin, end) in places.items():
-            inside = int(((at >= begin) & (at < end)).sum())
-            asked[name] += inside * found.data.itemsize
-            left -= inside
-        asked["elsewhere"] += left * found.data.itemsize
-        return found
-
-    InterpreterBuilder.create_masked_load = counting
+    before = getattr(Open, "counts", ())
+    Open.counts = (*before, (places, asked))
     try:
         yield asked
     finally:
-        InterpreterBuilder.create_masked_load = read
+        Open.counts = before
 
 
 def _place(x: Array) -> tuple[int, int]:

@@ -454,7 +454,8 @@ def backward(
     delta = empty(lse, sizes.lse_shape)
     dq, dk, dv = (empty(x, x.shape) for x in (q, k, v))
     starts = (lengths.q_starts, lengths.k_starts) if lengths else (None, None)
-    if most_keys is not None:
+    if lengths is not None and most_keys is not None:
+        lengths.hold(q.shape[0], k.shape[0], most_keys)
         sizes = replace(sizes, keys=most_keys)
     own: dict[str, Any] = sizes.columns
     mask = {"CAUSAL": bool(causal), "WINDOW": window_size(window)}

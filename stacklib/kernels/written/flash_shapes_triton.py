@@ -38,12 +38,12 @@ class Lengths:
             if dtype_of(starts) != "int32":
                 raise TypeError(f"{name}_starts is {dtype_of(starts)}: int32 is needed")
 
-    def hold(self, queries: int, keys: int) -> None:
+    def hold(self, queries: int, keys: int, most_keys: int) -> None:
         """Refuse starts that are not of so many tokens; a GPU's are not waited for."""
         if device_of(self.q_starts) != "cpu":
             return
-        asked = (self.q_starts, queries, self.most_queries), (self.k_starts, keys, keys)
-        for starts, tokens, most in asked:
+        own = self.q_starts, queries, self.most_queries
+        for starts, tokens, most in (own, (self.k_starts, keys, most_keys)):
             at = starts.tolist()
             longest = max(map(sub, at[1:], at))
             if at != sorted(at) or [at[0], at[-1]] != [0, tokens] or longest > most:
@@ -143,7 +143,7 @@ def shapes_of(q: Array, k: Array, v: Array, lengths: Lengths | None = None) -> S
     S, T = sizes["queries"], sizes["keys"]
     if lengths is not None:
         batch = int(lengths.q_starts.shape[0]) - 1
-        lengths.hold(S, T)
+        lengths.hold(S, T, T)
         steps = Places(0, 1, heads), Places(0, 1, kv_heads), Places(0, S, 1)
         own = heads, kv_heads, lengths.most_queries, T, dim, dim_v
         return Shapes(batch, *own, *steps, (heads, S))

@@ -269,9 +269,15 @@ def test_four_threads_launch_as_one_does(request):
     sys.setswitchinterval(1e-6)
     given = [normal(n, columns) for n, columns in ((40, 50), (7, 65), (23, 8), (60, 3))]
     alone = [rows_triton.softmax(x) for x in given]
+
+    def counted(x):
+        with counted_loads(x=x) as asked:
+            return rows_triton.softmax(x), asked
+
     with ThreadPoolExecutor(4) as pool:
-        for ours, one in zip(pool.map(rows_triton.softmax, given), alone, strict=True):
+        for (ours, asked), one in zip(pool.map(counted, given), alone, strict=True):
             assert np.array_equal(ours, one)
+            assert asked == {"x": one.nbytes, "elsewhere": 0}
 
 
 @pytest.mark.parametrize("starts", ["2 8 20", "0 8 15", "0 8 65536", "0 12 6 20"])
@@ -284,3 +290,12 @@ def test_packed_sequences_that_are_not_those_of_the_tokens(starts):
         with pytest.raises(ValueError, match="they rise from 0 to 20"):
             lengths = flash_triton.Lengths(*held, most)
             flash_triton.forward_with_lse(q, k, k, lengths=lengths)
+
+
+def test_longest_keys_that_are_not_the_longest():
+    """Gradients of the keys behind them were left as memory was."""
+    q, starts = normal(20, 1, 16), np.int32([0, 8, 20])
+    held = {"lengths": flash_triton.Lengths(starts, starts, 12)}
+    out, lse = flash_triton.forward_with_lse(q, q, q, **held)
+    with pytest.raises(ValueError, match="12 tokens of one, at most 11"):
+        flash_triton.backward(q, q, q, out, lse, q, **held, most_keys=11)
