@@ -1,10 +1,12 @@
-// A table's caption stands above the box that scrolls, not inside it. On a phone, tables
+// A table's caption stands above the box that scrolls, not inside it. One that is wider
+// than its page is set tight, and its long words break. On a phone, tables
 // that do not fit stand as cards, each cell under its column's head; only the longest few
 // of a page scroll, as rows are compared there. Facts are read one by one: always cards.
 "use strict";
 
 (() => {
   const MAY_SCROLL = 3, LONG = 36; // characters that a third of a card does not hold
+  const WORD = /\S{15}/; // in a table that is set tight such a word is broken
   const BOXES = ".st-table, .st-facts, .st-sift-box, .pst-scrollable-table-container, .cell_output .text_html:has(> table)";
   const phone = matchMedia("(max-width: 600px)");
   // A box inside another scrolls with it.
@@ -28,12 +30,13 @@
       [...row.cells].forEach((cell, at) => {
         if (at && heads[at]) cell.dataset.label = heads[at].textContent.trim();
         cell.classList.toggle("st-long", cell.textContent.trim().length > LONG);
+        cell.classList.toggle("st-breaks", WORD.test(cell.textContent));
       });
   });
 
   function lie() {
-    for (const box of boxes) box.classList.remove("st-cards", "st-scrolls");
-    if (!phone.matches) return;
+    for (const box of boxes) box.classList.remove("st-cards", "st-scrolls", "st-tight");
+    if (!phone.matches) return boxes.filter((box) => !box.matches(".st-sift-box") && overflows(box)).forEach((box) => box.classList.add("st-tight"));
     const sifts = boxes.filter((box) => box.matches(".st-sift-box"));
     const wide = boxes.filter((box) => !sifts.includes(box) && overflows(box));
     for (const box of [...wide, ...sifts.filter(overflows)]) box.classList.add("st-scrolls");
@@ -43,5 +46,6 @@
   }
 
   phone.addEventListener("change", lie);
+  document.addEventListener("toggle", lie, true); // what was folded had no width
   lie();
 })();

@@ -154,10 +154,11 @@ def ask(page: Page, probe: str, argument: object = None):
 
 
 def overflow_faults(page: Page) -> list[str]:
-    """What a page's window cuts, cells that print over the next, buttons alone."""
+    """What a window or a page cuts, cells that print over the next, buttons alone."""
     faults = {
         "overflow": "wider than the window",
         "overprinted": "lies on the next cell",
+        "clipped": "is cut by its page",
         "parted": "stands below its button",
     }
     return [

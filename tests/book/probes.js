@@ -29,6 +29,13 @@
     return [...document.querySelectorAll("td, th")].filter(spills).map((cell) => cell.textContent.trim().slice(0, 60));
   },
 
+  // Tables that have to be scrolled where there is room: on a phone some may (tables.js).
+  clipped() {
+    const cut = (box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1;
+    return innerWidth <= 600 ? [] : [...document.querySelectorAll(".st-table")].filter(cut)
+      .map((box) => box.textContent.trim().slice(0, 60));
+  },
+
   // Buttons of a drawing's steps whose words stand in another line.
   parted() {
     const above = (button, words) => getComputedStyle(button).opacity !== "0" &&

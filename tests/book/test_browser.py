@@ -306,6 +306,8 @@ PLANTED = {
     "wide": '<div style="width: 2000px">Wide</div>',
     "overprinted": '<table style="table-layout: fixed; width: 99px"><tr>'
     '<td><p style="white-space: nowrap">208 billion transistors</p><td>agrees</table>',
+    "clipped": '<div class="st-table" style="width: 50px; overflow: auto">'
+    '<table style="width: 99px"><tr><td>far</table></div>',
     "parted": '<figure class="st-drawing" style="width: 20px"><input type="radio">'
     "<label>both are back</label></figure>",
     "stale": '<span class="st-q" data-q="a.b">21.5 ms</span>'
@@ -346,6 +348,7 @@ EXPECTED = {
     "cell": 'contrast 1.66: text in svg: "Dark"',
     "wide": "wider than the window: <div",
     "overprinted": "lies on the next cell: 208 billion transistors",
+    "clipped": "is cut by its page: far",
     "parted": "stands below its button: both are back",
     "stale": "a.b reads '21.5 ms', its derivation '21.1 ms'",
     "dead": "number a.b does not open",
