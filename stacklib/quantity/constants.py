@@ -79,18 +79,7 @@ SIZES = {
 
 
 def case(name: str) -> Size:
-    """A size of the case, by its row.
-
-    Raises
-    ------
-    UnknownName
-        For a row that the table does not have; lists the candidates.
-
-    Examples
-    --------
-    >>> case("chips"), case("chips").key
-    (8, 'case/chips')
-    """
+    """A size of the case, by its row: ``case("chips").key`` is ``case/chips``."""
     name = resolve(name, tuple(SIZES), "size of the case")
     made = Size(SIZES[name].value)
     made.key = CASE + name
