@@ -1,7 +1,7 @@
 """Bytes that a kernel asks of each array, counted inside Triton's interpreter.
 
 The interpreter has one place where memory is read; while `counted_loads` is open, each
-read of its thread is added to the array it lies in; what a mask leaves out asks nothing.
+read of its thread is added to the array it lies in; what is masked out asks nothing.
 """
 
 from __future__ import annotations
