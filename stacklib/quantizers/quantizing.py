@@ -89,7 +89,7 @@ def quantize(
     -----
     RuntimeWarning
         For numbers that become zeros because the scale of their block is less than
-        fp16, or NVFP4's two levels, hold; says how many.
+        fp16, E8M0 or NVFP4's two levels hold; says how many.
 
     Examples
     --------
@@ -160,10 +160,12 @@ def _drawing(row: Scheme, rounding: str, seed: int | None) -> dict[str, Any]:
 
 
 def _tell_lost(q: Quantized, array: NDArray[Any]) -> None:
-    """Warn of numbers whose scale is less than fp16 or NVFP4 holds."""
+    """Warn of numbers whose scale is less than fp16, E8M0 or NVFP4 holds."""
     held, least = q.levels.get("tensor", q.scales), "fp16 holds (5.96e-08)"
     lost: Any = True
-    if held.dtype == np.float16 and not held.all():
+    if q.row.family == "mx":
+        least = "E8M0 holds (2**-127)"
+    if (q.row.family == "mx" or held.dtype == np.float16) and not held.all():
         each = q.codes.shape[-1] // held.shape[-1]
         lost = _shaped(q, np.repeat(held == 0, each, axis=-1))
     elif q.row.family == "nvfp4" and held == 1 and not dequantize(q).any():

@@ -156,3 +156,15 @@ def test_nvfp4_tells_that_all_became_zero():
         warnings.simplefilter("error")
         for silent in (np.zeros(64, np.float32), np.float32([2688.0, 1e-9] * 32)):
             quantize(silent, "nvfp4")
+
+
+@pytest.mark.parametrize("name", ["mxfp8_e4m3", "mxfp6_e2m3", "mxfp4", "mxint8"])
+def test_blocks_under_the_least_scale_of_e8m0_are_told(name: str):
+    x = np.ones((2, 64), np.float32)
+    x[1, 32:] = 1e-42
+    x[0, :32] = 0  # no loss
+    with pytest.warns(RuntimeWarning, match=r"32 of 128.*\(1, 32\).*E8M0"):
+        quantize(x, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quantize(x[0], name)
