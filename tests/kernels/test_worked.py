@@ -127,9 +127,8 @@ def test_a_draw_by_its_bytes_and_calls():
     gained = draw.gain_chain(1.5, plain, fused)
     assert plain.total - 2 + gained == pytest.approx(1.5 * fused.total)
     assert draw.step_share(plain, 4.0) == plain.sampling / (plain.total + 4)
-    seconds, moved = draw.run_head(
-        **shape, tile=32, units=8, bandwidth=1e3, unit_rate=1e9
-    )
+    unit = {"units": 8, "bandwidth": 1e3, "unit_rate": 1e9}
+    seconds, moved = draw.run_head(**shape, tile=32, **unit)
     assert moved == draw.flash_bytes(**shape, tile=32)
     first = sum(min(32, 100 - at) * 16 + 16 for at in range(0, 100, 32)) + 32
     assert seconds == pytest.approx(first / 1e3)

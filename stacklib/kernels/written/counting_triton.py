@@ -16,8 +16,6 @@ from triton.runtime.interpreter import InterpreterBuilder
 from .host_triton import Array, is_tensor
 
 read = InterpreterBuilder.create_masked_load
-
-
 Open = threading.local()  # ``counts``: places and bytes by name, of each that is open
 
 
@@ -42,8 +40,7 @@ def counted_loads(**arrays: Array) -> Iterator[dict[str, int]]:
     """Count the bytes read of each array by launches inside.
 
     - ``**arrays``: Operands by name, in one piece, as the launch is given them.
-    - gives dict of int: bytes by name; what lies in none of the arrays is under
-      ``elsewhere``.
+    - gives dict of int: bytes by name; ``elsewhere`` for what lies in none of them.
     """
     places = {name: _place(x) for name, x in arrays.items()}
     asked = dict.fromkeys([*arrays, "elsewhere"], 0)

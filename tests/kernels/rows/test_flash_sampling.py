@@ -97,8 +97,7 @@ def test_any_tiling_draws_the_same_and_moves_what_the_formula_says(
     _, moved = model.run_head(**sizes, tile=tile, units=4, bandwidth=1e9, unit_rate=1e9)
     assert moved == got.crossed.bytes
     plain = sample_by_passes(hidden, weights, 1.5, seed)
-    numbers = (vocab + batch) * width + 4 * batch * vocab + batch
-    assert plain.crossed.bytes == 4 * numbers
+    assert plain.crossed.bytes == 4 * (vocab + batch) * width + batch * (16 * vocab + 4)
     assert (plain.crossed.launches, got.crossed.launches) == (3, 2)
     greedy = (hidden @ weights.T).argmax(-1)
     assert (draw_in_tiles(hidden, weights, 0, seed, tile=tile).tokens == greedy).all()
