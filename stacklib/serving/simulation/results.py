@@ -192,7 +192,11 @@ class Simulation:
         if self.ends is None:
             words += "; no band: no published row is like it"
             return Percentiles(of, counted, found, words=words)
-        low, high = (self._at(factor, of, percents) for factor in self.ends)
+        # With quicker steps one may come as a step begins, and wait longer for its end.
+        low, high = (
+            {p: end(found[p], self._at(factor, of, percents)[p]) for p in found}
+            for end, factor in zip((min, max), self.ends, strict=True)
+        )
         words += "; steps from {:.2f} to {:.2f} of the estimate".format(*self.ends)
         return Percentiles(of, counted, found, low, high, words)
 

@@ -166,8 +166,7 @@ def bursty(
     Raises
     ------
     ValueError
-        For a rate not above zero, a ``cv`` outside 1e-6 to 1e6, and numbers that are no
-        whole ones from 1.
+        For a rate not above zero, ``cv`` outside 1e-6 to 1e6, counts not whole from 1.
     """
     above_zero(rate=rate, cv=cv)
     whole(requests=requests)

@@ -7,12 +7,11 @@ from functools import cache
 from stacklib import hardware, models, roofline
 from stacklib.evidence import runs
 from stacklib.pages.roofline.roofline.five_operations import ceilings
-from stacklib.quantity import Quantity, bytes_per_element, one_of
-from stacklib.quantity.constants import case
+from stacklib.quantity import Quantity, bytes_per_element, constants, one_of
 from stacklib.roofline import DecodeStep
 
 MODEL, DEVICE, DTYPE = "llama-3-70b", "h100-sxm", "bf16"
-CONTEXT = case("context")  # tokens cached, as decode_step supposes
+CONTEXT = constants.case("context")  # tokens cached, as decode_step supposes
 
 
 HOST_GEMV = "gemv-fp32-8192x8192"
