@@ -91,7 +91,7 @@ def resolve_all(
 
 
 def _near(typed: str, folded: dict[str, str]) -> list[str]:
-    """Names that hold the word, else those most like it, else with a word of it."""
+    """Names that hold the word, else like it or with a word of it, or begin like it."""
     import difflib
 
     wanted = fold(typed)
@@ -102,7 +102,11 @@ def _near(typed: str, folded: dict[str, str]) -> list[str]:
     if alike := difflib.get_close_matches(wanted, folded, 3, like):
         return [folded[name] for name in alike]
     share = [key for key in folded.values() if _words(key) & _words(typed)]
-    return share if len(share) <= FEW else []
+    if 0 < len(share) <= FEW:
+        return share
+    begins = dict.fromkeys(n[: len(wanted)] for n in folded if len(wanted) > 3)
+    first = tuple(difflib.get_close_matches(wanted, begins, 1, 0.75))
+    return [key for name, key in folded.items() if name.startswith(first)][:FEW]
 
 
 def _words(name: str) -> set[str]:

@@ -109,6 +109,7 @@ RESOLVES = [
     ("ascend-950", "[ascend_950dt, ascend_950pr]"),
     ("tpu-v8", "[tpu_v8i, tpu_v8t]"),
     ("jetson-orin", "[jetson_orin_nano_super]"),
+    ("h101", "[h100_hbm2e_96gb, h100_nvl, h100_pcie, h100_sxm]"),
     ("p", "[p100_sxm2]"),
     ("max", "[max_1550]"),
     ("this", "[this_machine]"),
