@@ -289,7 +289,7 @@ WRONG = {
     [
         *(({n: x}, ValueError, n) for n, values in WRONG.items() for x in values),
         ({"model": "llama-3-71b"}, UnknownName, "llama-3-70b"),
-        ({"on": "h101"}, UnknownName, "a100"),
+        ({"on": "h101"}, UnknownName, "h100_sxm"),
         ({"dtype": "bf17"}, UnknownName, "bf16"),
         ({"tp": 7}, ValueError, "64 heads"),
         ({"draft": (1.5, 4)}, ValueError, "acceptance"),
