@@ -294,6 +294,8 @@ class Expressions:
 
     def bind(self, target: ast.expr, value: Any) -> None:
         """Give a value to a name, an element, or several to several."""
+        if isinstance(value, Iterator):  # a round that is compiled again finds it empty
+            raise self.of.error("an iterator is used up once; keep list(...) of it")
         if isinstance(target, ast.Subscript):
             value = self.kept(value, target)
         elif isinstance(value, tuple) or of_home(value):
@@ -342,6 +344,8 @@ class Expressions:
             return own(*args, **named)
         if self.calls.can_inline(function, plain):
             return self.calls.inlined(function, args, named)
+        if function is builtins.next:
+            raise self.of.error("next() uses an iterator up; index a list")
         if function is builtins.print:
             raise self.of.error("a kernel prints nothing; store the values")
         if not plain:

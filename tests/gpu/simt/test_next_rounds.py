@@ -119,3 +119,18 @@ def test_a_round_begins_with_what_the_last_one_left(what, monkeypatch):
     slow, found = both_ways(told(ROUNDS[what]))
     assert not isinstance(found, str), found
     np.testing.assert_array_equal(found, slow)
+
+
+@pytest.mark.parametrize("made", ["iter(u)", "zip(u, u)", "enumerate(u)"])
+def test_an_iterator_is_kept_by_no_name(made):
+    """A loop is tried round by round first, and went on where that had stopped."""
+    body = """
+        u = [3, 5, 7] * 60
+        it = MADE
+        for k in range(90):
+            out[i, 0] += next(it)[0]
+    """
+    _, found = both_ways(told(body.replace("MADE", made)))
+    assert "keep list(...) of it" in found
+    _, found = both_ways(told("        out[i, 0] = next(iter([3]))"))
+    assert "index a list" in found
