@@ -131,15 +131,9 @@ class Calls:
         names = [a.arg for a in node.args.posonlyargs + node.args.args]
         if node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
             raise self.of.error(f"{node.name}: write its parameters without * and **")
-        defaults = dict(
-            zip(
-                names[::-1],
-                [self.expr(d) for d in node.args.defaults[::-1]],
-                strict=False,
-            )
-            if isinstance(function, Closure)
-            else zip(names[::-1], (function.__defaults__ or ())[::-1], strict=False)
-        )
+        own = isinstance(function, Closure)
+        late = function.defaults if own else function.__defaults__ or ()
+        defaults = dict(zip(names[::-1], late[::-1], strict=False))
         given = dict(zip(names, args, strict=False)) | named
         wrong = [n for n in named if n not in names]
         missing = [n for n in names if n not in given and n not in defaults]

@@ -20,7 +20,7 @@ from .branches import Branches
 from .builder import Value
 from .calls import Calls
 from .expressions import Expressions
-from .frames import MOST_ROWS, Closure
+from .frames import MOST_ROWS
 from .homes import Homes
 from .loops import Loops, Turn
 from .state import State
@@ -87,8 +87,7 @@ class Compiler:
     def _function(self, node: ast.FunctionDef) -> None:
         if node.decorator_list:
             raise self.of.error(f"{node.name}: a decorator has no meaning in a kernel")
-        made = Closure(node, self.of.frame, self.of.build.file, node.name)
-        self.homes.assign(node.name, made)
+        self.homes.assign(node.name, self.expr.function(node))
 
     def _assign(self, node: ast.Assign) -> None:
         value = self.expr(node.value)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MappingView
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..vm.formats import BOOL, FORMS
 from .builder import Home, KernelError, Value, of_home
-from .frames import Frame
+from .frames import Closure, Frame, of_form
 from .homes import Homes
 from .lane_arrays import LaneArray
 from .mbarriers import chosen
@@ -100,8 +100,9 @@ class Expressions:
         """A value as it is now, if what is computed later may set its home."""
         if not of_home(value):
             return value
-        calls = any(isinstance(part, ast.Call) for e in later for part in ast.walk(e))
-        return self.of.own(value) if calls else value
+        sets = ast.Call | ast.NamedExpr
+        found = any(isinstance(part, sets) for e in later for part in ast.walk(e))
+        return self.of.own(value) if found else value
 
     def _Dict(self, node: ast.Dict) -> Any:
         if any(key is None for key in node.keys):
@@ -118,10 +119,24 @@ class Expressions:
         raise self.of.error("a text with values has no meaning in a kernel")
 
     def _Lambda(self, node: ast.Lambda) -> Any:
-        raise self.of.error("lambda has no meaning in a kernel")
+        body: ast.stmt = ast.copy_location(ast.Return(node.body), node)
+        return self.function(ast.FunctionDef("<lambda>", node.args, [body], []))
+
+    def function(self, node: ast.FunctionDef) -> Closure:
+        """A function defined in the kernel; its defaults are what they are now."""
+        of, defaults = self.of, tuple(self._items(node.args.defaults))
+        return Closure(node, of.frame, of.build.file, defaults, node.name)
 
     def _NamedExpr(self, node: ast.NamedExpr) -> Any:
-        raise self.of.error("':=' inside an expression; assign on its own line")
+        frame, name = self.of.frame, node.target.id
+        around = self.of.constructs[frame.depth :]
+        if frame.tree is None or any(c.fixed for c in around):
+            raise self.of.error(
+                f"{name!r} := in a comprehension, or in a part of an expression that "
+                "only some lanes compute; assign on its own line"
+            )
+        self.bind(node.target, self(node.value))
+        return self.read(name)
 
     def _never(self, node: ast.expr) -> Any:
         raise self.of.error("a kernel neither yields nor awaits")
@@ -256,15 +271,28 @@ class Expressions:
         build = self.of.build
         test = build.condition(test)
         if is_harmless(node.body) and is_harmless(node.orelse):
-            one, other = self(node.body), self(node.orelse)
-            return build.chosen(test, one, other)
+            return self._chosen(test, self(node.body), self(node.orelse))
         test = self.of.own(test)
         with self.of.on_some_lanes(test):
             one = self.of.own(self(node.body))
         opposite = build.op("NOT", FORMS[BOOL], test, kind="")
         with self.of.on_some_lanes(opposite):
             other = self.of.own(self(node.orelse))
-        return build.chosen(test, one, other)
+        return self._chosen(test, one, other)
+
+    def _chosen(self, test: Value, one: Any, other: Any) -> Any:
+        """One or the other; of tuples as long, number by number."""
+        tuples = isinstance(one, tuple) and isinstance(other, tuple)
+        if tuples and len(one) == len(other):
+            pairs = zip(one, other, strict=True)
+            return tuple(self._chosen(test, a, b) for a, b in pairs)
+        for side in (one, other):
+            if of_form(side) is None:
+                raise self.of.error(
+                    f"a conditional expression gives {side!r} where lanes part; it "
+                    "gives numbers, or tuples of as many: write an if"
+                )
+        return self.of.build.chosen(test, one, other)
 
     # -- elements ------------------------------------------------------------
 
@@ -306,10 +334,14 @@ class Expressions:
             owner, index = self(target.value), self(target.slice)
             self.homes.set_element(owner, index, value)
         elif isinstance(target, ast.Tuple | ast.List):
-            parts = list(self.of.iterated(value))
-            if len(parts) != len(target.elts):
-                raise self.of.error(f"{len(parts)} values for {len(target.elts)} names")
-            for one, part in zip(target.elts, parts, strict=True):
+            parts, names = list(self.of.iterated(value)), list(target.elts)
+            for at, one in enumerate(names):
+                if isinstance(one, ast.Starred) and len(parts) >= len(names) - 1:
+                    rest = slice(at, len(parts) - len(names) + at + 1)
+                    parts[rest], names[at] = [self.of.made(parts[rest])], one.value
+            if len(parts) != len(names):
+                raise self.of.error(f"{len(parts)} values for {len(names)} names")
+            for one, part in zip(names, parts, strict=True):
                 self.bind(one, part)
         else:
             raise self.of.error("assign to a name or to an element of an array")
@@ -339,6 +371,12 @@ class Expressions:
             self.of.site = node
             return function(*args, **named)
         own = self.intrinsics.get(function) if _hashable(function) else None
+        if own is not None:
+            through = Iterator | MappingView
+            args = [
+                self._called_plainly(list, [a], {}) if isinstance(a, through) else a
+                for a in args
+            ]
         plain = all(map(is_plain, [*args, *named.values()]))
         if own is not None and not plain:
             return own(*args, **named)

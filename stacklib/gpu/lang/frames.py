@@ -127,6 +127,7 @@ class Closure:
     node: ast.FunctionDef
     frame: Frame
     file: str
+    defaults: tuple[Any, ...]  # as they were where it was defined
     __name__: str = ""
 
 

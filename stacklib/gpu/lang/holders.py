@@ -26,6 +26,7 @@ def slots(frames: Iterable[Frame]) -> Iterator[Any]:
             values = [*place.names.values()]
             left += [place.outer] if place.outer is not None else []
         elif isinstance(place, Closure):
+            values = [*place.defaults]
             left.append(place.frame)
         elif isinstance(place, dict):
             values = [*place.values()]

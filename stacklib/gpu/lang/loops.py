@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import islice
 from math import lcm
@@ -70,15 +70,11 @@ class Loops:
     body: Body
 
     def while_true(self, node: ast.While) -> str:
-        if node.orelse:
-            raise self.of.error("while ... else has no meaning in a kernel")
         if told_by_launch(node, self.of.frame.tree) and has_barrier(node):
             return self._tried(node, too_long)
         return self._tried(node, lambda: self._while_plain(node))
 
     def for_each(self, node: ast.For) -> str:
-        if node.orelse:
-            raise self.of.error("write for NAME in ..., without else")
         ends = self._range_ends(node)
         if ends is None:
 
@@ -89,7 +85,8 @@ class Loops:
             before = len(self.of.under_way)
             for part in ast.walk(node.iter):
                 if isinstance(part, ast.Name):
-                    self.of.under_way += parts(self.expr(part))
+                    with suppress(NameError):  # a name of a comprehension's own
+                        self.of.under_way += parts(self.of.frame.find(part.id))
             try:
                 return self._round_by_round(node, node.target, items, None)
             finally:
@@ -224,6 +221,11 @@ class Loops:
     def _count(self, target: ast.expr, item: Any) -> None:
         """A counter of rounds that stand one by one is plain, whatever lanes do."""
         names = self.of.frame.names
+        if isinstance(target, ast.Tuple) and isinstance(item, tuple):
+            if len(item) == len(target.elts):
+                for one, part in zip(target.elts, item, strict=True):
+                    self._count(one, part)
+                return
         name = target.id if isinstance(target, ast.Name) else None
         key = id(names), name
         begun = any(c.rolled and key in c.objects for c in self.of.constructs)
@@ -303,11 +305,11 @@ class Loops:
                 if said in ("break", "return") and not self.round_goes_on(node):
                     return said
 
-        return self._with_jumps(node, each, self.homes.set_in(node.body))
+        return self._with_jumps(node, each, self.homes.set_in([node.test, *node.body]))
 
     def _rolled_while(self, node: ast.While) -> str:
         construct = Construct("loop", Label(), {}, {}, rolled=True)
-        names = self.homes.set_in(node.body)
+        names = self.homes.set_in([node.test, *node.body])
 
         def test() -> Any:
             return self.expr.test(node.test)

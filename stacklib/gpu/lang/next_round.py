@@ -89,6 +89,8 @@ class Pairs:
             self.match(owner, owner)
         if isinstance(now, Closure):
             self.all_of(now.frame)
+            for one in now.defaults:
+                self.match(one, one)
         if hasattr(now, "__next__") or type(before) is not type(now):
             raise NeedsUnrolling
         if not isinstance(now, list | dict | tuple):

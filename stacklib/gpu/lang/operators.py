@@ -6,6 +6,7 @@ import ast
 import operator
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,8 @@ class Operators:
         if (known := self._of_round(whole, left, right)) is not None:
             return known
         form, (a, b) = build.in_common(left, right)
-        if op is ast.Div and not form.floating:
+        inverse = op is ast.Pow and not isinstance(right, Value) and right < 0
+        if (op is ast.Div or inverse) and not form.floating:
             form = FORMS[WEAK_FLOAT]
             a, b = (build.as_form(v, form) for v in (a, b))
         name = real if form.floating else whole
@@ -217,6 +219,12 @@ class Operators:
     def compared(self, op: type, left: Any, right: Any) -> Any:
         """A comparison lane by lane."""
         if is_plain(left) and is_plain(right):
+            return self._compared_plainly(op, left, right)
+        if op in (ast.In, ast.NotIn) and isinstance(right, list | tuple | dict):
+            equal = [self.compared(ast.Eq, left, one) for one in right]
+            found = reduce(partial(self.binary, ast.BitOr), equal or [False])
+            return self.negated(found) if op is ast.NotIn else found
+        if op in (ast.Is, ast.IsNot) and (left is None or right is None):
             return self._compared_plainly(op, left, right)
         if op not in COMPARE:
             raise self.of.error("'in' and 'is' cannot be asked lane by lane")

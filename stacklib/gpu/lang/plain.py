@@ -61,6 +61,38 @@ def is_harmless(node: ast.expr) -> bool:
     return True
 
 
+class Elses(ast.NodeTransformer):
+    """A loop's ``else`` is an ``if`` behind it: no ``break`` of the loop was taken."""
+
+    def _loop(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if not node.orelse:
+            return node
+        name = f"the else of line {node.lineno}"
+        node.body, after = _noted(node.body, name), node.orelse
+        node.orelse = []
+        test = ast.If(ast.Name(name, ast.Load()), after, [])
+        found = [_told(name, True, node), node, ast.copy_location(test, node)]
+        return [ast.fix_missing_locations(one) for one in found]
+
+    visit_For = visit_While = _loop
+
+
+def _told(name: str, value: bool, at: ast.stmt) -> ast.stmt:
+    made = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
+    return ast.copy_location(made, at)
+
+
+def _noted(statements: list[ast.stmt], name: str) -> list[ast.stmt]:
+    """With a note before each ``break`` of the loop whose body it is."""
+    found: list[ast.stmt] = []
+    for one in statements:
+        if isinstance(one, ast.If):
+            one.body, one.orelse = _noted(one.body, name), _noted(one.orelse, name)
+        found += [_told(name, False, one)] * isinstance(one, ast.Break) + [one]
+    return found
+
+
 def source_of(function: Any, what: str = "kernel") -> tuple[ast.FunctionDef, str]:
     """The definition of a Python function, lines numbered as in its file."""
     import textwrap
@@ -72,7 +104,7 @@ def source_of(function: Any, what: str = "kernel") -> tuple[ast.FunctionDef, str
             f"{function.__name__}: its source is not at hand; define it in a file or "
             "cell"
         ) from None
-    tree = ast.parse(textwrap.dedent("".join(lines)))
+    tree = Elses().visit(ast.parse(textwrap.dedent("".join(lines))))
     found = tree.body[0]
     if not isinstance(found, ast.FunctionDef):
         raise TypeError(f"{function.__name__}: write the {what} with def")

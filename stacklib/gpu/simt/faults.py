@@ -166,7 +166,11 @@ def _bar(machine: Machine, number: int) -> str:
 
 
 _WORDS = {
-    at.DIVIDES: lambda m, pc, one, two: "a whole number is divided by zero",
+    at.DIVIDES: lambda m, pc, one, two: (
+        "a whole number has a negative exponent; raise a float"
+        if OPS[int(m.program.rows[pc, 0])] == "POW"
+        else "a whole number is divided by zero"
+    ),
     at.OUTSIDE: _outside,
     at.UNWRITTEN: _unwritten,
     at.READ_RACE: _race("is read while another lane writes it"),

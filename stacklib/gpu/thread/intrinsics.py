@@ -43,8 +43,7 @@ def intrinsics(of: State, operators: Operators) -> dict[Any, Callable[..., Any]]
         parts = [of.own(one) for one in of.iterated(values)]
         found: Any = op is ast.BitAnd
         for one in parts:
-            held = of.build.condition(one) if isinstance(one, Value) else bool(one)
-            found = operators.binary(op, found, held)
+            found = operators.binary(op, found, holding(one))
         return found
 
     def absolute(value: Any) -> Any:
@@ -58,8 +57,16 @@ def intrinsics(of: State, operators: Operators) -> dict[Any, Callable[..., Any]]
             "a value that differs by lane is no Python int; t.to(int, value) converts"
         )
 
-    def power(base: Any, by: Any) -> Any:
-        return operators.binary(ast.Pow, base, by)
+    def power(base: Any, by: Any, modulus: Any = None) -> Any:
+        found = operators.binary(ast.Pow, base, by)
+        return found if modulus is None else operators.binary(ast.Mod, found, modulus)
+
+    def parted(left: Any, right: Any) -> Any:
+        both = ast.FloorDiv, ast.Mod
+        return tuple(operators.binary(op, left, right) for op in both)
+
+    def holding(value: Any) -> Any:
+        return of.build.condition(value) if isinstance(value, Value) else bool(value)
 
     found: dict[Any, Callable[..., Any]] = {
         builtins.min: folded("MIN"),
@@ -69,6 +76,8 @@ def intrinsics(of: State, operators: Operators) -> dict[Any, Callable[..., Any]]
         builtins.all: partial(holds, ast.BitAnd),
         builtins.any: partial(holds, ast.BitOr),
         builtins.int: whole,
+        builtins.bool: holding,
+        builtins.divmod: parted,
         builtins.pow: power,
     }
     kinds = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 "

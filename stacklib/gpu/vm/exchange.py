@@ -6,6 +6,7 @@ from typing import Any
 
 from ._apart import apart
 from .basics import bits_of
+from .formats import U64
 from .lanes import wrapped
 from .program import OP
 
@@ -70,9 +71,10 @@ def matched(mask: int, R: Any, T: Any, d: int, a: int) -> None:
 
 
 @apart
-def reduced(mask: int, R: Any, d: int, a: int, how: int) -> int:
+def reduced(form: int, mask: int, R: Any, d: int, a: int, how: int) -> int:
     """What the active lanes' whole numbers come to."""
     found, first = 0, True
+    sign = -9223372036854775807 - 1 if form == U64 else 0  # flipped, they have an order
     for lane in range(32):
         if mask >> lane & 1:
             x = R[a, lane]
@@ -81,9 +83,9 @@ def reduced(mask: int, R: Any, d: int, a: int, how: int) -> int:
             elif how == 0:
                 found += x
             elif how == 1:
-                found = min(found, x)
+                found = min(found ^ sign, x ^ sign) ^ sign
             else:
-                found = max(found, x)
+                found = max(found ^ sign, x ^ sign) ^ sign
             first = False
     return found
 
@@ -100,7 +102,7 @@ def between(
     elif op == _MATCH:
         matched(mask, R, T, d, a)
     else:
-        found = wrapped(form, reduced(mask, R, d, a, imm))
+        found = wrapped(form, reduced(form, mask, R, d, a, imm))
         for lane in range(32):
             if mask >> lane & 1:
                 R[d, lane] = found

@@ -143,7 +143,7 @@ def whole_lane(op: int, form: int, x: int, y: int, z: int, imm: int) -> Any:
     if op == _SHR:
         if form == U64:
             return np.int64(np.uint64(x) >> np.uint64(y)) if 0 <= y < 64 else 0
-        return x >> min(y, 63) if y >= 0 else 0
+        return x >> (y if 0 <= y < 64 else 63)
     if op == _POW:
         return power(x, y)
     if op == _CLZ:
@@ -169,7 +169,7 @@ def whole(
     c: int,
     imm: int,
 ) -> int:
-    """An operation on whole numbers; -1, or a lane that divides by zero."""
+    """An operation on whole numbers; -1, or a lane whose result is none."""
     b, c = (b if b >= 0 else a), (c if c >= 0 else a)
     if op == _ADD:
         for lane in range(32):
@@ -208,6 +208,8 @@ def whole(
     else:
         for lane in range(32):
             if mask >> lane & 1:
+                if op == _POW and R[b, lane] < 0:
+                    return lane
                 T[lane] = whole_lane(op, form, R[a, lane], R[b, lane], R[c, lane], imm)
     put_whole(form, mask, T, R, d)
     return -1
@@ -386,6 +388,18 @@ def compared_unsigned(code: int, mask: int, R: Any, d: int, a: int, b: int) -> N
             R[d, lane] = yes
 
 
+@inner
+def once(x: int) -> int:
+    """What a float64 holds of a whole number and fewer digits round as they round it.
+
+    Of more than 53 bits the last that stays is odd where others are left out (S. Boldo
+    and G. Melquiond, *Emulation of FMA and correctly rounded sums*, 2008, section 3).
+    """
+    if -(1 << 53) <= x <= 1 << 53:
+        return x
+    return (x & -2048) | (2048 if x & 2047 != 0 else 0)
+
+
 @apart
 def converted(
     form: int, source: int, mask: int, R: Any, F: Any, T: Any, d: int, a: int
@@ -397,10 +411,9 @@ def converted(
         if mask >> lane & 1:
             if float_from:
                 x = F[a, lane]
-            elif source == U64:
-                x = float(np.uint64(R[a, lane]))
             else:
-                x = float(R[a, lane])
+                whole = once(R[a, lane]) if 9 <= form <= 11 else R[a, lane]
+                x = float(np.uint64(whole)) if source == U64 else float(whole)
             if float_to:
                 F[d, lane] = narrow(x, form)
             elif float_from:

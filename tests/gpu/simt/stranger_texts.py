@@ -53,10 +53,14 @@ class Stranger:
         def e():
             return self.expr(deep - 1)
 
-        k = r.randrange(30)
+        k = r.randrange(32)
         L = self.lists()
         if k < 5:
             return f"({e()} {self.one('+', '-')} {e()})"
+        if k == 30:
+            return f"(({e()}, 2) if {self.test()} else (x, {e()}))[{r.randrange(2)}]"
+        if k == 31:
+            return f"divmod({e()}, {self.one('4', '-3', '7')})[{r.randrange(2)}]"
         if k == 5:
             return f"({e()} * {e()} % 97)"
         if k == 6:
@@ -135,6 +139,7 @@ class Stranger:
             f"{a} != {b}",
             "i > 40",
             f"{a} == {b}",
+            f"{a} {self.one('in', 'not in')} (1, {b}, 4)",
         ]
         if L:
             u = r.choice(L)
@@ -174,10 +179,20 @@ class Stranger:
 
     def assign(self, depth):
         r = self.r
-        k = r.randrange(34)
+        k = r.randrange(37)
         L = self.lists()
         if k < 5:
             self.add(depth, f"{self.one('x', 'y', 'z')} = {self.value()}")
+        elif k == 34:
+            self.add(depth, f"x, *r1 = {self.atom()}, y, z")
+            self.add(depth, f"y = r1[{self.one('0', '-1')}]")
+        elif k == 35:
+            self.add(depth, f"f1 = lambda a, b={self.atom()}: (a + b - y) % 101")
+            self.add(depth, f"y, x = {self.value(1)}, f1({self.atom()})")
+            self.add(depth, f"z = f1(x{self.one('', ', 2')})")
+        elif k == 36:
+            self.add(depth, f"if (n1 := {self.value(1)}) > {self.atom()}:")
+            self.add(depth + 1, f"{self.one('x', 'y')} = n1")
         elif k == 5:
             n = self.one("x", "y", "z")
             self.add(depth, f"{n} {self.one('+=', '-=', '^=', '|=')} {self.expr(1)}")
@@ -392,6 +407,9 @@ class Stranger:
             self.add(depth, text)
             self.counters.append(n)
         self.block(depth + 1, room - 1)
+        if r.random() < 0.2:
+            self.add(depth, "else:")
+            self.add(depth + 1, f"{self.one('x', 'z')} = {self.value(1)}")
         if r.random() < 0.7:
             self.counters = kept
         self.nest.pop()

@@ -21,7 +21,7 @@ H100 = hardware.get("h100-sxm")
 @pytest.mark.rows(
     ("text", "says"),
     [
-        ("if t.lane > 3 and (y := t.lane): pass", "':='"),
+        ("if t.lane > 3 and (y := t.lane): pass", "'y' := in a"),
         ("yield t.lane", "yields"),
         ("for k in t.thread.x: pass", "gone through"),
         ("for k in out: pass", "not iterable"),
