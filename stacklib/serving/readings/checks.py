@@ -259,16 +259,20 @@ def _sglang(
     layers = layers_of(model, kv_dtype, tp)
     if any(one.window for one in layers):
         raise NotModelled(f"{model.key}: SGLang keeps windows in a pool of their own")
-    slots = readings.value("tokens", 0) + readings.value("block", 1)
-    for field, part in (("k_memory", "keys"), ("v_memory", "values")):
-        printed = readings.last(field)
+    tokens = readings.value("tokens", 0)
+    slots = tokens + readings.value("block", 1)
+    pools = {o.line for o in readings.found.get("tokens", ()) if o.value == tokens}
+    for field, part in (
+        ("k_memory", "keys"),
+        ("v_memory", "values"),
+        ("cache_memory", "cache"),
+    ):
+        # a draft's pool, of as many tokens, is made after the model's
+        found = (o for o in readings.found.get(field, ()) if o.line in pools)
+        printed = next(found, readings.last(field))
         if printed is not None:
             each = sum(o.count * _part(o, part) for o in layers)
             yield _sized(part, slots * each, printed, f"{each:,} B a token")
-    printed = readings.last("cache_memory")
-    if printed is not None:
-        each = sum(one.count * one.per_token for one in layers)
-        yield _sized("cache", slots * each, printed, f"{each:,} B a token")
     printed, states = readings.last("state_memory"), readings.value("states")
     if printed is not None and states is not None:
         bare = layers_of(model, kv_dtype, tp, widths=(0, 4))
@@ -278,7 +282,8 @@ def _sglang(
 
 
 def _part(one: Any, part: str) -> int:
-    return int(one.keys if part == "keys" else one.per_token - one.keys)
+    sizes = {"keys": one.keys, "values": one.per_token - one.keys}
+    return int(sizes.get(part, one.per_token))
 
 
 def _sized(what: str, size: float, printed: Reading, note: str) -> Check:

@@ -80,6 +80,22 @@ PUBLISHED = [
         "KV Cache is allocated. #tokens: 327310, K size: 2.50 GB, V size: 2.50 GB\n",
     ),
     ("kimi-k2.5", 8, "KV Cache is allocated. #tokens: 2454421, KV size: 160.63 GB\n"),
+    (
+        "nemotron-3-nano-30b-a3b",  # its cache in 8 bits, its states in 32
+        4,
+        "Mamba Cache is allocated. max_mamba_cache_size: 2211, conv_state size: 0.44GB,"
+        " ssm_state size: 24.84GB\n"
+        "KV Cache is allocated. dtype: float8_e4m3fn, #tokens: 19644177, K size: 14.05 "
+        "GB, V size: 14.05 GB\n",
+    ),
+    (
+        "qwen3.5-9b",  # a draft's pool is made after it, for as many tokens
+        1,
+        "KV Cache is allocated. dtype: torch.bfloat16, #tokens: 295950, K size: 4.52 GB"
+        ", V size: 4.52 GB\n"
+        "KV Cache is allocated. dtype: torch.bfloat16, #tokens: 295950, K size: 3.39 GB"
+        ", V size: 3.39 GB\n",
+    ),
 ]
 
 
