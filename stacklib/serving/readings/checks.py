@@ -6,8 +6,9 @@ them. What lies inside is equal; of what does not, the ratio is told, and what h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from stacklib.models import LanguageModel
@@ -23,6 +24,7 @@ CLOSE = 0.02  # weights: engines pad, and keep rotary tables and buffers
 FORMATS = {"auto": "", "fp8": "e4m3fn", "fp8_e4m3": "e4m3fn", "fp8_e5m2": "e5m2"}
 FORMATS |= {"bfloat16": "bf16", "float16": "fp16", "half": "fp16", "f16": "fp16"}
 FORMATS |= {"f32": "fp32", "float8_e4m3fn": "e4m3fn", "float8_e5m2": "e5m2"}
+UNKNOWN = "nothing known here has that ratio"
 # printed over computed -> what has this ratio
 RATIOS = {
     2.0: "twice as much: a cache of 8 bits where 16 were taken, or half the chips",
@@ -65,15 +67,21 @@ def _text(value: float) -> str:
 
 
 def check(
-    what: str, low: float, high: float, reading: Reading, note: str, unit: str = "1"
+    what: str,
+    low: float,
+    high: float,
+    reading: Reading,
+    note: str,
+    unit: str = "1",
+    why: str = UNKNOWN,
 ) -> Check:
-    """A check; where it differs the note says by which ratio."""
+    """A check; where it differs the note says by which ratio, and ``why`` if none."""
     printed = reading.value
     equal = low <= printed <= high
     if not equal:
         ratio = printed / ((low + high) / 2) if low + high else float("inf")
         known = (words for r, words in RATIOS.items() if abs(ratio / r - 1) < 0.006)
-        note = f"{ratio:.3g} times; {next(known, 'nothing known here has that ratio')}"
+        note = f"{ratio:.3g} times; {next(known, why)}"
     return Check(what, low, high, printed, unit, equal, note, reading)
 
 
@@ -108,7 +116,8 @@ def plan_of(readings: Readings, model: LanguageModel, kv_dtype: str, tp: int) ->
     """vLLM's blocks for this model, with the options that the log names."""
     block = int(readings.value("block", BLOCK))
     hybrid = not readings.events.get("hybrid_off")
-    return pages_of(layers_of(model, kv_dtype, tp), block, hybrid=hybrid)
+    layers = layers_of(model, kv_dtype, tp, drafted=int(readings.value("drafted", 0)))
+    return pages_of(layers, block, hybrid=hybrid)
 
 
 def _nothing(*_: Any) -> list[Check]:
@@ -125,18 +134,54 @@ def _vllm(
             "makes is not described here"
         )
     plan = plan_of(readings, model, kv_dtype, tp)
+    requests = _requests(readings, model, plan)
+    if readings.value("draft", "None") == "None":  # its layers have blocks, too
+        yield from _in_memory(readings, plan, requests, tp)
+    yield from _concurrency(readings, plan, requests)
+
+
+def _in_memory(
+    readings: Readings, plan: Pages, requests: dict[int, int], tp: int
+) -> Iterator[Check]:
+    """Blocks and tokens of the memory that is printed, and memory of one request.
+
+    Tokens are those that all tables hold; since 0.20 they are what the concurrency
+    makes of the longest request (vLLM's issue 40691).
+    """
+    longest = readings.value("longest", 0)
     each = f"{plan.bytes:,} B a block of {plan.block} tokens"
     if plan.tables > 1:
         each += f", {plan.tables} tables a sequence"
-    for name, count in (("blocks", int), ("tokens", plan.tokens)):
+    rules: list[Callable[[int], int]] = [plan.tokens]
+    rules += [partial(_of_longest, each=one, longest=longest) for one in requests]
+    for name, ways in (("blocks", [int]), ("tokens", rules)):
         printed = readings.last(name)
-        memory = _memory(readings, printed)
-        if printed is None or memory is None or readings.value("override"):
+        found = _memory(readings, printed)
+        if printed is None or not found or readings.value("override"):
             continue
-        ends = (memory - HALF_STEP, memory + HALF_STEP)
-        low, high = (count(plan.blocks(end * GIB)) for end in ends)
-        yield check(name, low, high, printed, f"{memory:.2f} GiB at {each}")
-    yield from _concurrency(readings, model, plan)
+        memory = min(found)
+        ends = [plan.blocks((memory + e) * GIB) for e in (-HALF_STEP, HALF_STEP)]
+        spans = [[way(end) for end in ends] for way in ways]
+        why = UNKNOWN
+        if len(found) < tp and printed.value < spans[0][0]:
+            why = f"another of the {tp} chips may have had less"
+        note = f"{memory:.2f} GiB at {each}"
+        yield _first([check(name, a, b, printed, note, why=why) for a, b in spans])
+    printed = readings.last("needed")
+    if printed is not None and requests:
+        note = f"{min(requests):,} blocks a request of {longest:,.0f} tokens; {each}"
+        sizes = [one * plan.bytes / GIB for one in requests]
+        steps = [(size - HALF_STEP, size + HALF_STEP) for size in sizes]
+        yield _first([check("needed", *step, printed, note, "GiB") for step in steps])
+
+
+def _of_longest(blocks: int, each: int, longest: float) -> int:
+    return int(blocks / each * longest)
+
+
+def _first(found: list[Check]) -> Check:
+    """The first that is equal; the first of all where none is."""
+    return next((one for one in found if one.equal), found[0])
 
 
 def _left(readings: Readings) -> Iterator[Check]:
@@ -152,43 +197,60 @@ def _left(readings: Readings) -> Iterator[Check]:
     yield check("memory left", left - half, left + half, printed, note, "GiB")
 
 
-def _memory(readings: Readings, printed: Reading | None) -> float | None:
-    """Memory of the chip that had least, of those in the start that printed it."""
+def _memory(readings: Readings, printed: Reading | None) -> list[float]:
+    """Memory of the chips in the start that printed it; that with least decides."""
     if printed is None:
-        return None
+        return []
     before = [o.line for o in readings.found[printed.field] if o.line < printed.line]
     same = before[-1] if before and not printed.rank else 0
-    found = [
+    found = readings.found.get("cache_memory", ())
+    mine = [
         one.value
-        for one in readings.found.get("cache_memory", ())
+        for one in found
         if same < one.line <= printed.line and one.rank in ("", printed.rank)
     ]
-    return min(found, default=readings.value("cache_memory"))
+    return mine or [one.value for one in found[-1:]]
+
+
+def _requests(readings: Readings, model: LanguageModel, plan: Pages) -> dict[int, int]:
+    """Blocks of one request of the longest length, and how many states it keeps."""
+    longest, chunk = readings.value("longest"), readings.value("chunk")
+    windows = any(one.window for one, _ in plan.groups)
+    if not longest or (windows and not chunk):
+        return {}
+    local = model.model_type.startswith("llama4")
+    asked = (int(longest), int(chunk or longest), local)
+    if not any(one.state for one, _ in plan.groups):
+        return {plan.needed(*asked): 1}
+    more = int(readings.value("drafted", 0))
+    kept = (2, 1) if readings.value("prefix_caching") == "True" else (1, 2)
+    return {plan.needed(*asked, states + more): states + more for states in kept}
 
 
 def _concurrency(
-    readings: Readings, model: LanguageModel, plan: Pages
+    readings: Readings, plan: Pages, requests: dict[int, int]
 ) -> Iterator[Check]:
     printed, longest = readings.last("concurrency"), readings.value("longest")
+    if printed is None:
+        return
     tokens = readings.value("tokens")
     blocks = readings.value("blocks")
-    if blocks is None and tokens is not None:
-        blocks = tokens / plan.block * plan.tables  # and up to one short of a table's
-    chunk = readings.value("chunk")
-    windows = any(one.window for one, _ in plan.groups)
-    if printed is None or not blocks or not longest or (windows and not chunk):
-        return
-    local = model.model_type.startswith("llama4")
     found = []
-    for states in (1, 2) if any(one.state for one, _ in plan.groups) else (1,):
-        asked = (int(longest), int(chunk or longest), local, states)
-        needed = plan.needed(*asked)
-        ends = (blocks / needed, (blocks + plan.tables - 1) / needed)
-        low, high = ends[0] - HALF_STEP, ends[1] + HALF_STEP
+    for needed, states in requests.items():
+        spans = [(blocks, blocks)] if blocks else []
+        if tokens and not blocks:
+            all_tables = tokens / plan.block * plan.tables
+            spans.append((all_tables, all_tables + plan.tables - 1))
+            made = -(-tokens * needed // longest)
+            if _of_longest(made, needed, longest) == tokens:
+                spans.append((made, made))
         note = f"{needed:,} blocks a request of {longest:,.0f} tokens"
         note += f", {states} of them states a table" if states > 1 else ""
-        found.append(check("concurrency", low, high, printed, note))
-    yield next((one for one in found if one.equal), found[0])
+        for low, high in spans:
+            ends = low / needed - HALF_STEP, high / needed + HALF_STEP
+            found.append(check("concurrency", *ends, printed, note))
+    if found:
+        yield _first(found)
 
 
 def _sglang(
@@ -197,16 +259,20 @@ def _sglang(
     layers = layers_of(model, kv_dtype, tp)
     if any(one.window for one in layers):
         raise NotModelled(f"{model.key}: SGLang keeps windows in a pool of their own")
-    slots = readings.value("tokens", 0) + readings.value("block", 1)
-    for field, part in (("k_memory", "keys"), ("v_memory", "values")):
-        printed = readings.last(field)
+    tokens = readings.value("tokens", 0)
+    slots = tokens + readings.value("block", 1)
+    pools = {o.line for o in readings.found.get("tokens", ()) if o.value == tokens}
+    for field, part in (
+        ("k_memory", "keys"),
+        ("v_memory", "values"),
+        ("cache_memory", "cache"),
+    ):
+        # a draft's pool, of as many tokens, is made after the model's
+        found = (o for o in readings.found.get(field, ()) if o.line in pools)
+        printed = next(found, readings.last(field))
         if printed is not None:
             each = sum(o.count * _part(o, part) for o in layers)
             yield _sized(part, slots * each, printed, f"{each:,} B a token")
-    printed = readings.last("cache_memory")
-    if printed is not None:
-        each = sum(one.count * one.per_token for one in layers)
-        yield _sized("cache", slots * each, printed, f"{each:,} B a token")
     printed, states = readings.last("state_memory"), readings.value("states")
     if printed is not None and states is not None:
         bare = layers_of(model, kv_dtype, tp, widths=(0, 4))
@@ -216,7 +282,8 @@ def _sglang(
 
 
 def _part(one: Any, part: str) -> int:
-    return int(one.keys if part == "keys" else one.per_token - one.keys)
+    sizes = {"keys": one.keys, "values": one.per_token - one.keys}
+    return int(sizes.get(part, one.per_token))
 
 
 def _sized(what: str, size: float, printed: Reading, note: str) -> Check:

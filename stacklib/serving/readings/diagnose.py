@@ -208,11 +208,11 @@ def saturation_of(load: Load) -> Saturation:
     """Whether one more request would wait, and for what."""
     if load.running is None:
         return Saturation(False, "", None, "the log does not say what runs")
-    room = []
+    room, run = [], float(load.running.value)
     if load.full:
-        room.append(max(load.batch / load.full * FULL - load.batch, 0.0))
+        room.append(max(run / load.full * FULL - run, 0.0))
     if load.most:
-        room.append(max(load.most.value - load.batch, 0.0))
+        room.append(max(load.most.value - run, 0.0))
     margin = min(room) if room else None
     by = ""
     if load.preempted or load.full >= FULL:
@@ -224,10 +224,10 @@ def saturation_of(load: Load) -> Saturation:
     if by:
         words = {
             "cache": f"saturated: {load.full:.1%} of the cache in use",
-            "places": f"saturated: {load.batch:,} run, and no more may",
+            "places": f"saturated: {run:,.0f} run, and no more may",
             "queue": "saturated: requests wait",
         }[by]
         words += f", {load.queue:,.0f} wait" if load.queue and by != "queue" else ""
         return Saturation(True, by, 0.0, words)
     more = "" if margin is None else f", room for {margin:,.0f} more"
-    return Saturation(False, "", margin, f"not saturated: {load.batch:,} run{more}")
+    return Saturation(False, "", margin, f"not saturated: {run:,.0f} run{more}")

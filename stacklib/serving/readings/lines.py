@@ -18,7 +18,7 @@ NUMBER = r"-?[\d,]{0,24}\.?\d{1,24}(?:e[-+]?\d{1,3})?"
 WORD = r"[^'\",)\s]{1,200}"
 VLLM, SGLANG, LLAMA, OURS = "vllm", "sglang", "llama.cpp", "stacklib"
 NAMES = {VLLM: "vLLM", SGLANG: "SGLang", LLAMA: "llama.cpp", OURS: "stacklib"}
-PREFIXES = {name: f"{name.replace('.', '')}:" for name in NAMES}  # of metrics
+PREFIXES = {name.replace(".", ""): name for name in NAMES}  # of metrics
 NEGATIVE = ("cache_memory",)  # what may be below zero: nothing is left
 _GROUP = re.compile(r"(?<!\?P)<(\w+)>")
 

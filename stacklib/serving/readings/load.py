@@ -16,6 +16,7 @@ EVEN = 0.8  # of the cache: below it, who waits does not wait for blocks
 class Load:
     """Readings in the middle of all moments at which something ran, a server's each.
 
+    - ``usage``: of the fuller pool, where windows or states have one of their own
     - ``tpot``: seconds between two tokens of a sequence, by the server's own numbers
     - ``timed``: what those stood in
     - ``preempted``: requests that lost their cache, and what said so
@@ -58,10 +59,12 @@ class Load:
 def load_of(readings: Readings) -> Load:
     """The middle of every moment in the log, or what ``/metrics`` says now."""
     samples = readings.samples()
-    running, waiting, usage, prompt_rate = (
+    running, waiting, usage, pool, prompt_rate = (
         middle([getattr(one, name) for one in samples])
-        for name in ("running", "waiting", "usage", "prompt_rate")
+        for name in ("running", "waiting", "usage", "pool_usage", "prompt_rate")
     )
+    if pool and (not usage or pool.value > usage.value):
+        usage = pool
     first = running, waiting, usage, prompt_rate, readings.last("most_running")
     return Load(*first, *_tpot(readings), *_preempted(readings), *_hits(readings))
 
@@ -72,6 +75,8 @@ def context_of(readings: Readings, load: Load) -> float | None:
     if readings.engine == LLAMA:
         tokens = readings.value("context")
     if not tokens or not load.usage or not load.running or not load.running.value:
+        return None
+    if load.usage.field != "usage":  # a pool's that does not hold the tokens
         return None
     return float(load.full * tokens / load.running.value)
 

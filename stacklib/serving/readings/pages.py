@@ -114,11 +114,13 @@ def layers_of(
     tp: int = 1,
     *,
     widths: tuple[int, int] | None = None,
+    drafted: int = 0,
 ) -> tuple[Layers, ...]:
     """The kinds of cache of a model on one of ``tp`` chips, layers alike together.
 
     - ``widths``: bytes of a number of the convolution and of the state; by default as
       vLLM keeps them, 2 and, of a delta rule, 4
+    - ``drafted``: tokens a draft proposes, by which a convolution's window is longer
     """
     whole(tp=tp)
     number = cache_number(kv_dtype).si
@@ -126,19 +128,24 @@ def layers_of(
     for place, block in enumerate(model.kinds):
         if isinstance(block.attention, Skipped):
             continue
-        one = _one(block.attention, number, tp, widths, model.key)
+        one = _one(block.attention, number, tp, widths, drafted, model.key)
         if one.page:
             found[one] = found.get(one, 0) + model.count(place)
     return tuple(replace(one, count=count) for one, count in found.items())
 
 
 def _one(
-    a: AnyAttention, number: float, tp: int, widths: tuple[int, int] | None, key: str
+    a: AnyAttention,
+    number: float,
+    tp: int,
+    widths: tuple[int, int] | None,
+    drafted: int,
+    key: str,
 ) -> Layers:
     if isinstance(a, Recurrent):
         inputs, width = widths or (HALF, DELTA if "delta" in a.name else HALF)
         state = _shared(a.heads, tp, key) * a.key_dim * a.value_dim * width
-        state += a.channels // tp * (a.kernel - 1) * inputs
+        state += a.channels // tp * (a.kernel - 1 + drafted) * inputs
         return Layers(a.name, 0, state=state)
     chosen = getattr(a, "indexer", None) or getattr(a, "selected", 0)
     if isinstance(a, CompressedAttention) or chosen:

@@ -17,9 +17,13 @@ KEEP = 2000  # readings of one field: a server that ran for weeks repeats itself
 QUOTED = 300  # characters of a line that are kept
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _RANK = re.compile(r"\b(?:EngineCore_DP|Engine 0*|DP)(\d+)")
-_METRIC = re.compile(r"(\w+):(\w+)(?:\{(.*)\})? +(\S+)(?: +\d+)?$")
+_METRIC = re.compile(r"(?:ray_)?[a-z]+[:_](\w+)(?:\{(.*)\})? +(\S+)(?: +\d+)?$")
+# as Prometheus keeps a name, which has no colon, and as Ray hands it on
+_KEPT = rf"^[ \t]*(?:ray_)?({'|'.join(PREFIXES)})_\w{{1,99}}(?:\{{.*\}})? [-+.\de]+$"
+_STORED = re.compile(_KEPT, re.MULTILINE)
 _LABEL = re.compile(r'(\w{1,99})="((?:[^"\\]|\\.)*)"')
-_SHARES = ("usage", "hit_rate")
+_GROUPS = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.|$)")  # where a comma parts thousands
+_SHARES = ("usage", "hit_rate", "pool_usage")
 MIDDLE = ".,e+-"  # of a number: behind the digits of one that a text's end cuts short
 
 
@@ -117,10 +121,12 @@ def _lines(text: str, found: _Found) -> Iterator[tuple[int, str | list[Row]]]:
             hits[start].append(one)
         if one.event and (count := sum(1 for _ in _each(text, one.words))):
             found.events[one.engine][one.event] += count
-    for engine, prefix in PREFIXES.items():
-        for start in _each(text, prefix):
+    for prefix, engine in PREFIXES.items():
+        for start in _each(text, f"{prefix}:"):
             if not text[start : text.find(prefix, start)].strip():
                 metrics[start] = engine
+    for stored in _STORED.finditer(text):
+        metrics[stored.start()] = PREFIXES[stored[1]]
     for start in sorted(hits.keys() | metrics.keys()):
         yield start, metrics[start] if start in metrics else hits[start]
 
@@ -186,7 +192,8 @@ def _value(field: str, text: str, factor: float) -> float | str | None:
     if field in TEXTS:
         return text
     try:
-        value = float(text.replace(",", "")) * factor
+        point = "" if _GROUPS.match(text) else "."
+        value = float(text.replace(",", point)) * factor
     except ValueError:
         return None
     fits = math.isfinite(value) and (value >= 0 or field in NEGATIVE)
@@ -204,8 +211,8 @@ def _metric(found: _Found, engine: str, line: str, number: int, cut: bool) -> No
     if not match:
         found.unread.append(Reading("", line[:QUOTED], "", *where))
         return
-    name = match[2]
-    labels: dict[str, str] = dict(_LABEL.findall(match[3] or ""))
+    name = match[1]
+    labels: dict[str, str] = dict(_LABEL.findall(match[2] or ""))
     if labels.get("priority"):  # a share of what stands without one as well
         return
     rank = labels.get("engine") or labels.get("dp_rank") or ""
@@ -222,7 +229,7 @@ def _metric(found: _Found, engine: str, line: str, number: int, cut: bool) -> No
         field = f"{histogram}_{part}"
     elif not field and not (histogram and part == "bucket"):
         return  # one of the many that nothing here asks for
-    value = _value(field, match[4], 1.0)
+    value = _value(field, match[3], 1.0)
     if value is None or isinstance(value, str):
         found.unread.append(Reading("", line[:QUOTED], "", *where))
     elif histogram and part == "bucket":

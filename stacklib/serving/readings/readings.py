@@ -57,6 +57,7 @@ class Sample:
     usage: Reading | None = None
     generation_rate: Reading | None = None
     prompt_rate: Reading | None = None
+    pool_usage: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -102,7 +103,7 @@ class Readings:
         """Moments at which something ran or waited; all of them where nothing did."""
         beside = {
             (one.line, field): one
-            for field in ("waiting", "usage", "generation_rate", "prompt_rate")
+            for field in Sample.__slots__[1:]
             for one in self.found.get(field, ())
         }
         made = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -243,17 +243,12 @@ def test_what_is_no_engine(small, size, words):
 
 
 def test_two_engines_in_two_threads(small):
-    found = {}
-
-    def serve(name):
+    def serve(seed):
         engine = Engine(small, **ROOMY | {"blocks": 12})
-        asked = [engine.submit(p, COLD, most=8) for p in prompts(6, seed=1)]
+        asked = [engine.submit(p, COLD, most=8) for p in prompts(6, seed)]
         run(engine)
-        found[name] = [each.output for each in asked]
+        return [each.output for each in asked]
 
-    threads = [threading.Thread(target=serve, args=(n,)) for n in range(2)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert found[0] == found[1]
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(serve, (1, 1))
+    assert one == other

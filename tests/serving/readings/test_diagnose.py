@@ -80,6 +80,22 @@ PUBLISHED = [
         "KV Cache is allocated. #tokens: 327310, K size: 2.50 GB, V size: 2.50 GB\n",
     ),
     ("kimi-k2.5", 8, "KV Cache is allocated. #tokens: 2454421, KV size: 160.63 GB\n"),
+    (
+        "nemotron-3-nano-30b-a3b",  # its cache in 8 bits, its states in 32
+        4,
+        "Mamba Cache is allocated. max_mamba_cache_size: 2211, conv_state size: 0.44GB,"
+        " ssm_state size: 24.84GB\n"
+        "KV Cache is allocated. dtype: float8_e4m3fn, #tokens: 19644177, K size: 14.05 "
+        "GB, V size: 14.05 GB\n",
+    ),
+    (
+        "qwen3.5-9b",  # a draft's pool is made after it, for as many tokens
+        1,
+        "KV Cache is allocated. dtype: torch.bfloat16, #tokens: 295950, K size: 4.52 GB"
+        ", V size: 4.52 GB\n"
+        "KV Cache is allocated. dtype: torch.bfloat16, #tokens: 295950, K size: 3.39 GB"
+        ", V size: 3.39 GB\n",
+    ),
 ]
 
 
@@ -204,6 +220,73 @@ def test_a_hybrid_start_as_published_and_what_its_options_leave_open():
             read_log(HYBRID.format(more=more)), "qwen3.5-122b-a10b", "h100-sxm"
         )
         assert any(says in note for note in d.notes)
+
+
+# what published logs of hybrid caches print together: club-3090's issues 612, 294, 295,
+# talos-argocd-proxmox's pull request 1995 (tokens are a concurrency's, since 0.20)
+HYBRIDS = [
+    ("qwen3.5-35b-a3b", 1, 5.98, "567,978", 131_072, "4.33", "0"),
+    ("qwen3.5-27b", 2, 4.99, "302,921", 131_072, "2.31", "0"),
+    ("qwen3.5-27b", 2, None, "620,944", 262_144, "2.37", "3"),
+    ("qwen3.5-27b", 2, None, "622,408", 262_144, "2.37", "3"),
+]
+
+
+@pytest.mark.rows("model, tp, memory, tokens, longest, times, drafted", HYBRIDS)
+def test_tokens_that_are_a_concurrency_s(
+    model, tp, memory, tokens, longest, times, drafted
+):
+    text = "INFO non-default args: {'max_num_batched_tokens': 8192, 'kv_cache_dtype': "
+    text += f"'fp8', 'num_speculative_tokens': {drafted}}}\n"
+    if memory:
+        text += f"INFO Available KV cache memory: {memory} GiB\n"
+    text += f"INFO GPU KV cache size: {tokens} tokens\n"
+    text += f"INFO Maximum concurrency for {longest:,} tokens per request: {times}x\n"
+    asked = {"model": model, "on": "h100-sxm", "tp": tp}
+    checks = diagnose(read_log(text), **asked).checks
+    assert len(checks) == 2 - (not memory) and all(one.equal for one in checks)
+    wrong = text.replace(tokens, tokens[:-1] + "5")
+    assert not all(c.equal for c in diagnose(read_log(wrong), **asked).checks)
+
+
+# the refusal of a start, as printed: spark-vllm-docker's issue 396, LMCache's 1372
+REFUSED = [
+    ("minimax-m2.5", 2, 196_608, "23.25", 22.5),
+    ("qwen3-8b", 1, 32_768, "4.50", 3.58),
+    ("llama-4-scout", 8, 1_048_576, "24.00", 9.97),  # vLLM's issue 16118
+]
+
+
+@pytest.mark.rows("model, tp, longest, needed, left", REFUSED)
+def test_a_start_that_failed_says_what_it_needed(model, tp, longest, needed, left):
+    text = "WARNING Hybrid KV cache manager is disabled\n" * (model[:7] == "llama-4")
+    text += "ValueError: To serve at least one request with the models's max seq len "
+    text += f"({longest}), ({needed} GiB KV cache is needed, which is larger than the "
+    text += f"available KV cache memory ({left} GiB). Based on the available memory, "
+    (one,) = diagnose(read_log(text), model, "h100-sxm", tp=tp).checks
+    assert one.equal and one.what == "needed" and one.printed == float(needed)
+    narrow = diagnose(read_log(text), model, "h100-sxm", tp=tp, kv_dtype="fp8")
+    assert narrow.checks[0].note.startswith("2 times; twice as much")
+
+
+def test_one_chip_of_several_is_said():
+    """vLLM's issue 21348 quotes one of four lines; that with least decided."""
+    text = "INFO Available KV cache memory: 8.11 GiB\nINFO GPU KV cache size: 178,880 "
+    d = diagnose(read_log(text + "tokens\n"), "qwen3-235b-a22b", "h100-sxm", tp=4)
+    assert not d.checks[0].equal and "another of the 4 chips" in d.checks[0].note
+
+
+def test_the_fuller_of_two_pools_decides():
+    text = "Decode batch, #running-req: 20, #full token: 4, full token usage: 0.10, "
+    text += "mamba num: 9, mamba usage: 0.97, gen throughput (token/s): 900.0, "
+    d = diagnose(read_log(text + "#queue-req: 9\n"), "qwen3.5-9b", "h100-sxm")
+    assert d.saturation.by == "cache" and d.causes[0].name == CACHE
+
+
+def test_nobody_runs_is_not_one():
+    text = "llamacpp:requests_processing 0\nllamacpp:requests_deferred 0\n"
+    d = diagnose(read_log(text), "llama-3-8b", "h100-sxm")
+    assert "0 run" in d.saturation.words
 
 
 def test_the_book_s_own_server_is_read():

@@ -119,6 +119,31 @@ FORMS = [
     ),
     ('vllm:gpu_cache_usage_perc{model_name="m"} 0.42\n', {"usage": 0.42}),
     ("llamacpp:requests_deferred 46\n", {"waiting": 46}),
+    (  # a machine whose language writes a comma: llama.cpp's pull request 13194
+        "llama_perf_context_print:        eval time =    2502,93 ms /   231 runs   ( ",
+        {"eval_time": 2.50293, "eval_tokens": 231},
+    ),
+    (  # vLLM's issue 10517, version 0.6.4
+        "Memory profiling results: total_gpu_memory=23.58GiB initial_memory_usage="
+        "15.34GiB peak_torch_memory=17.06GiB memory_usage_post_profile=15.35GiB "
+        "non_torch_memory=0.35GiB kv_cache_size=3.81GiB gpu_memory_utilization=0.90\n",
+        {"total": 23.58, "cache_memory": 3.81, "utilization": 0.9},
+    ),
+    (
+        "ValueError: The model's max seq len (29000) is larger than the maximum number "
+        "of tokens that can be stored in KV cache (23648). Try",
+        {"longest": 29000, "tokens": 23648},
+    ),
+    (  # SGLang's pull request 30047: a hybrid model has two pools
+        "Decode batch, #running-req: 49, #full token: 4, full token usage: 0.40, mamba "
+        "num: 9, mamba usage: 0.60, gen throughput (token/s): 44.50, #queue-req: 0\n",
+        {"usage": 0.4, "pool_usage": 0.6},
+    ),
+    (  # as Prometheus keeps them (SGLang's issue 12618), and Ray hands them on
+        'sglang_num_queue_reqs{tp_rank="0"} 7.0',
+        {"waiting": 7},
+    ),
+    ('ray_vllm_num_requests_waiting{engine="0"} 7.0', {"waiting": 7}),
     ('sglang:num_retracted_requests_total{tp_rank="0"} 3.0', {"preempted_total": 3}),
     ('stacklib:num_requests_running{engine="0"} 5.0', {"running": 5}),
 ]

@@ -4,6 +4,8 @@ import json
 import signal
 import socket
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -45,20 +47,13 @@ def test_two_servers_answer_as_one_engine_and_name_the_one_that_is_gone():
         server(f"{FLAGS} prefill") as (first, where),
         server(f"{FLAGS} decode --peer {where[0]}:{where[1]}") as (_, door),
     ):
-        found = {}
-        for at, prompt in enumerate(PROMPTS):  # all at once
-
-            def ask(at=at, prompt=prompt):
-                found[at] = completed(door, prompt)
-
-            threading.Thread(target=ask).start()
-        while len(found) < len(PROMPTS):
-            threading.Event().wait(0.02)
-        for at, prompt in enumerate(PROMPTS):
-            told = found[at][1]["choices"][0]["logprobs"]["tokens"]
+        with ThreadPoolExecutor(len(PROMPTS)) as threads:  # all at once
+            found = [*threads.map(partial(completed, door), PROMPTS)]
+        for (_, said), prompt in zip(found, PROMPTS, strict=True):
+            told = said["choices"][0]["logprobs"]["tokens"]
             tokens = answered(alone, prompt, 8)
             assert told == [TINY.tokenizer.decode([t]).decode() for t in tokens]
-        told = [found[at][1]["usage"]["prompt_tokens_details"] for at in range(4)]
+        told = [said["usage"]["prompt_tokens_details"] for _, said in found]
         cached = [each["cached_tokens"] for each in told]
         assert cached == [32, 0, 32, 64]  # full blocks before a last token
         assert completed(where, PROMPTS[0])[0] == 404  # it reads for others

@@ -2,8 +2,8 @@
 
 import http.client
 import json
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import openai
 import pytest
@@ -252,17 +252,10 @@ def test_who_leaves_frees_his_blocks(address, stream):
 
 def test_of_two_hundred_connections_each_gets_an_answer(address):
     body = json.dumps({"model": "tiny", "prompt": PROMPT, "max_tokens": 2})
-    found = []
-
-    def ask():
-        found.append(asked(address, "POST", "/v1/completions", body)[:2])
-
-    threads = [threading.Thread(target=ask) for _ in range(200)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(found) == 200 and {status for status, _ in found} <= {200, 429}
+    given = [(address, "POST", "/v1/completions", body)] * 200
+    with ThreadPoolExecutor(200) as threads:
+        found = [each[:2] for each in threads.map(asked, *zip(*given, strict=True))]
+    assert {status for status, _ in found} <= {200, 429}
     assert sum(status == 200 for status, _ in found) >= SLOTS + LINE
     refused = [headers for status, headers in found if status == 429]
     assert all(int(headers["Retry-After"]) > 0 for headers in refused)

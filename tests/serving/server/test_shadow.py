@@ -1,7 +1,8 @@
 """The simulator beside a server: the same requests, both answers, and the page."""
 
 import json
-import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from xml.etree import ElementTree
 
 import pytest
@@ -35,17 +36,9 @@ def test_a_server_shows_both():
         assert json.loads(told(address, "/shadow.json"))["requests"] == 0
         assert b"No request has ended yet" in told(address, "/shadow")
         body = {"model": "draft", "max_tokens": 20, "temperature": 0}
-        threads = [
-            threading.Thread(
-                target=told,
-                args=(address, "/v1/completions", body | {"prompt": f"Number {n} is"}),
-            )
-            for n in range(5)
-        ]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join()
+        asks = [body | {"prompt": f"Number {n} is"} for n in range(5)]
+        with ThreadPoolExecutor(5) as threads:
+            list(threads.map(partial(told, address, "/v1/completions"), asks))
         found = json.loads(told(address, "/shadow.json"))
         page = told(address, "/shadow").decode()
     assert found["requests"] == 5 and len(found["times"]) == 12

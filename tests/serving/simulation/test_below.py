@@ -1,7 +1,5 @@
 """Tiers below the blocks: what leaves comes back, for the time of its copy."""
 
-import pytest
-
 from stacklib.serving import chat, simulate
 
 MODEL = ("llama-2-7b", "h100-sxm")
@@ -50,19 +48,3 @@ def test_conversations_that_come_back_read_less():
         )
         again[name] = sum(each.prompt - each.found for each in found.requests)
     assert again["host"] < 0.7 * again["none"]
-
-
-@pytest.mark.parametrize(
-    "tiers, says",
-    [
-        ({"host": 5}, "tier 'host': 5"),
-        ({"host": (0, 1e9)}, "blocks = 0"),
-        ({"host": (5, 0)}, "rate = 0"),
-    ],
-)
-def test_tiers_that_are_none_are_refused(tiers, says):
-    with pytest.raises(ValueError) as wrong:
-        house(tiers=tiers)
-    assert says in str(wrong.value)
-    with pytest.raises(ValueError, match="of a model on chips"):
-        simulate(None, traffic=ROWS, step_time=0.1, tiers={"host": (5, 1e9)})

@@ -1,7 +1,5 @@
 """Machines that fail and machines that come, by hand."""
 
-import pytest
-
 from stacklib.serving import poisson, simulate
 
 STEP = 10  # ns
@@ -57,35 +55,3 @@ def test_one_more_machine_comes_where_the_line_is_long_and_goes_again():
     assert found.outcome.on == 5010 + 300 - 50
     slow = house(rows, max_batch=1, router="least-loaded")
     assert found.requests[5].finished < slow.requests[5].finished
-
-
-@pytest.mark.parametrize(
-    "options, says",
-    [
-        ({"failures": [(1, 0)]}, "failure 1: (1, 0)"),
-        ({"failures": [(1, 5, 1)]}, "machine 5: there are 1"),
-        ({"failures": [(-1, 0, 1)]}, "at = -1"),
-        ({"failures": {"between": 0, "down": 1}}, "between = 0"),
-        ({"failures": {"between": 1}}, "down is missing"),
-        ({"failures": [(1e300, 0, 1)]}, "too many for nanoseconds"),
-        ({"failures": {"between": 1e-9, "down": 0}}, "before any request ended"),
-        (
-            {"autoscale": {"most": 2, "waiting": 1, "ready": 1, "Ready": 2}},
-            "one autoscale is told twice",
-        ),
-        ({"autoscale": {"most": 0, "waiting": 1, "ready": 1}}, "most = 0"),
-        ({"autoscale": {"most": 2, "waiting": -1, "ready": 1}}, "waiting = -1"),
-        ({"autoscale": {"most": 2, "wait": 1, "redy": 1}}, "did you mean: ready"),
-        (
-            {
-                "autoscale": {"most": 2, "waiting": 1, "ready": 1},
-                "pools": {"prefill": 1, "decode": 1},
-            },
-            "autoscale beside pools",
-        ),
-    ],
-)
-def test_changes_that_make_no_sense_are_refused(options, says):
-    with pytest.raises((ValueError, LookupError)) as wrong:
-        house([(0, 0, 4, 5)], **options)
-    assert says in str(wrong.value)

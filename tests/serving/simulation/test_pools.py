@@ -73,21 +73,3 @@ def test_turns_take_the_longer_side_or_the_whole_way(work):
     # One of each, at once, and nothing to cross: as if one chip did both in turn.
     alone = Turns(law, pools_of({**asked, "crossing": 0.0, "micro_batches": 1}))
     assert alone.mixed(work) == pytest.approx(law.mixed(work), rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    "pools, says",
-    [
-        ({"prefill": 0, "decode": 1}, "prefill = 0"),
-        ({"prefill": 1}, "machines of prefill and decode or attention and mlp"),
-        ({"perfill": 1, "decode": 1}, "did you mean: prefill"),
-        ({"prefill": 1, "decode": 1, "micro_batches": 2}, "take no micro_batches"),
-        ({"prefill": 1, "decode": 1, "link": 0}, "link = 0"),
-        ({"attention": 1, "mlp": 1, "crossing": -1}, "crossing = -1"),
-        ({"attention": 1, "mlp": True}, "mlp = True"),
-    ],
-)
-def test_pools_that_are_none_are_refused(pools, says):
-    with pytest.raises((ValueError, LookupError)) as wrong:
-        split([(0, 0, 4, 3)], pools=pools)
-    assert says in str(wrong.value)

@@ -12,6 +12,8 @@ from stacklib.serving.simulation.steps import Exponential, Work
 
 MODEL = ("llama-2-7b", "h100-sxm")
 FEW = poisson(10, 120, seed=2)
+EVEN = {"prefill": 1, "decode": 1}
+SCALE = {"most": 2, "waiting": 1, "ready": 1}
 
 
 def run(rate, **options):
@@ -140,6 +142,32 @@ def test_questions_that_are_none_are_refused(ask, says):
         ({"traffic": [(1, 0, 5, 1, ("a",))]}, "row 1: (1, 0, 5, 1, ('a',))"),
         ({"failures": -1}, "failure 1: -1"),
         ({"traffic": None}, "traffic = None"),
+        ({"tiers": {"host": 5}}, "tier 'host': 5"),
+        ({"tiers": {"host": (0, 1e9)}}, "blocks = 0"),
+        ({"tiers": {"host": (5, 0)}}, "rate = 0"),
+        ({"draft": (1.5, 4)}, "acceptance = 1.5"),
+        ({"draft": (0.5, 0)}, "draft_tokens = 0"),
+        ({"draft": (0.5,)}, "an acceptance, draft tokens"),
+        ({"draft": (0.5, 7)}, "at least 8 a request, 1024"),
+        ({"pools": {"prefill": 0, "decode": 1}}, "prefill = 0"),
+        ({"pools": {"prefill": 1}}, "of prefill and decode or attention and mlp"),
+        ({"pools": {"perfill": 1, "decode": 1}}, "did you mean: prefill"),
+        ({"pools": EVEN | {"micro_batches": 2}}, "take no micro_batches"),
+        ({"pools": EVEN | {"link": 0}}, "link = 0"),
+        ({"pools": {"attention": 1, "mlp": 1, "crossing": -1}}, "crossing = -1"),
+        ({"pools": {"attention": 1, "mlp": True}}, "mlp = True"),
+        ({"failures": [(1, 0)]}, "failure 1: (1, 0)"),
+        ({"failures": [(1, 5, 1)]}, "machine 5: there are 1"),
+        ({"failures": [(-1, 0, 1)]}, "at = -1"),
+        ({"failures": {"between": 0, "down": 1}}, "between = 0"),
+        ({"failures": {"between": 1}}, "down is missing"),
+        ({"failures": [(1e300, 0, 1)]}, "too many for nanoseconds"),
+        ({"failures": {"between": 1e-9, "down": 0}}, "before any request ended"),
+        ({"autoscale": SCALE | {"Ready": 2}}, "one autoscale is told twice"),
+        ({"autoscale": SCALE | {"most": 0}}, "most = 0"),
+        ({"autoscale": SCALE | {"waiting": -1}}, "waiting = -1"),
+        ({"autoscale": {"most": 2, "wait": 1, "redy": 1}}, "did you mean: ready"),
+        ({"autoscale": SCALE, "pools": EVEN}, "autoscale beside pools"),
     ],
 )
 def test_houses_that_make_no_sense_are_refused(options, says):
@@ -148,6 +176,8 @@ def test_houses_that_make_no_sense_are_refused(options, says):
     assert says in str(wrong.value)
     with pytest.raises(ValueError, match="mean = 0"):
         Exponential(0)
+    with pytest.raises(ValueError, match="of a model on chips"):
+        simulate(None, traffic=FEW, step_time=0.1, tiers={"host": (5, 1e9)})
 
 
 @pytest.mark.parametrize("batch, context", [(1, 320), (24, 640), (100, 800)])

@@ -77,18 +77,3 @@ def test_a_draft_helps_one_and_hurts_a_full_house():
         ]
         gain[many] = times[0] / times[1]
     assert gain[1] > 1.2 and gain[128] < 1
-
-
-@pytest.mark.parametrize(
-    "draft, says",
-    [
-        ((1.5, 4), "acceptance = 1.5"),
-        ((0.5, 0), "draft_tokens = 0"),
-        ((0.5,), "an acceptance, draft tokens"),
-        ((0.5, 7), "at least 8 a request, 1024"),
-    ],
-)
-def test_drafts_that_are_none_are_refused(draft, says):
-    with pytest.raises(ValueError) as wrong:
-        house([(0, 0, 4, 9)], draft)
-    assert says in str(wrong.value)

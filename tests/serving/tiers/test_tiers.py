@@ -3,7 +3,7 @@
 import gc
 import multiprocessing
 import os
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -221,11 +221,8 @@ def test_threads_never_get_anothers_block(kind):
                 if found is not None and not same(found, other):
                     wrong.append(other)
 
-        threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(work, range(4)))
         assert not wrong and len(tier) == 3
         assert all(same(tier.get(key), key) for key in tier.keys)
 
