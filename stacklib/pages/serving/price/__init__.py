@@ -160,11 +160,8 @@ def ran_price(rate: float = CROWD) -> Quantity:
 
 def either(batch: int = TOGETHER, utilisation: float = 1.0) -> BreakEven:
     """The same machine, owned over five years or rented by the hour."""
-    own = owned()
-    kept = ("capital", "power", "pue", "storage", "network", "people")
-    given = {name: getattr(own, name) for name in kept} | {"rent": own.rent}
-    rate = estimate.rate(batch)
-    return cost.break_even(rate, cooling=0, utilisation=utilisation, **given)
+    given: Any = owned().costs | {"rent": owned().rent, "utilisation": utilisation}
+    return cost.break_even(estimate.rate(batch), **given)
 
 
 # -- what others print -----------------------------------------------------------------
