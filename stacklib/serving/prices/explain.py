@@ -237,16 +237,11 @@ def _tried(room: int) -> list[int]:
 def room_of(step: Callable[..., Estimate], tpot: float | None = None) -> int:
     """The largest batch that fits and is quick enough; 0 where none is."""
 
-    def fine(batch: int) -> bool:
+    def over(batch: int) -> bool:
         found = step(batch=batch)
-        return bool(found.fits) and (tpot is None or found.tpot.si <= tpot)
+        return not found.fits or (tpot is not None and found.tpot.si > tpot)
 
-    if not fine(1):
-        return 0
-    low, high = 1, 2
-    while high <= MOST and fine(high):
-        low, high = high, 2 * high
-    return low + bisect_left(range(low + 1, high), True, key=lambda n: not fine(n))
+    return bisect_left(range(1, MOST + 1), True, key=over)
 
 
 def _borders(region: Region) -> list[Border]:
