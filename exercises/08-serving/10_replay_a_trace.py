@@ -92,7 +92,7 @@ SORTED = [
 ]
 
 
-def replayed(rows, slots, first, each, *, wait=False, begins=False):
+def replayed(rows, slots, first, each, *, wait=False, begins=False, ends=False):
     """Step after step, from a line; what is asked, and what is near it."""
     line = [(at, new, who) for who, (at, new) in enumerate(rows)]
     batch, clock, found = {}, 0, {}
@@ -107,27 +107,11 @@ def replayed(rows, slots, first, each, *, wait=False, begins=False):
                 found[who] = clock - at
         began, clock = clock, clock + first + each * len(batch)
         for who in list(batch):
-            if batch[who] == rows[who][1] and not begins:
+            if ends or (batch[who] == rows[who][1] and not begins):
                 found[who] += clock - began
             batch[who] -= 1
             if not batch[who]:
                 del batch[who]
-    return [found[who] for who in range(len(rows))]
-
-
-def to_the_last(rows, slots, first, each):
-    """Times to the last token."""
-    line, batch, clock, found = list(enumerate(rows)), {}, 0, {}
-    while line or batch:
-        if not batch:
-            clock = max(clock, line[0][1][0])
-        while line and line[0][1][0] <= clock and len(batch) < slots:
-            who, (_, new) = line.pop(0)
-            batch[who] = new
-        clock += first + each * len(batch)
-        batch = {who: left - 1 for who, left in batch.items()}
-        found |= {who: clock - rows[who][0] for who, left in batch.items() if not left}
-        batch = {who: left for who, left in batch.items() if left}
     return [found[who] for who in range(len(rows))]
 
 
@@ -162,7 +146,9 @@ def test_continuous():
         {
             "That is the time until a request is let in; its token comes at the end of "
             "the step.": lambda **given: replayed(**given, begins=True),
-            "That is the time to the last token.": to_the_last,
+            "That is the time to the last token.": (
+                lambda **given: replayed(**given, ends=True)
+            ),
             "Yours wait until all slots are empty; a free one is given away before "
             "every step.": lambda **given: replayed(**given, wait=True),
         },

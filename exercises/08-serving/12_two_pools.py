@@ -102,36 +102,34 @@ def test_split():
 
 
 TURNS = [
-    (a, m, c, k)
+    {"attention": a, "mlp": m, "crossing": c, "batches": k}
     for a, m in ((38.9e-6, 80.4e-6), (115e-6, 163e-6), (10e-6, 10e-6))
     for c in (0.0, 5e-6, 60e-6)
     for k in (1, 2, 3)
 ]
-LEFT_OUT = {
-    "A micro-batch crosses twice in each layer: there and back.": lambda a, m, c, k: (
-        max(a, m, (a + m + c) / k)
-    ),
-    "Both sides work at once, on different micro-batches.": lambda a, m, c, k: (
-        a + m + 2 * c
-    ),
-    "A micro-batch that is away too long leaves both sides idle.": lambda a, m, c, k: (
-        max(a, m)
-    ),
-}
+
+
+def pace_of(crossing, attention, mlp, batches):
+    return turns.pace(attention, mlp, crossing, batches)
 
 
 def test_pace():
-    mine = [expect.read(pace(*case)) for case in TURNS]
-    right = [turns.pace(*case) for case in TURNS]
-
-    def alike(others):
-        pairs = zip(mine, others, strict=True)
-        return all(abs(x - y) <= 1e-6 * y for x, y in pairs)
-
-    if not alike(right):
-        for text, how in LEFT_OUT.items():
-            if alike([how(*case) for case in TURNS]):
-                raise expect.Mistake(text)
-        at = next(i for i, x in enumerate(mine) if abs(x - right[i]) > 1e-6 * right[i])
-        raise expect.Mistake(f"{TURNS[at]}: {mine[at]:.4g} s; it is {right[at]:.4g} s")
-    expect.reading("a layer of 64, in us", f"{1e6 * pace(*TURNS[4]):.1f}")
+    expect.function_matches(
+        pace,
+        pace_of,
+        TURNS,
+        unit="s",
+        rel=1e-6,
+        mistakes={
+            "A micro-batch crosses twice in each layer: there and back.": (
+                lambda crossing, **rest: pace_of(crossing / 2, **rest)
+            ),
+            "Both sides work at once, on different micro-batches.": (
+                lambda batches, **rest: pace_of(batches=1, **rest)
+            ),
+            "A micro-batch that is away too long leaves both sides idle.": (
+                lambda attention, mlp, **rest: max(attention, mlp)
+            ),
+        },
+    )
+    expect.reading("a layer of 64, in us", f"{1e6 * pace(**TURNS[4]):.1f}")

@@ -39,11 +39,6 @@ class Drafting:
         self._open: dict[int, Proposal] = {}
 
     @property
-    def on(self) -> bool:
-        """Whether there is a draft."""
-        return self._draft is not None
-
-    @property
     def length(self) -> int:
         """Tokens of a proposal, at most."""
         return 0 if self._draft is None else self._draft.length

@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from stacklib.hardware import THIS_MACHINE, Accelerator, get
-from stacklib.models import LanguageModel
-from stacklib.quantity import Quantity, resolve
+from stacklib.quantity import resolve
 from stacklib.quantity.bounds import share, whole, whole_floats
 from stacklib.quantity.keys import keys_of, values_of
 from stacklib.roofline.bound.decode_plain import is_plain
@@ -100,26 +99,24 @@ class Asked(NamedTuple):
 
 
 def asked(
-    model: str | LanguageModel,
-    on: str | Accelerator,
-    dtype: str | Quantity | None,
-    tp: int,
-    batch: Any,
-    context: Any,
-    prompt: int | None,
-    new: int,
+    named: tuple[Any, ...],
+    sizes: tuple[Any, ...],
     prefix_hit: float,
     draft: Sequence[Any] | None,
     devices: Sequence[str | Accelerator] | None,
-    **others: Any,
+    how: tuple[Any, ...],
 ) -> Asked:
-    """The arguments of ``estimate``, which describes them and what is refused."""
-    kv_dtype = others.pop("kv_dtype")
-    keys = keys_of(model, on, dtype, kv_dtype)
+    """The arguments of ``estimate``, which describes them and what is refused.
+
+    - ``named``: keys of model, device and formats
+    - ``sizes``: batch, context, prompt and tokens that are written
+    - ``how``: what else does not move with these, as `_fixed` takes it
+    """
+    batch, context, prompt, new = sizes
     listed = None if devices is None else keys_of(*devices)
-    found = _fixed(*keys, tp, draft_of(draft), listed, **others)
+    found = _fixed(named, draft_of(draft), listed, *how)
     if context is None:
-        context = (found.here and host.longest(model)) or CONTEXT
+        context = (found.here and host.longest(found.model)) or CONTEXT
     plain = is_plain(batch) or is_plain(context)
     if plain:
         batch = whole_floats(1, batch=batch)
@@ -151,14 +148,10 @@ def asked(
 
 @lru_cache(maxsize=1024, typed=True)
 def _fixed(
-    model: Any,
-    on: Any,
-    dtype: Any,
-    kv_dtype: Any,
-    tp: int,
+    named: tuple[Any, ...],
     draft: Draft | None,
     devices: tuple[Any, ...] | None,
-    *,
+    tp: int,
     ep: int,
     chunk: int | None,
     split: str,
@@ -167,7 +160,7 @@ def _fixed(
     mode: str,
 ) -> Asked:
     """What neither batch nor context nor prompt move, checked once."""
-    model, on, dtype, kv_dtype = values_of(model, on, dtype, kv_dtype)
+    model, on, dtype, kv_dtype = values_of(*named)
     for name, value, known in (
         ("mode", mode, MODES),
         ("software", software, (*SOFTWARE, RUNNER)),

@@ -33,6 +33,8 @@ from .asked import Asked
 HOST_LAYERS = "layers from the host's memory"
 SECTION = "08-serving/estimate"
 _NO_END = Quantity(1e30, "B")
+# a stage before the last one
+BARE = {"vocab": 1} | dict.fromkeys(("vision", "unused", "tables", "positions"), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +99,7 @@ def _stages(model: Same, sizes: tuple[int, ...]) -> tuple[LanguageModel, ...]:
                 key=f"{whole.key}, layers {start + 1} to {start + layers}",
                 kinds=tuple(whole.kinds[k] for k in kinds),
                 pattern=tuple(kinds.index(k) for k in pattern),
-                vocab=whole.vocab if last else 1,
-                vision=whole.vision if last else 0,
-                unused=whole.unused if last else 0,
-                tables=whole.tables if last else 0,
-                positions=whole.positions if last else 0,
+                **({} if last else BARE),
             )
         )
         start += layers

@@ -17,9 +17,10 @@ from stacklib.hardware.errors import ErrorBand, error_band
 from stacklib.hardware.factors import efficiency_moved
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, chosen
-from stacklib.roofline.work.fit import Infeasible, fit_memory, fit_with_copies
+from stacklib.quantity.keys import keys_of
+from stacklib.roofline.work.fit import Infeasible
 
-from ..token.account import fitting
+from ..token.account import fit_of, fitting
 from ..token.lines import Line
 from . import divided, losses
 from .asked import Asked, asked
@@ -228,26 +229,9 @@ def estimate(
     >>> found.bound, found.next_bound, found.fits
     ('memory', 'engine', True)
     """
-    given = asked(
-        model,
-        on,
-        dtype,
-        tp,
-        batch,
-        context,
-        prompt,
-        new,
-        prefix_hit,
-        draft,
-        devices,
-        kv_dtype=kv_dtype,
-        ep=ep,
-        chunk=chunk,
-        split=split,
-        host_layers=host_layers,
-        software=software,
-        mode=mode,
-    )
+    named, sizes = keys_of(model, on, dtype, kv_dtype), (batch, context, prompt, new)
+    how = tp, ep, chunk, split, host_layers, software, mode
+    given = asked(named, sizes, prefix_hit, draft, devices, how)
     if given.here:
         total(given, ())  # raises for what does not run here
     elif given.alike:
@@ -294,13 +278,4 @@ def sum_of(given: Asked) -> str:
     frame = case(given).frame
     if frame.ep > 1:
         return f"{frame.words}: fits"
-    fit = fit_memory(
-        frame.model,
-        on=frame.device,
-        dtype=given.dtype,
-        tp=given.tp,
-        batch=int(given.batch),
-        context=int(given.context),
-        kv_dtype=given.kv_dtype,
-    )
-    return fit_with_copies(frame.model, fit).explanation
+    return fit_of(frame, int(given.batch), int(given.context)).explanation

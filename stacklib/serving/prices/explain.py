@@ -10,13 +10,14 @@ price that no corner reaches is infeasible, and said to be by how much.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from stacklib.cost.spans import Span
-from stacklib.cost.tokens import UNIT, electricity
+from stacklib.cost.tokens import UNIT, TokenBill, electricity
 from stacklib.quantity import Quantity, chosen
 from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.work.fit import Infeasible
@@ -93,8 +94,7 @@ class Region:
 
         From the cheapest quotes to the dearest ones.
         """
-        rate = self.step(batch=self.best).tokens_per_s
-        return self.machine.bill(rate, years=self.years).total
+        return self.bill(self.best).total
 
     @property
     def feasible(self) -> bool:
@@ -118,11 +118,14 @@ class Region:
         return tuple(self._row(n) for n in sorted(batches | {self.best, self.room}))
 
     def _row(self, batch: int) -> Row:
-        step = self.step(batch=batch)
-        rate = step.tokens_per_s
-        bill = self.machine.bill(rate, years=self.years)
-        needed, enough = (end / self.price for end in (bill.total.low, bill.total.high))
-        return Row(batch, rate, step.tpot, needed, enough)
+        step, total = self.step(batch=batch), self.bill(batch).total
+        needed, enough = (end / self.price for end in (total.low, total.high))
+        return Row(batch, step.tokens_per_s, step.tpot, needed, enough)
+
+    def bill(self, batch: int, **changed: Any) -> TokenBill:
+        """A million tokens of a batch; ``changed``: as ``Machine.bill`` takes it."""
+        rate, asked = self.step(batch=batch).tokens_per_s, {"years": self.years}
+        return self.machine.bill(rate, **asked | changed)
 
     def holds(
         self,
@@ -139,13 +142,10 @@ class Region:
         """
         if batch > self.room:
             return False
-        bill = self.machine.bill(
-            self.step(batch=batch).tokens_per_s,
-            utilisation=utilisation,
-            years=self.years if years is None else years,
-            price_of_power=price_of_power,
-        )
-        end = bill.total.high if dearest else bill.total.low
+        changed = {"utilisation": utilisation, "price_of_power": price_of_power}
+        life = self.years if years is None else years
+        total = self.bill(batch, years=life, **changed).total
+        end = total.high if dearest else total.low
         return bool(end <= self.price * (1 + 1e-9))
 
     @property
@@ -237,25 +237,16 @@ def _tried(room: int) -> list[int]:
 def room_of(step: Callable[..., Estimate], tpot: float | None = None) -> int:
     """The largest batch that fits and is quick enough; 0 where none is."""
 
-    def fine(batch: int) -> bool:
+    def over(batch: int) -> bool:
         found = step(batch=batch)
-        return bool(found.fits) and (tpot is None or found.tpot.si <= tpot)
+        return not found.fits or (tpot is not None and found.tpot.si > tpot)
 
-    if not fine(1):
-        return 0
-    low, high = 1, 2
-    while high <= MOST and fine(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fine(middle) else (low, middle)
-    return low
+    return bisect_left(range(1, MOST + 1), True, key=over)
 
 
 def _borders(region: Region) -> list[Border]:
     """Each condition, the others at their best, at the cheapest quotes."""
-    rate = region.step(batch=region.best).tokens_per_s
-    bill = region.machine.bill(rate, years=region.years)
+    rate, bill = region.step(batch=region.best).tokens_per_s, region.bill(region.best)
     earned = (region.price * rate).to("USD/h")
     hour = bill.hour.low
     drawn = (bill.hourly["power"] + bill.hourly["cooling"]).low

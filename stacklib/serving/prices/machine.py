@@ -9,6 +9,7 @@ board's power is the least that a chip draws; at most, its share of a whole serv
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from stacklib import cost, hardware
 from stacklib.cost.spans import Given, Span, span
@@ -38,6 +39,13 @@ class Machine:
     rent: Span | None  # dollars an hour for all chips; None where nobody quotes it
     dates: tuple[str, str]  # of the first and the last quote of what chips cost
 
+    @property
+    def costs(self) -> dict[str, Given]:
+        """What it costs, as ``cost.token`` and ``cost.break_even`` name it."""
+        rows = ("capital", "power", "pue", "storage", "network", "people")
+        # the plant that cools is the facility's
+        return {"cooling": 0} | {name: getattr(self, name) for name in rows}
+
     def bill(
         self,
         tokens_per_s: Given,
@@ -47,19 +55,9 @@ class Machine:
         price_of_power: Given | None = None,
     ) -> TokenBill:
         """The six rows of a million tokens on it, as ``cost.token`` computes them."""
-        return cost.token(
-            tokens_per_s,
-            capital=self.capital,
-            power=self.power,
-            pue=self.pue,
-            cooling=0,  # the plant is the facility's
-            storage=self.storage,
-            network=self.network,
-            people=self.people,
-            utilisation=utilisation,
-            years=years,
-            price_of_power=price_of_power,
-        )
+        use = {"utilisation": utilisation, "years": years}
+        more: Any = self.costs | use | {"price_of_power": price_of_power}
+        return cost.token(tokens_per_s, **more)
 
 
 def machine(

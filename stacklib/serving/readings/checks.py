@@ -15,7 +15,7 @@ from stacklib.models import LanguageModel
 from stacklib.models.parts import LatentAttention
 
 from .lines import LLAMA, SGLANG, VLLM
-from .pages import BLOCK, NotModelled, Pages, layers_of, pages_of
+from .pages import BLOCK, Layers, NotModelled, Pages, layers_of, pages_of
 from .readings import Reading, Readings
 
 GIB = 2.0**30
@@ -92,11 +92,11 @@ def checks_of(
 
     - ``kv_dtype``: format of the cache, as ``cache_of`` finds it
     """
-    ways = {VLLM: _vllm, SGLANG: _sglang, LLAMA: _llama}
     found: list[Check] = []
     said: list[str] = []
     try:
-        found += ways.get(readings.engine, _nothing)(readings, model, kv_dtype, tp)
+        if way := WAYS.get(readings.engine):
+            found += way(readings, model, kv_dtype, tp)
     except NotModelled as why:
         said.append(str(why))
     found += [*_left(readings), *_weights(readings, model, dtype, tp)]
@@ -118,10 +118,6 @@ def plan_of(readings: Readings, model: LanguageModel, kv_dtype: str, tp: int) ->
     hybrid = not readings.events.get("hybrid_off")
     layers = layers_of(model, kv_dtype, tp, drafted=int(readings.value("drafted", 0)))
     return pages_of(layers, block, hybrid=hybrid)
-
-
-def _nothing(*_: Any) -> list[Check]:
-    return []
 
 
 def _vllm(
@@ -273,12 +269,7 @@ def _sglang(
         if printed is not None:
             each = sum(o.count * _part(o, part) for o in layers)
             yield _sized(part, slots * each, printed, f"{each:,} B a token")
-    printed, states = readings.last("state_memory"), readings.value("states")
-    if printed is not None and states is not None:
-        bare = layers_of(model, kv_dtype, tp, widths=(0, 4))
-        each = sum(one.count * one.state for one in bare)
-        words = f"{each:,} B a sequence, one more than the log says"
-        yield _sized("states", (states + 1) * each, printed, words)
+    yield from _states(readings, layers_of(model, kv_dtype, tp, widths=(0, 4)), 1)
 
 
 def _part(one: Any, part: str) -> int:
@@ -320,10 +311,21 @@ def _llama(
             each = int(count) * _part(mine[0], part)
             note = f"{each:,} B a cell in {count:.0f} layers"
             yield _sized(part, cells.value * each, printed, note)
+    yield from _states(readings, layers_of(model, widths=(4, 4)))
+
+
+WAYS = {VLLM: _vllm, SGLANG: _sglang, LLAMA: _llama}
+
+
+def _states(
+    readings: Readings, layers: tuple[Layers, ...], more: int = 0
+) -> Iterator[Check]:
+    """Memory of the states, of ``more`` sequences than the log says."""
     printed, states = readings.last("state_memory"), readings.value("states")
     if printed is not None and states is not None:
-        each = sum(o.count * o.state for o in layers_of(model, widths=(4, 4)))
-        yield _sized("states", states * each, printed, f"{each:,} B a sequence")
+        each = sum(one.count * one.state for one in layers)
+        words = f"{each:,} B a sequence" + ", one more than the log says" * more
+        yield _sized("states", (states + more) * each, printed, words)
 
 
 def _weights(

@@ -25,6 +25,7 @@ from .refused import Refused
 from .shadow import Shadow
 from .worker import Answer, Worker
 
+COMPLETIONS = (("/v1/completions", False), ("/v1/chat/completions", True))
 MOST_BODY = 1 << 20  # bytes
 READ = 16  # times as much is read and dropped: who is still sending reads no answer
 
@@ -50,12 +51,6 @@ def application(
         if name != model.name:
             raise Refused(404, f"model {name!r:.60} does not exist here", "model")
         return JSONResponse(described(name))
-
-    async def completions(request: Request) -> Response:
-        return await answered(request, worker, peer, chat=False)
-
-    async def chat(request: Request) -> Response:
-        return await answered(request, worker, peer, chat=True)
 
     async def blocks(request: Request) -> Response:
         assert reader is not None
@@ -86,9 +81,10 @@ def application(
 
     served = [Route(PATH, blocks, methods=["GET", "POST"])]
     if reader is None:
+        say = partial(answered, worker=worker, peer=peer)
         served = [
-            Route("/v1/completions", completions, methods=["POST"]),
-            Route("/v1/chat/completions", chat, methods=["POST"]),
+            Route(path, partial(say, chat=chat), methods=["POST"])
+            for path, chat in COMPLETIONS
         ]
     if shadow is not None:
         served += [Route("/shadow", shadowed), Route("/shadow.json", shadowed)]

@@ -10,6 +10,7 @@ kept one does, and it loses.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import replace
 from typing import Any
 
@@ -144,7 +145,4 @@ def turning_batch(
         gains, now = now, now + 1 if now == most else min(2 * now, most)
     if now > most:
         return None
-    while now - gains > 1:
-        middle = (gains + now) // 2
-        gains, now = (gains, middle) if loses(middle) else (middle, now)
-    return now
+    return gains + 1 + bisect_left(range(gains + 1, now), True, key=loses)

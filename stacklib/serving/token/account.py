@@ -26,6 +26,7 @@ from stacklib.quantity.stored import products
 from stacklib.roofline.bound.decode_plain import is_plain
 from stacklib.roofline.work.bounds import device_of
 from stacklib.roofline.work.fit import (
+    Fit,
     Infeasible,
     copies_of,
     fit_memory,
@@ -254,10 +255,7 @@ def fitting(case: Case) -> Any:
     frame = case.frame
     tokens = case.context if case.prompt is None else case.prompt
     if case.traced and frame.ep == 1:
-        sizes = {"batch": case.batch, "context": tokens, "tp": frame.tp}
-        formats = {"dtype": frame.dtype, "kv_dtype": frame.kv_dtype}
-        fit = fit_memory(frame.model, on=frame.device, **sizes, **formats)
-        fit = fit_with_copies(frame.model, fit)
+        fit = fit_of(frame, case.batch, tokens)
         if not fit.fits:
             raise Infeasible(f"{frame.model.key}: {fit.explanation}")
         return WHOLE
@@ -280,19 +278,21 @@ def fitting(case: Case) -> Any:
     raise Infeasible(f"{says}: does not fit")
 
 
+def fit_of(frame: Frame, batch: int, tokens: int) -> Fit:
+    """The sum of a frame on its chips, the copies of heads that are too few too."""
+    sizes: Any = {"batch": batch, "context": tokens, "tp": frame.tp}
+    formats = {"dtype": frame.dtype, "kv_dtype": frame.kv_dtype}
+    fit = fit_memory(frame.model, on=frame.device, **sizes, **formats)
+    return fit_with_copies(frame.model, fit)
+
+
 # -- lines -----------------------------------------------------------------------------
 
 
 def _covering(case: Case, name: str, uneven: Any) -> Line:
     """A line that covers operations: bytes over bandwidth, or operations over peak."""
-    frame = case.frame
-    rate: Any
-    peak: Any
-    if case.traced:
-        moved, flops, beside, rate, peak = _traced(case, name)
-    else:
-        moved, flops, beside = _plain(case, name)
-        rate, peak = frame.rate, frame.peak
+    found: tuple[Any, ...] = (_traced if case.traced else _plain)(case, name)
+    moved, flops, beside, rate, peak = found
     passed = moved + beside if name == NORMS else moved
     return line_of(
         name,
@@ -302,22 +302,15 @@ def _covering(case: Case, name: str, uneven: Any) -> Line:
         beside,
         passed / rate if uneven is WHOLE else uneven * (passed / rate),
         flops / peak if uneven is WHOLE else uneven * (flops / peak),
-        covers=frame.shape.parts[name].covers,
+        covers=case.frame.shape.parts[name].covers,
     )
 
 
-def _plain(case: Case, name: str) -> tuple[Any, Any, Any]:
-    found = work.of_line(
-        case.frame.shape,
-        name,
-        case.frame.tp,
-        case.frame.ep,
-        case.batch,
-        case.context,
-        case.prompt,
-    )
-    beside = case.frame.between * case.rows if name == NORMS else 0.0
-    return (*found, beside)
+def _plain(case: Case, name: str) -> tuple[Any, ...]:
+    frame, sizes = case.frame, (case.batch, case.context, case.prompt)
+    found = work.of_line(frame.shape, name, frame.tp, frame.ep, *sizes)
+    beside = frame.between * case.rows if name == NORMS else 0.0
+    return (*found, beside, frame.rate, frame.peak)
 
 
 def _traced(case: Case, name: str) -> tuple[Quantity, ...]:

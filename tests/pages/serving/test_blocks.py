@@ -61,7 +61,7 @@ def test_the_figure_shows_every_share():
         bars = {m["name"]: m["x"] for m in spec["marks"] if m["y"][0] == row}
         for part, name in figures.PARTS.items():
             start, end = bars.get(name, (0, 0))
-            assert end - start == pytest.approx(100 * page.part(scheme, part))
+            assert end - start == pytest.approx(100 * page.told(scheme, part).si)
 
 
 def test_the_live_pool_says_what_an_allocator_says():

@@ -1,4 +1,4 @@
-"""What the claims on memory, prefill and decode stand on, worked out by hand."""
+"""What claims on memory, steps and prices stand on, worked out by hand."""
 
 import pytest
 
@@ -28,6 +28,9 @@ BY_HAND = {
     "disagg-activation-bytes": 2 * 61 * 5e-3,
     "session-tool-time": 1000 * (65 - 5 * 0.4 - 2000 * 0.03 - 10 * 0.1) / 4,
     "gpt4-175b": 175 / 2,
+    "token-cost-sum": 60.6 + 48.7 + 17.4 + 13.9 + 10.4 + 22.7,
+    "token-cost-row-consistency": (35e3 / 35_064 / 60.6) / (0.7 * 0.0806 / 48.7),
+    "context-superlinear": 0.611,
 }
 
 

@@ -21,7 +21,7 @@ SECOND = "layers, batches = 80, 2"
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
-    kept = page.ran, page.goodput
+    kept = page.ran, page.rate
     monkeypatch.setattr(page, "REQUESTS", 120)
     for each in kept:
         each.cache_clear()
@@ -55,7 +55,7 @@ def test_both_are_alike_at_the_border():
 def test_a_strict_limit_parts_the_pools():
     strict, loose = page.over(0.016), page.over(page.LOOSE)
     assert strict.si > 1.5 and loose.si < 1
-    assert page.goodput(page.BEST, 0.001) == 0
+    assert page.rate(page.BEST, 0.001).si == 0
 
 
 def test_prompts_stand_in_the_way_of_one_pool_alone():
@@ -67,12 +67,12 @@ def test_prompts_stand_in_the_way_of_one_pool_alone():
 def test_seats_are_the_most_that_meet_the_limit():
     for limit in (0.016, 0.02):
         seats = page.seats(limit)
-        assert page.write_time(seats) <= limit < page.write_time(seats + 1)
+        assert page.writing(seats).si <= limit < page.writing(seats + 1).si
     assert page.seats(0.001) == 0
 
 
 def test_balance_by_hand():
-    read, written = page.CONTEXT / page.read_time(), 64 / page.write_time(64)
+    read, written = page.CONTEXT / page.reading().si, 64 / page.writing(64).si
     told = (page.CONTEXT / read) / (page.NEW / written)
     assert page.readers().si == pytest.approx(told)
     assert page.lmsys_mix().si == pytest.approx(9 * 22.3 / (3 * 52.3))

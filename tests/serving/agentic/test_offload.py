@@ -44,9 +44,8 @@ def test_one_input_moved_moves_the_answer_its_way():
 
 def test_without_a_stack_each_level_doubles_the_states():
     """An automaton has to remember of every open bracket which of two it is."""
-    states = [flat_states(depth) for depth in range(3)]
-    (first, second) = (b - a for a, b in pairwise(states))
-    assert second == 2 * first
+    more = [b - a for a, b in pairwise(map(flat_states, range(4)))]
+    assert more == [more[0], 2 * more[0], 4 * more[0]]
 
 
 def test_bad_input_is_refused():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from stacklib.tinylm import Config, TinyLM, load_tokenizer
-from stacklib.tinylm.config import shapes
+from stacklib.tinylm import Config, TinyLM
+
+from ...tinylm.conftest import random_model
 
 SIZES = Config(
     vocab_size=2048,
@@ -24,9 +24,4 @@ SIZES = Config(
 
 @pytest.fixture(scope="session")
 def small() -> TinyLM:
-    draw = np.random.default_rng(0)
-    weights = {
-        name: draw.normal(len(shape) == 1, 0.4, shape).astype(np.float32)
-        for name, shape in shapes(SIZES).items()
-    }
-    return TinyLM("draft", SIZES, weights, load_tokenizer())
+    return random_model(SIZES, seed=1, scale=0.4)

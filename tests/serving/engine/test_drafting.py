@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 from stacklib.serving import Engine
-from stacklib.serving.speculation.drafts import CountedDraft, LookUpDraft, ModelDraft
+from stacklib.serving.speculation.drafts import LookUpDraft, ModelDraft
 from stacklib.serving.speculation.measure import passes
 from stacklib.serving.speculation.rule import distribution
 from stacklib.tinylm import Sampling, load
 from stacklib.tinylm.model import next_ids
-from stacklib.tinylm.ngram import NGram
 from stacklib.tinylm.sampling import draw
 
 from ..speculation.conftest import large, little  # noqa: F401
+from ..speculation.test_drafts import IDS as PROMPT
+from ..speculation.test_drafts import every as drafts
 from ..speculation.test_rule import chi_square
 
 GREEDY, WARM = Sampling(0.0), Sampling(0.9, top_k=4)
@@ -29,12 +30,6 @@ OPTIONS = {
     "memory for one": {"blocks": 12},
     "static": {"policy": "static", "blocks": 20},
 }
-PROMPT = [0, 1, 2, 1, 2, 4, 0, 1]
-
-
-def drafts(little):  # noqa: F811
-    grams = NGram(np.array([0, 1, 2, 3, 0, 2, 1, 3, 3, 0, 1, 2, 1]), 5, 3)
-    return [ModelDraft(little, 3), CountedDraft(grams, 3), LookUpDraft(5, 3)]
 
 
 def drain(engine):

@@ -85,3 +85,18 @@ def test_models_share_a_tier_and_no_block(small):
     again, alone = served(other, (tier,)), served(other, (HostTier(80),))
     for mine, due in zip(again.requests.values(), alone.requests.values(), strict=True):
         assert (mine.output, mine.cached) == (due.output, due.cached)
+
+
+def test_blocks_that_make_room_do_not_push_out_those_they_make_room_for(small):
+    host = HostTier(3)
+    engine = Engine(small, **SIZES | {"blocks": 4, "max_batch": 1}, tiers=(host,))
+    told = []
+    for who in (3, 5, 3, 5):  # three full blocks, and a token
+        request = engine.submit([who] * 13, Sampling(0), most=1)
+        while engine.busy:
+            engine.step()
+        told.append((request.cached, request.output))
+    first, second = told[0][1], told[1][1]
+    assert told == [(0, first), (0, second), (12, first), (12, second)]
+    assert host.moved.dropped == host.moved.misses == 0
+    assert host.moved.gets == 2 * 3

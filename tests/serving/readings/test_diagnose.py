@@ -222,31 +222,40 @@ def test_a_hybrid_start_as_published_and_what_its_options_leave_open():
         assert any(says in note for note in d.notes)
 
 
-# what published logs of hybrid caches print together: club-3090's issues 612, 294, 295,
-# talos-argocd-proxmox's pull request 1995 (tokens are a concurrency's, since 0.20)
-HYBRIDS = [
-    ("qwen3.5-35b-a3b", 1, 5.98, "567,978", 131_072, "4.33", "0"),
-    ("qwen3.5-27b", 2, 4.99, "302,921", 131_072, "2.31", "0"),
-    ("qwen3.5-27b", 2, None, "620,944", 262_144, "2.37", "3"),
-    ("qwen3.5-27b", 2, None, "622,408", 262_144, "2.37", "3"),
+# what published logs print together: memory, blocks, tokens, longest and concurrency;
+# hybrids are club-3090's issues 612, 294, 295 and talos-argocd-proxmox's pull request
+# 1995, whose tokens are a concurrency's, as since 0.20
+# model, chips, cache, chunk, drafted
+PRINTED = [
+    ("qwen2.5-0.5b", 1, "auto", 8192, 0, 34.81, 190_100, None, None, None),
+    ("qwen2.5-1.5b", 1, "auto", 8192, 0, 2.36, 5_517, None, None, None),
+    ("gemma-4-26b-a4b", 1, "fp8", 2048, 0, 51.62, None, 451_040, 131_072, 33.42),
+    ("qwen3.5-35b-a3b", 1, "fp8", 8192, 0, 5.98, None, 567_978, 131_072, 4.33),
+    ("qwen3.5-27b", 2, "fp8", 8192, 0, 4.99, None, 302_921, 131_072, 2.31),
+    ("qwen3.5-27b", 2, "fp8", 8192, 3, None, None, 620_944, 262_144, 2.37),
+    ("qwen3.5-27b", 2, "fp8", 8192, 3, None, None, 622_408, 262_144, 2.37),
 ]
 
 
-@pytest.mark.rows("model, tp, memory, tokens, longest, times, drafted", HYBRIDS)
-def test_tokens_that_are_a_concurrency_s(
-    model, tp, memory, tokens, longest, times, drafted
-):
-    text = "INFO non-default args: {'max_num_batched_tokens': 8192, 'kv_cache_dtype': "
-    text += f"'fp8', 'num_speculative_tokens': {drafted}}}\n"
-    if memory:
-        text += f"INFO Available KV cache memory: {memory} GiB\n"
-    text += f"INFO GPU KV cache size: {tokens} tokens\n"
-    text += f"INFO Maximum concurrency for {longest:,} tokens per request: {times}x\n"
-    asked = {"model": model, "on": "h100-sxm", "tp": tp}
-    checks = diagnose(read_log(text), **asked).checks
-    assert len(checks) == 2 - (not memory) and all(one.equal for one in checks)
-    wrong = text.replace(tokens, tokens[:-1] + "5")
-    assert not all(c.equal for c in diagnose(read_log(wrong), **asked).checks)
+@pytest.mark.rows("case", PRINTED)
+def test_blocks_and_tokens_as_published_logs_print_them(case):
+    model, tp, cache, chunk, drafted, memory, blocks, tokens, longest, times = case
+    text = f"INFO non-default args: {{'max_num_batched_tokens': {chunk}, "
+    text += f"'kv_cache_dtype': '{cache}', 'num_speculative_tokens': {drafted}}}\n"
+    text += f"INFO Available KV cache memory: {memory} GiB\n" * bool(memory)
+    text += f"INFO # GPU blocks: {blocks}, # CPU blocks: 0\n" * bool(blocks)
+    if tokens:
+        text += f"INFO GPU KV cache size: {tokens:,} tokens\nINFO Maximum concurrency "
+        text += f"for {longest:,} tokens per request: {times}x\n"
+    wrong = [
+        text.replace(f"{memory} G", f"{(memory or 1) * 1.0737:.2f} G")
+    ]  # GB for GiB
+    if model[:7] == "qwen3.5":  # a state fixes it to the token
+        wrong.append(text.replace(f"{tokens:,}", f"{tokens + 5:,}"))
+    for one in (text, *wrong):
+        checks = diagnose(read_log(one), model, "h100-sxm", tp=tp).checks
+        assert len(checks) == bool(memory) + bool(tokens)
+        assert all(c.equal for c in checks) == (one == text)
 
 
 # the refusal of a start, as printed: spark-vllm-docker's issue 396, LMCache's 1372

@@ -18,7 +18,7 @@ from stacklib.paged_kv.reserve import (
 )
 from stacklib.pages import chain
 from stacklib.pages.serving import fits
-from stacklib.quantity import Quantity, chosen, counted, recorded
+from stacklib.quantity import Quantity, chosen, counted, counting, recorded
 from stacklib.serving.estimates.room import Room
 
 MODEL, DEVICE, CONTEXT = chain.MODEL, chain.DEVICE, chain.CONTEXT
@@ -83,14 +83,10 @@ def served(scheme: str, spare: int = SPARE[1], requests: int = REQUESTS) -> Shar
     return serve(lengths, SLOTS, scheme, longest=SMALL, block=BLOCK, spare=spare)
 
 
-def part(scheme: str, what: str, spare: int = SPARE[1]) -> float:
+@counting("{what}, {scheme}, {spare}")
+def told(scheme: str, what: str, spare: int = SPARE[1]) -> float:
     """One field of what came of it: ``tokens``, ``later``, ``never``, ``free``, ..."""
     return float(getattr(served(scheme, spare), what))
-
-
-def told(scheme: str, what: str, spare: int = SPARE[1]) -> Quantity:
-    """The same with how it came about."""
-    return counted(part, scheme, what, spare, label=f"{what}, {scheme}, {spare}")
 
 
 def more() -> Quantity:

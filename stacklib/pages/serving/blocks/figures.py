@@ -20,7 +20,7 @@ def shares_spec(*, title: str) -> Spec:
     for row, scheme in enumerate(SCHEMES):
         start = 0.0
         for series, (part, name) in enumerate(PARTS.items()):
-            end = min(start + 100 * page.part(scheme, part), 100.0)
+            end = min(start + 100 * page.told(scheme, part).si, 100.0)
             if end > start:
                 marks.append(
                     bar(start, end, row, name, "simulated", at="key", series=series)

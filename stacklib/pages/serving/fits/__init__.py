@@ -147,10 +147,10 @@ def attention_of(model: str) -> str:
 def in_windows() -> Quantity:
     """Share of Gemma's layers that see a window."""
     layers = models.get(WINDOWED).size("layers", "layers")
-    near = counted(windowed_layers, WINDOWED, label="layers with a window")
-    return (near / layers).named("in windows")
+    return (windowed_layers(WINDOWED) / layers).named("in windows")
 
 
+@counting("layers with a window")
 def windowed_layers(model: str) -> int:
     """Layers that see a window."""
     rows = kept_by_kind(model, LONG)

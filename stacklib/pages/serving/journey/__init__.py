@@ -152,7 +152,8 @@ def _load(batch: float) -> steady.Load:
     return steady.Load(batch, float(PROMPT), float(NEW), each)
 
 
-def others() -> float:
+@counting("prompts of others for each token")
+def shared() -> float:
     """Prompts of others that pass while one token is written."""
     return (held() - 1) / NEW
 
@@ -164,7 +165,7 @@ def line(name: str, on: str = DEVICE) -> float:
     rows = float(round(load.batch))
     lines = step.lines(rows, load.context) | {HOST: losses.seconds(step, rows)}
     read = steady.added_by_line(step, load).get(name, 0.0)
-    return float(lines[name] + others() * read)
+    return float(lines[name] + shared().si * read)
 
 
 @counting("a step of those that write", unit="s", family=FAMILY)
@@ -177,11 +178,6 @@ def step() -> float:
 def added() -> float:
     """Seconds that one prompt adds to the steps that it rides on."""
     return steady.added(_step(DEVICE), _load(held()))
-
-
-def shared() -> Quantity:
-    """Prompts of others that pass while one token is written."""
-    return counted(others, label="prompts of others for each token")
 
 
 def closed() -> Quantity:

@@ -9,7 +9,7 @@ from stacklib import hardware, models
 from stacklib.evidence.calibrate import engines as published
 from stacklib.hardware.errors import error_band
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
-from stacklib.quantity import Quantity, chosen, counted, quoted, stamp
+from stacklib.quantity import Quantity, chosen, counted, counting, quoted, stamp
 from stacklib.serving.layouts import copies, engines
 from stacklib.serving.layouts.layout import AGGREGATED, DISAGGREGATED, Layout
 from stacklib.serving.layouts.search import FAMILY, Search, search
@@ -112,17 +112,13 @@ def by_hand() -> Quantity:
     return (batch * token / time / chips).named("tokens a second a GPU").to("token/s")
 
 
-def busy_share() -> float:
+@counting("readers busy", family=FIRST)
+def busy() -> float:
     """Share of the time that the readers of the best two pools read."""
     row = layout(TWO)
     assert row.prefill is not None
     each = seconds("alone", row.prefill.tp, 1)
     return row.tokens_per_s / NEW * each / row.prefill.copies
-
-
-def busy() -> Quantity:
-    """The same as a number."""
-    return stamp(counted(busy_share, label="readers busy"), FIRST)
 
 
 def weights() -> Quantity:

@@ -12,7 +12,7 @@ from stacklib import hardware, models, serving
 from stacklib.hardware.errors import error_band
 from stacklib.kernels.schedule.pipeline import Timeline
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, READERS, TP
-from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
+from stacklib.quantity import Quantity, chosen, counted, counting, one_of, quoted
 from stacklib.roofline.work.moving import moving_time
 from stacklib.serving.pools import balance, turns
 from stacklib.serving.simulation.pools import Pools, Turns
@@ -71,7 +71,8 @@ def limits(each: float = STRICT) -> dict[str, float]:
 
 
 @cache
-def goodput(
+@counting(lambda on, each, *_: f"goodput, {on}, {1000 * each:g} ms", unit="1/s")
+def rate(
     layout: str,
     each: float = STRICT,
     prompt: int = CONTEXT,
@@ -87,12 +88,6 @@ def goodput(
         return replace(found, outcome=found.again(factor=factor))
 
     return balance.sustained(at, limits(each), least=LEAST, most=MOST)
-
-
-def rate(layout: str, each: float = STRICT, **more: Any) -> Quantity:
-    """The same as a number of the page."""
-    label = f"goodput, {layout}, {1000 * each:g} ms"
-    return counted(goodput, layout, each, unit="1/s", label=label, **more)
 
 
 def over(each: float = STRICT) -> Quantity:
@@ -115,15 +110,10 @@ def goodput_rows() -> list[dict[str, Any]]:
     ]
 
 
-def seen(layout: str, percent: float, of: str) -> float:
-    """A percentile of times at the quiet load, in seconds."""
+@counting("{of}, {layout}, {percent:g} %", unit="s")
+def waited(layout: str, percent: float = 99, of: str = "itl") -> float:
+    """A percentile of times at the quiet load."""
     return ran(layout).percentiles(of, [percent])[percent]
-
-
-def waited(layout: str, percent: float = 99, of: str = "itl") -> Quantity:
-    """The same as a number of the page."""
-    label = f"{of}, {layout}, {percent:g} %"
-    return counted(seen, layout, percent, of, unit="s", label=label)
 
 
 # -- balance ---------------------------------------------------------------------------
@@ -137,24 +127,16 @@ def steps() -> Any:
     return Estimated(found.step), found
 
 
-def read_time(prompt: int = CONTEXT) -> float:
-    """Seconds of a step that reads a prompt and nothing else."""
+@counting("a prompt alone", unit="s")
+def reading(prompt: int = CONTEXT) -> float:
+    """A step that reads a prompt and nothing else."""
     return steps()[0].mixed(Work(0, 0, ((0, prompt),), 1)) / SECOND
 
 
-def write_time(batch: int, context: int = CONTEXT, new: int = NEW) -> float:
-    """Seconds of a step in which so many get a token each, half way."""
+@counting("a step of {batch}", unit="s")
+def writing(batch: int = FULL, context: int = CONTEXT, new: int = NEW) -> float:
+    """A step in which so many get a token each, half way."""
     return steps()[0].decode(batch, batch * (context + new // 2))[0] / SECOND
-
-
-def reading() -> Quantity:
-    """A step that reads a prompt, as a number of the page."""
-    return counted(read_time, unit="s", label="a prompt alone")
-
-
-def writing(batch: int = FULL) -> Quantity:
-    """A step that writes, as a number of the page."""
-    return counted(write_time, batch, unit="s", label=f"a step of {batch}")
 
 
 def far() -> Quantity:
@@ -252,15 +234,10 @@ def turns_ran(batch: int, cross: float = CROSSINGS[0], many: int = 2) -> Timelin
     return turns.run_turns(*halves(batch), cross, layers, many)
 
 
-def worked(batch: int, side: str, cross: float = CROSSINGS[0], many: int = 2) -> float:
+@counting("{side} busy, {batch}, {many}")
+def busy(batch: int, side: str = "mlp", many: int = 2) -> float:
     """Share of a step in which a side works."""
-    return turns_ran(batch, cross, many).busy(side)
-
-
-def busy(batch: int, side: str = "mlp", many: int = 2) -> Quantity:
-    """The same as a number of the page."""
-    label = f"{side} busy, {batch}, {many}"
-    return counted(worked, batch, side, CROSSINGS[0], many, label=label)
+    return turns_ran(batch, many=many).busy(side)
 
 
 def taken_in_turns(batch: int) -> Quantity:

@@ -50,5 +50,5 @@ def goodput_spec(*, title: str) -> Spec:
 
 
 def _simulated(layout: str, series: int) -> Mark:
-    rates = [page.goodput(layout, each / 1000) for each in LIMITS]
+    rates = [page.rate(layout, each / 1000).si for each in LIMITS]
     return line(LIMITS, rates, layout, "simulated", series=series, device=page.DEVICE)

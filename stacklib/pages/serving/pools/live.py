@@ -32,9 +32,9 @@ def alone(prompt: int, new: int, limit: int) -> float:
     The answers on their way are as many as fit the limit; the rate is the best of all
     numbers of them.
     """
-    read, most = page.read_time(prompt), 0.0
+    read, most = page.reading(prompt).si, 0.0
     for count in range(1, page.seats(limit / 1000, prompt) + 1):
-        step = page.write_time(count, prompt, new)
+        step = page.writing(count, prompt, new).si
         free = (1 - step * 1000 / limit) / read
         most = max(most, min(free, count * 1000 / (limit * new)))
     return page.MACHINES * most
@@ -43,10 +43,10 @@ def alone(prompt: int, new: int, limit: int) -> float:
 def apart(prompt: int, new: int, limit: int, readers: int) -> float:
     """Requests a second of two pools: of the one that is full first."""
     count = page.seats(limit / 1000, prompt)
-    read = readers / page.read_time(prompt)
+    read = readers / page.reading(prompt).si
     if not count:
         return 0.0
-    step = page.write_time(count, prompt, new)
+    step = page.writing(count, prompt, new).si
     return min(read, (page.MACHINES - readers) * count / (new * step))
 
 

@@ -12,7 +12,7 @@ from stacklib.pages import chain
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
 from stacklib.pages.serving import estimate
 from stacklib.pages.serving.estimate import BENCH
-from stacklib.quantity import Quantity, chosen, counted, one_of, quoted
+from stacklib.quantity import Quantity, chosen, counted, counting, one_of, quoted
 from stacklib.serving.prices.contexts import Multiplier, context_multiplier
 from stacklib.serving.prices.explain import YEARS, Region, explain_price
 from stacklib.serving.prices.machine import Machine, machine, rented
@@ -160,11 +160,8 @@ def ran_price(rate: float = CROWD) -> Quantity:
 
 def either(batch: int = TOGETHER, utilisation: float = 1.0) -> BreakEven:
     """The same machine, owned over five years or rented by the hour."""
-    own = owned()
-    kept = ("capital", "power", "pue", "storage", "network", "people")
-    given = {name: getattr(own, name) for name in kept} | {"rent": own.rent}
-    rate = estimate.rate(batch)
-    return cost.break_even(rate, cooling=0, utilisation=utilisation, **given)
+    given: Any = owned().costs | {"rent": owned().rent, "utilisation": utilisation}
+    return cost.break_even(estimate.rate(batch), **given)
 
 
 # -- what others print -----------------------------------------------------------------
@@ -184,14 +181,10 @@ def told(row: str) -> Quantity:
     return quoted(f"token_bill.{row}", f"{row}, as printed")
 
 
-def printed(unit: str) -> float:
+@counting("the printed rows together", unit=UNIT)
+def told_total() -> float:
     """Its rows added up."""
-    return sum(told(row).to(unit).value for row in ROWS)
-
-
-def told_total() -> Quantity:
-    """Its rows added up."""
-    return counted(printed, UNIT, unit=UNIT, label="the printed rows together")
+    return sum(told(row).to(UNIT).value for row in ROWS)
 
 
 def exponent(context: int) -> float:
