@@ -16,7 +16,7 @@ import numpy as np
 
 from .compiled import loops
 from .formats import Format, grid, table_order
-from .inputs import in_memory_order, real, single
+from .inputs import in_memory_order, real, single, unmasked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -350,6 +350,7 @@ def decode_array(
         if flat is not None:
             found: NDArray[Any] = flat(codes)
             return found
+    unmasked(codes, "codes")
     codes = np.asarray(codes)
     row = plan(form.name, False)
     if codes.dtype != row.kind:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import operator
 import random
 import struct
 from dataclasses import dataclass
@@ -111,6 +112,29 @@ def _whole(x: float, rounding: str, seed: int | None) -> int:
         return math.trunc(x)
     low = math.floor(x)
     return low + (random.Random(seed).random() < x - low)
+
+
+def _one_number(x: Any) -> float:
+    """A number of Python's, NumPy's or torch's; no truth value, text or hidden one."""
+    plain = x.item() if hasattr(x, "item") else x
+    hidden = getattr(x, "_mask", False)  # of NumPy's masked arrays
+    if isinstance(plain, (bool, str, bytes, bytearray, complex)) or hidden:
+        raise TypeError(f"encode({x!r}): a real number is needed")
+    try:
+        return float(plain)
+    except (TypeError, ValueError):
+        raise TypeError(f"encode({x!r}): a real number is needed") from None
+
+
+def _one_code(code: Any) -> int:
+    """A whole number; what has digits behind the point is not cut off."""
+    plain = code.item() if hasattr(code, "item") else code
+    if isinstance(plain, bool) or getattr(code, "_mask", False):
+        plain = None
+    try:
+        return operator.index(plain)
+    except TypeError:
+        raise TypeError(f"decode({code!r}): codes are whole numbers") from None
 
 
 @cache
@@ -322,9 +346,7 @@ class Format:
             return _arrays().encode_array(self, x, saturate, rounding, seed, out)
         if out is not None:
             raise ValueError("out: one number has one code, which is returned")
-        if x is None or isinstance(x, (bool, str, complex)):
-            raise TypeError(f"encode({x!r}): a real number is needed")
-        return self._encode(float(x), saturate, rounding, seed)
+        return self._encode(_one_number(x), saturate, rounding, seed)
 
     def _encode(self, x: float, saturate: bool, rounding: str, seed: int | None) -> int:
         row = self.row
@@ -424,9 +446,7 @@ class Format:
             return _arrays().decode_array(self, codes, out)
         if out is not None:
             raise ValueError("out: one code has one number, which is returned")
-        if codes is None or isinstance(codes, (bool, float, str)):
-            raise TypeError(f"decode({codes!r}): codes are whole numbers")
-        code = int(codes)
+        code = _one_code(codes)
         if not 0 <= code < 1 << self.bits:
             raise ValueError(f"code {code}: {self.name} has {self.bits} bits")
         row = self.row

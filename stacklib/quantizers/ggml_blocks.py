@@ -109,8 +109,10 @@ def _from_table(row: Scheme, x: NDArray[Any]) -> Fit:
     largest = np.take_along_axis(x, at, 1)
     best: NDArray[Any] = np.full(len(x), -1, np.float32)
     found: NDArray[Any] = np.zeros(len(x), np.float32)
+    inverse = _reciprocal(largest)  # times the ends of the table it must be a number
+    inverse[np.abs(inverse) > np.float32(2.0**120)] = 0
     for shift in range(-TRIES, TRIES + 1):
-        scaled = x * (np.float32(shift + IQ4_NL[0]) * _reciprocal(largest))
+        scaled = x * (np.float32(shift + IQ4_NL[0]) * inverse)
         numbers = places[_placed(scaled)]
         with_x = (numbers * x).sum(1)
         alone = (numbers * numbers).sum(1)

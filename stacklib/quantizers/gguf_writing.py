@@ -14,14 +14,17 @@ import numpy as np
 
 from stacklib.models.files.gguf_header import ALIGNED, ALIGNMENT, MAGIC, UINT32
 from stacklib.models.files.gguf_values import ARRAY, SCALARS, STRING, Listed
+from stacklib.models.reading import shown
 
-from .gguf_file import PLAIN, TYPES, Tensors, beside, kind_of_number
+from .gguf_file import TYPES, Tensors, beside, kind_of_number
+from .inputs import plain
 from .layouts import BLOCKS, pack
 from .scheme import Quantized
 
 VERSION = 3
-FLOATS = {"f4": 0, "f2": 1}  # ggml.h, enum ggml_type
+FLOATS = {"f4": 0, "f2": 1, "i2": 30}  # ggml.h, enum ggml_type; of bf16 the bits
 KINDS = {np.dtype(form).str[1:]: number for number, form in SCALARS.items()}
+LONGEST_KEY = 1 << 16  # ggml, docs/gguf.md
 LONGEST_NAME = 64  # ggml.h, GGML_MAX_NAME, the zero at its end included
 # llama.h, enum llama_ftype: what a file is called that has most numbers in a type
 FILE_TYPES = {
@@ -66,9 +69,9 @@ def write_gguf(
     path : path
         Replaced in one step, so that a stopped run leaves what was there.
     tensors : mapping of str to Quantized or array
-        Arrays are written as fp32, or fp16 where they are that. An NVFP4 tensor's own
-        scale is written beside it, as ``NAME.scale`` for ``NAME.weight``. Those of
-        ``read_gguf`` are copied as they lie.
+        Arrays and torch tensors are written as fp32, or fp16 or bf16 where they are
+        that. An NVFP4 tensor's own scale is written beside it, as ``NAME.scale`` for
+        ``NAME.weight``. Those of ``read_gguf`` are copied as they lie.
     metadata : mapping of str to value
         ``general.architecture`` is what llama.cpp asks for first. A Python integer is
         written in 32 bits where it fits, a float in 32; a NumPy number keeps its type.
@@ -79,8 +82,8 @@ def write_gguf(
     ------
     ValueError
         For a scheme GGUF has no type for, a quantized axis that is not the last, a row
-        that the block does not divide, a name or an alignment that ggml refuses; tensor
-        or fact is named.
+        that the block does not divide, a number that fp32 does not hold, a name or an
+        alignment that ggml refuses; tensor or fact is named.
     TypeError
         For a fact that is not a number, text, truth value or list of them.
     """
@@ -148,9 +151,8 @@ def _completed(
     added: dict[str, Any] = {}
     if any(kind in counts for kind in TYPES.values()) and _LAYOUTS not in metadata:
         added[_LAYOUTS] = _LAYOUTS_NOW
-    kinds = {FLOATS[PLAIN[name]]: name for name in ("fp32", "fp16")} | {
-        number: name for name, number in TYPES.items()
-    }
+    kinds = dict(zip(FLOATS.values(), ("fp32", "fp16", "bf16"), strict=True))
+    kinds |= {number: name for name, number in TYPES.items()}
     most = kinds.get(max(counts, key=lambda k: counts[k], default=-1))
     if most in FILE_TYPES and _FILE_TYPE not in metadata:
         added[_FILE_TYPE] = FILE_TYPES[most]
@@ -160,7 +162,8 @@ def _completed(
 def _check_names(names: Sequence[str]) -> None:
     seen: set[str] = set()
     for name in names:
-        if not 0 < len(name.encode()) < LONGEST_NAME:
+        # of a text with a zero in it ggml keeps what stands before
+        if "\0" in str(name) or not 0 < _length(name) < LONGEST_NAME:
             raise ValueError(
                 f"tensor {name!r}: ggml takes a name of 1 to {LONGEST_NAME - 1} bytes"
             )
@@ -169,26 +172,45 @@ def _check_names(names: Sequence[str]) -> None:
         seen.add(name)
 
 
+def _length(name: Any) -> int:
+    """Bytes of a name; 0 for what is no text that can be read back."""
+    try:
+        return len(name.encode()) if isinstance(name, str) else 0
+    except UnicodeEncodeError:
+        return 0
+
+
 def _text(text: str) -> bytes:
     raw = text.encode("utf-8", "surrogateescape")
     return struct.pack("<Q", len(raw)) + raw
 
 
 def _key(key: Any) -> bytes:
-    if not isinstance(key, str) or not key:
-        raise TypeError(f"fact {key!r}: its key is a text of one character or more")
+    if not 0 < _length(key) < LONGEST_KEY:
+        raise TypeError(
+            f"fact {shown(key)}: its key is a text of 1 to {LONGEST_KEY - 1} bytes"
+        )
     return _text(key)
 
 
 def _tensor(name: str, tensor: Any) -> list[tuple[Planned, bytes]]:
     if not isinstance(tensor, Quantized):
-        array = np.asarray(tensor)
-        if array.dtype.kind != "f" or array.size == 0 or array.ndim > 4:
+        array, brain = plain(tensor, f"tensor {name!r}")
+        brain |= array.dtype.type.__name__ == "bfloat16"
+        real = brain or array.dtype.kind == "f"
+        if not real or array.size == 0 or array.ndim > 4:
             raise ValueError(f"tensor {name!r}: {array.dtype} of shape {array.shape}")
-        form = "f2" if array.dtype == np.float16 else "f4"
-        data = np.ascontiguousarray(array, f"<{form}").tobytes()
-        planned = Planned(name, array.shape or (1,), FLOATS[form], len(data))
-        return [(planned, data)]
+        if brain:
+            array = array.view("i2")
+        form = "i2" if brain else "f2" if array.dtype.itemsize == 2 else "f4"
+        with np.errstate(over="ignore"):
+            data = np.ascontiguousarray(array, f"<{form}")
+        if array.itemsize > 4 and (np.isinf(data) & np.isfinite(array)).any():
+            worst = array[np.isfinite(array)]
+            worst = worst.flat[np.abs(worst).argmax()]
+            raise ValueError(f"tensor {name!r}: {worst:.4g} is more than fp32 holds")
+        planned = Planned(name, array.shape or (1,), FLOATS[form], data.nbytes)
+        return [(planned, data.tobytes())]
     kind = kind_of(name, tensor.scheme, tensor.shape, tensor.axis)
     data = pack(tensor)
     if tensor.scheme != "nvfp4":

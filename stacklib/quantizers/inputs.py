@@ -21,15 +21,10 @@ AS_THEY_ARE = {np.dtype(kind) for kind in (np.float32, np.float64, np.float16)}
 
 def real(x: Any, what: str = "an array") -> NDArray[Any]:
     """fp32, fp64 and fp16 as they are, bf16 as int16, all others as fp64."""
+    brain = False
     if type(x) is not np.ndarray:
-        if hasattr(x, "detach"):
-            from .tensors_torch import held
-
-            x, brain = held(x)
-            if brain:
-                return x
-        x = np.asarray(x)
-    if x.dtype in AS_THEY_ARE:
+        x, brain = plain(x, what)
+    if brain or x.dtype in AS_THEY_ARE:
         return x
     if x.dtype.type.__name__ == "bfloat16":  # ml_dtypes'
         return x.view(BITS)
@@ -37,6 +32,22 @@ def real(x: Any, what: str = "an array") -> NDArray[Any]:
         raise TypeError(f"{what} of {x.dtype}: real numbers are needed")
     with np.errstate(over="ignore"):
         return x.astype(np.float32 if x.dtype == ">f4" else np.float64)
+
+
+def plain(x: Any, what: str) -> tuple[NDArray[Any], bool]:
+    """What is no array of NumPy as one, and whether it is the bits of bf16."""
+    if hasattr(x, "detach"):
+        from .tensors_torch import held
+
+        return held(x)
+    unmasked(x, what)
+    return np.asarray(x), False
+
+
+def unmasked(x: Any, what: str) -> None:
+    """Refuse an array with hidden numbers: what is behind the mask is no number."""
+    if np.ma.is_masked(x):
+        raise TypeError(f"{what} with masked entries: fill it first, as x.filled(0)")
 
 
 def single(x: NDArray[Any], mask: int) -> NDArray[np.float32]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RULES = blocks.RULES
+# what a caller with many arrays calls this one, for messages; each thread has its own
+NAME: ContextVar[str] = ContextVar("NAME", default="")
 FAMILIES: dict[str, Any] = {
     "integer": integers,
     "tile": integers,
@@ -172,13 +175,16 @@ def _tell_lost(q: Quantized, array: NDArray[Any]) -> None:
         least = "NVFP4's two levels hold (2**-126)"
     else:
         return
-    lost = lost & (array != 0) & (dequantize(q) == 0)
+    found, zeros = dequantize(q), "zero"
+    if "minimum" in q.levels:  # with a scale of zero each number is the block's least
+        zeros = "zero or the least of their block"
+    lost = lost & (np.abs(array - found) > np.abs(found) * np.float32(2.0**-10))
     many = int(lost.sum())
     if many:
         worst = np.unravel_index(np.where(lost, np.abs(array), 0).argmax(), q.shape)
         where = ", ".join(str(int(i)) for i in worst)
         warnings.warn(
-            f"{many} of {array.size} numbers become zero, the largest "
+            f"{NAME.get()}{many} of {array.size} numbers become {zeros}, the largest "
             f"{array[worst]:.4g} at index ({where}): the scale of their block is less "
             f"than {least}; multiply the array before quantizing",
             RuntimeWarning,

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arrays import as_single
+from .inputs import real
 from .quantizing import dequantize, quantize
 from .scheme import Quantized, scheme_row
 
@@ -24,9 +26,8 @@ LEAST = 1e-5  # SmoothQuant, smooth.py: no scale below it
 
 def checked_matrix(x: Any, name: str) -> NDArray[Any]:
     """A finite matrix in double precision."""
-    array = np.asarray(x)
-    if array.dtype.kind not in "fiu":
-        raise TypeError(f"{name} of {array.dtype}: real numbers are needed")
+    array = real(x, name)
+    array = as_single(array) if array.itemsize == 2 else array
     if array.ndim != 2 or not array.size:
         raise ValueError(f"{name} of shape {array.shape}: a matrix is needed")
     array = array.astype(np.float64)
@@ -41,7 +42,7 @@ def hessian(activations: Any) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    activations : array of shape (samples, inputs), or an iterable of such
+    activations : array or tensor of shape (samples, inputs), or an iterable of such
         Batches are averaged by their samples, so that how they are cut has no effect.
 
     Returns
@@ -57,10 +58,10 @@ def hessian(activations: Any) -> NDArray[np.float64]:
     -----
     Frantar et al., *GPTQ*, arXiv 2210.17323, section 3; gptq.py, ``add_batch``.
     """
-    batches = [activations] if isinstance(activations, np.ndarray) else activations
+    batches = [activations] if hasattr(activations, "shape") else activations
     total, found = 0, np.zeros((0, 0))
     for batch in batches:
-        x = np.asarray(batch)
+        x = batch if hasattr(batch, "shape") else np.asarray(batch)
         x = checked_matrix(x.reshape(-1, x.shape[-1]) if x.ndim > 2 else x, "a batch")
         if total and x.shape[1] != len(found):
             raise ValueError(f"a batch of {x.shape[1]} inputs after {len(found)}")
@@ -141,7 +142,7 @@ def awq(
 
 
 def _inputs(weights: Any, activations: Any) -> NDArray[Any]:
-    x = np.asarray(activations)
+    x = activations if hasattr(activations, "shape") else np.asarray(activations)
     if x.ndim != 2 or not len(x):
         raise ValueError(
             f"activations of shape {x.shape}: no samples to calibrate with"

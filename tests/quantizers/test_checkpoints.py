@@ -280,6 +280,7 @@ def test_an_index_names_files_of_its_folder(name, tmp_path_factory):
         open_checkpoint(path)
 
 
+NAMED = r"'model\.layers\.1\.mlp\.up_proj\.weight': "
 BYTES = {"type": "ByteLevel"}
 
 
@@ -296,6 +297,8 @@ BYTES = {"type": "ByteLevel"}
         ({"merges": ["a"]}, None, "merges has 'a'"),
         ({}, 7, "added_tokens = 7: a list"),
         ({}, [3], "the word None has the id None"),
+        ({}, [{"id": n, "content": "x"} for n in (5, 6)], "'x' has 2 ids"),
+        ({}, [{"id": 5, "content": c} for c in "xy"], "'x' and 'y' have the id 5"),
     ],
 )
 def test_a_vocabulary_of_another_shape_is_refused(model, added, says, tmp_path_factory):
@@ -304,6 +307,35 @@ def test_a_vocabulary_of_another_shape_is_refused(model, added, says, tmp_path_f
     (path / "tokenizer.json").write_text(json.dumps({**table, "added_tokens": added}))
     with pytest.raises(ValueError, match=says):
         write_checkpoint(path / "m.gguf", open_checkpoint(path), "q8_0")
+
+
+@pytest.mark.rows("out", ["m.gguf", "out"])
+def test_what_is_lost_or_refused_names_its_tensor(out, tmp_path_factory):
+    """Of hundreds of matrices only the place in one was told."""
+    tmp_path = tmp_path_factory.mktemp("named")
+    path, named = folder(tmp_path / "hf", "mistral", head_dim=32), tensors("tied")
+    named["lm_head.weight"] = named["model.embed_tokens.weight"]
+    write, scheme = write_checkpoint, "q4_0"
+    if out == "out":
+        write, scheme = write_compressed, "int4_g128"
+    for size, told in (
+        (1e-9, pytest.warns(RuntimeWarning, match=NAMED + "32768 of")),
+        (1e9, pytest.raises(ValueError, match=NAMED + ".*fp16 holds")),
+    ):
+        named["model.layers.1.mlp.up_proj.weight"][:] = size
+        write_file(path / "model.safetensors", named, "F32")
+        with told:
+            write(tmp_path / out, open_checkpoint(path), scheme)
+
+
+def test_a_compressed_folder_with_more_than_scales_is_refused(tmp_path):
+    """Zero points and an order of columns were passed over: other weights."""
+    source = folder(tmp_path / "hf", "tied")
+    write_compressed(tmp_path / "out", open_checkpoint(source), "int4_g128")
+    more = {"model.layers.0.mlp.up_proj.weight_zero_point": np.ones((2, 2), np.float32)}
+    write_file(tmp_path / "out" / "more.safetensors", more, "F32")
+    with pytest.raises(ValueError, match=r"up_proj\.weight_zero_point' is not read"):
+        read_compressed(tmp_path / "out")
 
 
 def test_a_vocabulary_goes_with_the_file(tmp_path):

@@ -145,6 +145,26 @@ def test_numbers_lost_to_a_scale_in_fp16_are_counted(name: str):
         quantize(x, name)  # zeros are no loss
 
 
+@pytest.mark.rows("name", ["q4_1", "q5_1", "q4_k", "q5_k"])
+def test_a_block_that_keeps_only_its_least_number_is_told(name: str):
+    """With a scale of zero all became the least of the block, in silence."""
+    size = np.float32(1e-8 if name.endswith("_1") else 1e-6)
+    x = np.tile(np.arange(-3, 4, dtype=np.float32), 64)[:256] * size
+    with pytest.warns(RuntimeWarning, match="of 256 numbers become zero or the least"):
+        quantize(x, name)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_block_with_no_reciprocal_is_told_and_nothing_else():
+    """Times the ends of the table it was infinity, and times zero NaN as a place."""
+    x = np.zeros(64, np.float32)
+    for size in (1e-36, 1e-38, 1e-39):
+        x[0] = size
+        with pytest.warns(RuntimeWarning, match="1 of 64") as told:
+            q = quantize(x, "iq4_nl")
+        assert len(told) == 1 and (q.codes == 8).all()
+
+
 def test_nvfp4_tells_that_all_became_zero():
     """An array of 1e-34 came back as zeros, in silence."""
     x = np.full((2, 64), 1e-34, np.float32)

@@ -4,6 +4,7 @@ import gguf
 import numpy as np
 import pytest
 from gguf import GGMLQuantizationType
+from ml_dtypes import bfloat16
 
 from stacklib.quantizers import dequantize, quantize, read_gguf, write_gguf
 from stacklib.quantizers.gguf_file import TYPES
@@ -152,6 +153,39 @@ def test_foreign_files_and_bad_tensors(tmp_path):
         with pytest.raises(ValueError, match=r"general\.alignment = "):
             write_gguf(path, {}, {"general.alignment": align})
     assert not list(tmp_path.glob("*.partial"))
+
+
+def test_tensors_in_bf16_stay_so(tmp_path):
+    torch, path = pytest.importorskip("torch"), tmp_path / "m.gguf"
+    x = np.arange(64, dtype=np.float32).reshape(2, 32)
+    plain = torch.from_numpy(x)
+    bf16 = {"t": torch.nn.Parameter(plain.bfloat16()), "n": x.astype(bfloat16)}
+    write_gguf(path, {**bf16, "p": torch.nn.Parameter(plain)}, {})
+    found, theirs = read_gguf(path), gguf.GGUFReader(path)
+    assert [t.tensor_type.name for t in theirs.tensors] == ["BF16", "BF16", "F32"]
+    assert found.metadata["general.file_type"] == 32
+    assert all(np.array_equal(found.tensors[name], x) for name in "tnp")
+
+
+@pytest.mark.rows(
+    "name, numbers, key, says",
+    [
+        ("t", np.array([1.0, -1e300]), "k", "'t': -1e.300 is more than fp32 holds"),
+        ("t", np.ma.array([1.0, 2.0], mask=[0, 1]), "k", "'t' with masked entries"),
+        ("a\0b", np.ones(2), "k", "takes a name"),
+        (3, np.ones(2), "k", "tensor 3: ggml takes a name"),
+        ("\ud800", np.ones(2), "k", "takes a name"),
+        ("t", np.ones(2), "\ud800", "its key is a text"),
+        ("t", np.ones(2), "k" * (1 << 16), "its key is a text of 1 to 65535 bytes"),
+    ],
+)
+def test_what_no_reader_would_find_again_is_not_written(
+    name, numbers, key, says, tmp_path_factory
+):
+    path = tmp_path_factory.mktemp("gguf") / "m.gguf"
+    with pytest.raises((TypeError, ValueError), match=says):
+        write_gguf(path, {name: numbers}, {key: 1})
+    assert not [*path.parent.iterdir()]
 
 
 @pytest.mark.rows("align", [1, 8, 64, 4096, np.uint32(128)])

@@ -6,6 +6,7 @@ import platform
 import re
 import subprocess
 import sys
+from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
@@ -17,6 +18,7 @@ from stacklib.quantizers import (
     blocks,
     compiled,
     dequantize,
+    hessian,
     pack,
     quantize,
     unpack,
@@ -45,6 +47,50 @@ def test_tensors_of_torch_are_arrays():
     for bad in (torch.ones(4, dtype=torch.bool), torch.ones(4, dtype=torch.complex64)):
         with pytest.raises(TypeError, match="real numbers"):
             form.encode(bad)
+
+
+HIDDEN = np.ma.array([1.0, 2.0], mask=[0, 1])
+
+
+DOORS = {
+    "masked": lambda: Format("e5m2").encode(HIDDEN),
+    "the masked number": lambda: Format("e5m2").encode(np.ma.masked),
+    "masked, quantized": lambda: quantize(HIDDEN, "q8_0"),
+    "masked codes": lambda: Format("e5m2").decode(HIDDEN.astype(int)),
+    "masked weights": lambda: hessian(HIDDEN.reshape(1, 2)),
+    "bytes": lambda: Format("e5m2").encode(b"12"),
+    "a truth of NumPy": lambda: Format("e5m2").encode(np.True_),
+    "a truth in an array": lambda: Format("e5m2").encode(np.array(True)),
+    "an imaginary part": lambda: Format("e5m2").encode(np.complex64(1 + 2j)),
+    "a code with a half": lambda: Format("e5m2").decode(np.float32(3.5)),
+    "such a code in an array": lambda: Format("e5m2").decode(np.array(3.5)),
+    "a fraction as a code": lambda: Format("e5m2").decode(Fraction(7, 2)),
+    "a truth as a code": lambda: Format("e5m2").decode(np.True_),
+    "bytes as a code": lambda: Format("e5m2").decode(b"12"),
+}
+
+
+@pytest.mark.rows("door", DOORS)
+def test_what_hides_or_loses_a_part_is_refused(door):
+    """Each was a number before: what a mask hides, a text read, a half cut off."""
+    with pytest.raises(TypeError):
+        DOORS[door]()
+
+
+def test_tensors_without_plain_numbers_are_refused_and_a_pending_sign_is_kept():
+    torch = pytest.importorskip("torch")
+    form, ones = Format("e4m3fn"), torch.ones(2, 2)
+    turned = torch.complex(ones, ones).conj().imag  # torch has not turned it yet
+    assert (form.encode(turned) == form.encode(-1.0)).all()
+    for bad in (ones.to("meta"), ones.to_sparse()):
+        for door in (form.encode, lambda t: quantize(t, "q8_0")):
+            with pytest.raises(TypeError, match="plain numbers"):
+                door(bad)
+    for bad in (torch.tensor(True), torch.tensor(1j)):
+        with pytest.raises(TypeError):
+            form.encode(bad)
+    with pytest.raises(TypeError, match="whole numbers"):
+        form.decode(torch.tensor(3.5))
 
 
 ORDERS = [

@@ -153,6 +153,25 @@ def test_hessians_are_running_means():
     assert np.allclose(hessian(x.reshape(9, 10, 7)), whole)
 
 
+def test_layers_come_as_tensors_too():
+    """bf16, and with their gradients; a matrix of inputs is one batch."""
+    torch = pytest.importorskip("torch")
+    w, x = layer(1)
+    rough = torch.nn.Parameter(torch.from_numpy(w).bfloat16())
+    inputs = torch.from_numpy(x).bfloat16()
+    plain, seen = rough.detach().double().numpy(), inputs.double().numpy()
+    assert np.array_equal(hessian(inputs), hessian(seen))
+    ours, theirs = (
+        gptq(rough, hessian(inputs), "q8_0"),
+        gptq(plain, hessian(seen), "q8_0"),
+    )
+    assert np.array_equal(ours.codes, theirs.codes)
+    assert awq(rough, inputs, "nf4").losses == awq(plain, seen, "nf4").losses
+    assert np.array_equal(
+        smoothquant(rough, inputs).scales, smoothquant(plain, seen).scales
+    )
+
+
 @pytest.mark.rows("name", ["int4_g128", "nf4", "q4_k"])
 def test_awq_scales_what_sees_large_inputs(name: str):
     w, x = layer(11)

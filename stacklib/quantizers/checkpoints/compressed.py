@@ -25,9 +25,8 @@ from stacklib.models.reading import ConfigError, load
 from stacklib.sweep import progress
 
 from ..formats import Format
-from ..quantizing import quantize
 from ..scheme import Quantized
-from .gguf import KEPT, Written
+from .gguf import KEPT, Written, rounded
 from .opened import FORMS, HEAD, Checkpoint
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ LAYOUTS: dict[str, tuple[str, int, int | None]] = {
     "nvfp4": (FLOATS, 4, 16),
 }
 WEIGHTS = "model.safetensors"
+_PARTS = (".weight_scale", ".weight_shape", ".weight_global_scale")
 _ALSO = (
     *("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json"),
     *("merges.txt", "special_tokens_map.json", "generation_config.json"),
@@ -78,7 +78,7 @@ def write_compressed(folder: Path, checkpoint: Checkpoint, scheme: str) -> Writt
                 if list(parts) == [name]:
                     file.write(checkpoint.stored(name).tobytes())
                 else:
-                    q = quantize(checkpoint.numbers(name), scheme)
+                    q = rounded(name, checkpoint.numbers(name), scheme)
                     file.writelines(part.tobytes() for part in _parts(q))
         config = checkpoint.config | {"quantization_config": described(scheme)}
         (partial / "config.json").write_text(json.dumps(config, indent=2) + "\n")
@@ -232,6 +232,8 @@ def _read(folder: Path, form: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
                 raise ConfigError(f"{folder}: tensor {name!r}: {wrong}") from None
         elif ".weight_" not in name:
             yield name, np.asarray(raw, np.float32)
+        elif not name.endswith(_PARTS):  # zero points, or an order of the columns
+            raise ConfigError(f"{folder}: tensor {name!r} is not read here")
 
 
 def _decoded(

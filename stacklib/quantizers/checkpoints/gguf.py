@@ -21,12 +21,14 @@ from stacklib.sweep import progress
 from ..gguf_file import TYPES, beside
 from ..gguf_writing import FILE_TYPES, FLOATS, Planned, kind_of, write_planned
 from ..layouts import BLOCKS, pack
-from ..quantizing import quantize
+from ..quantizing import NAME, quantize
 from .opened import HEAD, KINDS, Checkpoint
 from .words import vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ..scheme import Quantized
 
 # Hugging Face's names by llama.cpp's (gguf-py, tensor_mapping.py)
 NAMES = {
@@ -194,6 +196,17 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint, scheme: str) -> Written
     return found
 
 
+def rounded(name: str, numbers: NDArray[Any], scheme: str) -> Quantized:
+    """A tensor in a scheme; what is told or refused names the tensor, too."""
+    token = NAME.set(f"tensor {name!r}: ")
+    try:
+        return quantize(numbers, scheme)
+    except ValueError as wrong:
+        raise ValueError(f"{NAME.get()}{wrong}") from None
+    finally:
+        NAME.reset(token)
+
+
 def _bytes(checkpoint: Checkpoint, name: str, scheme: str) -> list[bytes]:
     """A tensor's bytes, and of NVFP4 those of its scale."""
     if scheme in TYPES or scheme == "fp32":
@@ -206,5 +219,5 @@ def _bytes(checkpoint: Checkpoint, name: str, scheme: str) -> list[bytes]:
         found = found[turned_rows(heads, checkpoint.sizes["head_dim"])]
     if scheme not in TYPES:
         return [found.tobytes()]
-    data = pack(quantize(np.ascontiguousarray(found), scheme))
+    data = pack(rounded(name, np.ascontiguousarray(found), scheme))
     return [data[:-4], data[-4:]] if scheme == "nvfp4" else [data]

@@ -6,6 +6,7 @@ written; which way texts are cut into words before is known by its pattern.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from stacklib.models.reading import load, shown
@@ -38,6 +39,9 @@ def vocabulary(checkpoint: Checkpoint) -> tuple[dict[str, Any], str]:
         told = each if isinstance(each, dict) else {}
         special = CONTROL if told.get("special") else USER
         _put(path, tokens, kinds, told.get("id"), told.get("content"), special)
+    word, times = Counter(tokens).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"{path}: the word {word!r} has {times} ids")
     merges = [_merge(path, each) for each in _field(path, model, "merges", list)]
     cut = repr(table.get("pre_tokenizer")).replace("\\\\", "\\")
     pre = next((name for mark, name in _CUTS if mark in cut), _PLAIN)
@@ -87,6 +91,7 @@ def _put(
             f"{path}: the word {text!r} has the id {at}; config.json has "
             f"vocab_size = {len(tokens)}"
         )
-    if kind == NORMAL and kinds[at] != UNUSED:
+    # a word that is added may stand in place of the table's
+    if tokens[at] != text and kinds[at] in (kind, CONTROL, USER):
         raise ValueError(f"{path}: {tokens[at]!r} and {text!r} have the id {at}")
     tokens[at], kinds[at] = text, kind
