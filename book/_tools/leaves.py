@@ -124,8 +124,9 @@ def ends(key: str) -> list[float]:
     """
     head, _, place = key.partition("/")
     if key.startswith(STAND):
-        page, _, control = place.rpartition("/")
-        return [float(x) for x in stands(page, control) if not isinstance(x, str)]
+        page, control, *unit = place.split("/", 2)
+        size = parse("".join(unit) or "1").factor
+        return [x * size for x in stands(page, control) if not isinstance(x, str)]
     claim = ledger.get(place) if head == "claims" else None
     return [claim.quantity(end).si for end in claim.ends or ()] if claim else []
 

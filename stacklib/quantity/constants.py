@@ -31,6 +31,7 @@ CONSTANTS = {
     "doubling": Constant(2, "", "a doubling"),
     "disc": Constant(math.pi / 4, "", "a disc over the square around it"),
     "triangle": Constant(0.5, "", "half of a square"),
+    "fit": Constant(1e9, "", "hours of the unit FIT"),
     "year": Constant(365.25 * 86400, "s", "a year"),
 }
 
@@ -74,6 +75,7 @@ SIZES = {
     "long": Row(131_072, "tokens of a long conversation: the model's longest"),
     "million": Row(1_000_000, "tokens of the longest context that is sold"),
     "block": Row(16, "tokens of a block of the cache"),
+    "cable": Row(10, "metres from a port to a switch, or between two switches"),
     "outlet": Row(120, "volts of the reader's outlet"),
 }
 

@@ -106,6 +106,17 @@ def test_a_number_at_which_a_control_stands_is_held_to_the_control():
     assert "is 769 (SI, of 1), but live/kernels.norms/columns is 768" in fault
 
 
+def test_a_stand_in_a_unit_is_held_to_the_control_in_that_unit():
+    made = stand("memory.scratchpad", "ring", 512, "KiB")
+    assert (made.si, made.key) == (2**19, "live/memory.scratchpad/ring/KiB")
+    assert 2**19 in leaves.ends(made.key)
+    stored = say("t", n=(made, "It.")).stored()
+    cell = Cell("chapters/03-memory/scratchpad.ipynb, cell 8", stored)
+    assert [*leaves.stale([cell])] == []
+    stored["nodes"] = [node.replace("524288", "512") for node in stored["nodes"]]
+    assert len([*leaves.stale([Cell(cell.place, stored)])]) == 1
+
+
 def test_nothing_moves_after_a_refresh():
     fresh = brackets.refresh(TEXT, VALUES.__getitem__)
     assert moved(fresh) == []

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from stacklib.quantity import Quantity, chosen
 from stacklib.quantity.constants import keyed
 from stacklib.quantity.core import _make
+from stacklib.quantity.units import parse
 
 from ..marks import About, Mark, Numbers, dots
 
@@ -35,18 +36,23 @@ def stands(page: str, control: str) -> list[Any]:
     return made.get("values") or [value for value, _ in made["options"]]
 
 
-def stand(page: ModuleType, control: str, value: float, unit: str = "") -> Quantity:
+def stand(
+    page: ModuleType | str, control: str, value: float, unit: str = ""
+) -> Quantity:
     """A number of a page at which a control of its live figure can stand: chosen.
 
-    It is called as the control is, and names it. Raises ValueError where the control
-    cannot stand there.
+    It is called as the control is, and names it, with the unit of what it stands at.
+    Raises ValueError where the control cannot stand there.
     """
-    name = page.__name__.removeprefix("stacklib.pages.")
+    name = getattr(page, "__name__", str(page)).removeprefix("stacklib.pages.")
     made = control_of(name, control)
     if value not in (known := stands(name, control)):
         raise ValueError(f"{name}: {control} stands at none of {value}: {known}")
     words = made["label"].partition(" (")[0]
-    return chosen(keyed(value, f"{STAND}{name}/{control}"), unit, words)
+    key = f"{STAND}{name}/{control}"
+    if parse(unit or "1").factor != 1:
+        key += f"/{unit}"
+    return chosen(keyed(value, key), unit, words)
 
 
 def counted(value: float, label: str, unit: str = "") -> Quantity:

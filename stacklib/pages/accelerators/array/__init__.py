@@ -10,7 +10,6 @@ from stacklib.accelerators.array.cycles import cycles, folds, sram_reads, utilis
 from stacklib.accelerators.array.network import Gemm, network
 from stacklib.quantity import (
     Quantity,
-    chosen,
     counted,
     counting,
     one_of,
@@ -49,7 +48,7 @@ def matrix(tokens: int = 1) -> Gemm:
 
 def side() -> Quantity:
     """Rows of the array, and its columns."""
-    return chosen(SIDE, label="side of the array")
+    return quoted("tpu_arch.mxu")
 
 
 @counting("use of the array, {tokens} tokens", unit="%")

@@ -91,7 +91,7 @@ def off_at(position: int) -> Quantity:
 def llama(name: str) -> Quantity:
     """The token's own model: its head's size, its layers, its base."""
     if name == "base":
-        return chosen(500_000, label="base of RoPE, Llama 3")
+        return quoted("llama3.rope_base")
     if name == "layers":
         return models.get(TOKEN).size("layers", "layers")
     return models.get(TOKEN).size("head_dim", "head size")

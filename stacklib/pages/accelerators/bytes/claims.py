@@ -9,7 +9,7 @@ from stacklib.quantity import Quantity, ceil, chosen, counted, quoted
 from stacklib.quantizers import Format, LogFormat
 
 MODEL = "llama-2-7b"  # heads of 128 numbers, 64 pairs, and the first RoPE's base
-BASE = chosen(10_000, label="base of RoPE")
+BASE = quoted("roformer.base")
 SAMPLE = chosen(12, "bit", label="bits of a raw sample")  # as the claim says
 BITS = 8
 NOISE = 1e-12  # of a ratio of doubles: what their own rounding leaves

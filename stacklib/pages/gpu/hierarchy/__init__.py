@@ -10,7 +10,8 @@ from stacklib.gpu.chip import chips
 from stacklib.gpu.chip.placement import GROUP, Filling
 from stacklib.gpu.chip.spec_sheet import SpecSheet, pcie_rate
 from stacklib.gpu.issue.occupancy import WARP
-from stacklib.quantity import Quantity, assumed, ceil, chosen, counted, recorded
+from stacklib.plots.live.parts import stand
+from stacklib.quantity import Quantity, assumed, ceil, counted, recorded
 
 H100, A100, B200, RTX4090 = "h100-sxm", "a100-sxm-80gb", "b200-sxm", "rtx-4090"
 
@@ -50,7 +51,7 @@ def partitions() -> Quantity:
 
 def threads() -> Quantity:
     """Threads of the block in the example."""
-    return chosen(THREADS, label="threads a block, chosen")
+    return stand(__name__, "threads", THREADS).named("threads a block")
 
 
 @cache
@@ -134,7 +135,7 @@ def link_slot() -> Quantity:
 
 def some_blocks() -> Quantity:
     """Blocks of a launch that is one too many for a wave."""
-    return chosen(BLOCKS, label="blocks")
+    return stand(__name__, "blocks", BLOCKS).named("blocks")
 
 
 def some_waves() -> Quantity:

@@ -2,7 +2,7 @@
 
 from stacklib.pages.gpu import journey as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.quantity import Quantity, chosen, one_of
 
 __all__ = ["one_column_of_eight", "parts_busy"]
 PARTS = {
@@ -30,24 +30,27 @@ def parts_busy() -> d.Drawing:
 def one_column_of_eight() -> d.Drawing:
     """A tensor core's product: a tile of weights, and as many columns as readers."""
     title = "A tensor core multiplies eight columns; one reader fills one of them."
-    steps = [("one reader", _product(1)), ("eight readers", _product(8))]
+    steps = [
+        ("one reader", _product(one_of("", "readers"))),
+        ("eight readers", _product(page.columns().named("readers"))),
+    ]
     return d.draw(steps, name="slots-columns", title=title, devices=[page.DEVICE])
 
 
-def _product(readers: int) -> d.Node:
+def _product(readers: Quantity) -> d.Node:
     columns = page.columns()
     wide = round(columns.si)
-    mine = frozenset(r * wide + c for r in range(16) for c in range(readers))
+    mine = frozenset(r * wide + c for r in range(16) for c in range(round(readers.si)))
     zeros = frozenset(range(16 * wide)) - mine
     weights = d.Cells("weights", 256, 16, side=9.0, gap=1.5, role="layer-2")
     tokens = d.Cells(
         "tokens", 16 * wide, wide, 9.0, 1.5, "layer-4", lit=mine, dark=zeros
     )
-    many = chosen(readers, label="readers")
+    told = (readers, " with a token, rest zeros")
     left = d.Box("tile", [d.line("a tile of weights", bold=True), "read once"], weights)
     right = d.Box(
         "columns",
-        [d.line(columns, " columns", bold=True), (many, " with a token, rest zeros")],
+        [d.line(columns, " columns", bold=True), told],
         tokens,
         role="layer-4",
     )

@@ -5,11 +5,11 @@ from stacklib.hardware import get
 from stacklib.pages.gpu import schedule as page
 from stacklib.plots import drawing as d
 from stacklib.plots.live.parts import stand
-from stacklib.quantity import Quantity, bytes_per_element, chosen, counted
+from stacklib.quantity import Quantity, bytes_per_element, counted
 
 __all__ = ["blocks_in_two_stores", "scoreboard"]
 DEVICE = "h100-sxm"
-THREADS, SHARED = 256, 16 * 1024
+THREADS, SHARED = 256, 16  # KiB of shared memory
 PORTION = 4096  # bytes of a cell of a store
 # A warp's program: what each instruction writes, and which registers it needs.
 PROGRAM = (
@@ -81,12 +81,12 @@ def _packed(registers: int) -> d.Node:
     own = stand(page, "registers", registers).named("registers per thread")
     threads = stand(page, "threads", THREADS).named("threads of a block")
     files = (own * threads * each).to("B").named("registers of a block")
-    shared = chosen(SHARED, "B", "shared memory of a block")
+    shared = stand(page, "shared", SHARED, "KiB").named("shared memory of a block")
     fit = counted(
         gpu.occupancy,
         threads=threads,
         registers=own,
-        shared_bytes=SHARED,
+        shared_bytes=1024 * SHARED,
         device=device,
         take="blocks",
         label="blocks that an SM holds",

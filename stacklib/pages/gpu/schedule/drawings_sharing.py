@@ -41,7 +41,7 @@ def seven_slices() -> d.Drawing:
     """A GPU cut into seven: SMs and memory for each, and memory left over."""
     device = get(DEVICE)
     eight = quoted("mig.memory_slices", "memory slices")
-    seven = chosen(7, label="instances")
+    seven = quoted("mig.compute_slices", "instances")
     rate = (device.memory_bandwidth / eight).named("bandwidth of a slice")
     held = (device.memory_capacity / eight).named("memory of a slice")
     sms = d.Cells("SM slices", 7, side=(30.0, 26.0), gap=5.0, lit=frozenset({0}))

@@ -15,15 +15,19 @@ from stacklib.cost.wafers import Wafer, dies_less_edge
 from stacklib.evidence import ledger as claims
 from stacklib.memory.ladder.energy import wire_energy, wire_length
 from stacklib.pages.gpu import journey
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import Quantity, chosen, constant, counted, counting, one_of
 
 WIDTH, HEIGHT, HALF = 0.026, 0.033, 0.0165  # metres: a field, and half of it
 
 
-DIRT = chosen(0.1, "1/cm2", label="a defect density")
-
-
 PAID = chosen(17000, "USD", label="a wafer, near the dearest")
+
+
+def dirt() -> Quantity:
+    """The density of defects of the page's napkin."""
+    wafer_part = chosen(100, "cm2", label="an area")
+    return (stand(__name__, "defects", 10) / wafer_part).named("a defect density")
 
 
 def h100() -> Quantity:
@@ -60,13 +64,13 @@ def by_area() -> Quantity:
 
 
 def mean() -> Quantity:
-    return (b200_die() * DIRT).named("defects on a die")
+    return (b200_die() * dirt()).named("defects on a die")
 
 
 def half_gain() -> Quantity:
     """Good dies of half a field over those of a whole one, counted."""
     half, whole = (
-        counted(good_dies, WIDTH, side, DIRT.si, label=f"good dies of {words}")
+        counted(good_dies, WIDTH, side, dirt().si, label=f"good dies of {words}")
         for side, words in ((HALF, "half a field"), (HEIGHT, "a field"))
     )
     return half / whole
@@ -79,14 +83,14 @@ def area(size: float) -> Quantity:
 
 def half_gain_textbook() -> Quantity:
     """The same with the textbook's rim and no streets."""
-    counts = [textbook(a) * cost.poisson(area(a) * DIRT) for a in (429, 858)]
+    counts = [textbook(a) * cost.poisson(area(a) * dirt()) for a in (429, 858)]
     return counts[0] / counts[1]
 
 
 @cache
 def cut(count: int, spare: bool = False) -> Pieces:
     units = {"units": 160, "needed": 144, "share": 0.5} if spare else {}
-    return cost.pieces(b200_die(), count, price=PAID, defects=DIRT, **units)  # type: ignore[arg-type]
+    return cost.pieces(b200_die(), count, price=PAID, defects=dirt(), **units)  # type: ignore[arg-type]
 
 
 def n4_n2() -> Quantity:

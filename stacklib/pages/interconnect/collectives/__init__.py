@@ -13,11 +13,12 @@ from stacklib.interconnect.schedules.algorithms import all_reduce
 from stacklib.interconnect.schedules.closed import closed_cost
 from stacklib.interconnect.schedules.schedule import Schedule
 from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity.constants import case
 from stacklib.quantity.core import _make
 from stacklib.quantity.stored import bytes_per_element
 from stacklib.roofline.work.moving import link_time
 
-MODEL, TP, RACK = "llama-3-70b", 8, 72
+MODEL, TP, RACK = "llama-3-70b", case("chips"), 72
 SERVERS, PIECES = 2, 8  # where no step waits for all
 LINK = "nvlink4"
 LARGE = 64 * 2**20  # B: gradients of a layer rather than a token's activations

@@ -14,6 +14,7 @@ from stacklib.interconnect.experts.dispatch import pxn, token_bytes
 from stacklib.interconnect.experts.route import Routing, route_experts
 from stacklib.models.parts import Experts
 from stacklib.pages.figures_of import measured
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import (
     Quantity,
     chosen,
@@ -76,7 +77,7 @@ def of(field: str, words: str) -> Quantity:
 
 def tokens() -> Quantity:
     """Tokens that each GPU dispatches at once."""
-    return chosen(TOKENS, label="tokens of a GPU")
+    return stand(__name__, "tokens", TOKENS).named("tokens of a GPU")
 
 
 def token(kind: str = "dispatch", header: int = HEADER) -> Quantity:

@@ -9,12 +9,14 @@ from stacklib.interconnect.failures import cluster, goodput, processes
 from stacklib.memory.tiers import checkpoint
 from stacklib.memory.tiers.parts import constant, drive
 from stacklib.pages.figures_of import published
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted, recorded
+from stacklib.quantity.constants import case
 from stacklib.roofline.work.moving import link_time, moving_time
 
 MODEL, DEVICE = "llama-3.1-405b", "h100_sxm"
 LARGE = 100_000  # GPUs
-PER_HOST = 8
+PER_HOST = case("chips")
 HERD = "The Llama 3 Herd of Models"
 REPAIR_H, WAITING = 24, 0.01  # hours that a host is away; share of the time to wait
 STEPS, EVERY, FAILS = 40, 6, 0.12  # of the small run
@@ -27,7 +29,7 @@ def gpus(number: int = 0) -> Quantity:
     """GPUs of the cluster: the one that was watched, or one of a size."""
     if not number:
         return constant("llama3_gpus")
-    return chosen(number, label="GPUs of the cluster")
+    return stand(__name__, "gpus", number).named("GPUs of the cluster")
 
 
 def per_host() -> Quantity:
@@ -89,11 +91,6 @@ def drawn_between() -> float:
     return 5 * time / sum(len(run.times) for run in runs)
 
 
-def effective() -> Quantity:
-    """Share of its time that the paper calls effective, at least."""
-    return quoted("llama3.training_share")
-
-
 # -- hosts that wait to be repaired ----------------------------------------------------
 
 
@@ -146,9 +143,9 @@ def copied(number: int = 0) -> Quantity:
     return link_time(each, "pcie5_x16", achieved=True).named("copying a checkpoint")
 
 
-def restart() -> Quantity:
+def restart(minutes: int = 10) -> Quantity:
     """From a failure to the next useful step: noticed, replaced, started, read."""
-    return chosen(10, "min", label="a restart")
+    return stand(__name__, "restart", minutes, "min").named("a restart")
 
 
 def best(number: int = 0, *, cost_of: Quantity | None = None) -> Quantity:

@@ -20,17 +20,20 @@ from stacklib.pages.interconnect.sharding import SUMMED, all_each, each
 from stacklib.quantity import (
     Quantity,
     chosen,
+    constant,
     counted,
     counting,
     quoted,
     recorded,
     stamp,
 )
+from stacklib.quantity.constants import case
 from stacklib.quantity.records import record_key
 from stacklib.roofline.work.moving import moving_time
 
 FILE = results.file("training_step")
-MODEL, DEVICE, CHIPS, BATCH, LENGTH = "llama-3-70b", "h100_sxm", 64, 512, 4096
+MODEL, DEVICE, CHIPS, BATCH = "llama-3-70b", "h100_sxm", 64, 512
+LENGTH = case("context")  # tokens of a training sequence
 NAIVE, TENSOR, ZERO, PIPE = "naive", "tensor", "zero", "pipe"
 SHARDED, BATCHED = "sharded", "batched"
 LAYOUTS = {
@@ -149,7 +152,8 @@ def pause(where: str) -> float:
 
 def both_ways() -> Quantity:
     """Halves of a layer's all-reduces: of attention and MLP, forward and backward."""
-    return chosen(8, label="halves of a layer's all-reduces")
+    each = chosen(2, label="all-reduces of a layer") * chosen(2, label="both passes")
+    return (each * chosen(2, label="halves")).named("halves of a layer's all-reduces")
 
 
 def gathers() -> Quantity:
@@ -170,7 +174,8 @@ def operations() -> Quantity:
 
 def per_weight() -> Quantity:
     """FLOP for each weight and token where every layer's forward is done again."""
-    return chosen(8, "FLOP", label="FLOP for each weight and token, forward again")
+    passes = chosen(4, label="forward, again, and the backward's two")
+    return (passes * constant("multiply_add")).named("FLOP for each weight and token")
 
 
 def pace() -> Quantity:

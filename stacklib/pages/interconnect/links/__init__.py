@@ -17,9 +17,10 @@ from stacklib.quantity import (
     one_of,
     quoted,
 )
+from stacklib.quantity.constants import case
 from stacklib.roofline.journey.events import exchange_time
 
-MODEL, TP, EXCHANGES = "llama-3-70b", 8, 2  # all-reduces of a layer
+MODEL, TP, EXCHANGES = "llama-3-70b", case("chips"), 2  # all-reduces of a layer
 DEVICE, OTHER = "h100_sxm", "b200_sxm"
 TABLE = (
     "nvlink3",

@@ -12,6 +12,7 @@ from stacklib.interconnect.switches.dcqcn import Dcqcn
 from stacklib.interconnect.switches.engine import run_fabric
 from stacklib.interconnect.switches.fabric import FabricRun, Flow, Rules, Wire
 from stacklib.pages.interconnect import rdma
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 from stacklib.roofline.work.moving import link_time
 
@@ -42,7 +43,7 @@ def message() -> Quantity:
 
 def frame() -> Quantity:
     """Bytes of a frame."""
-    return chosen(FRAME, "B", label="bytes of a frame")
+    return stand(__name__, "frame", FRAME, "B").named("bytes of a frame")
 
 
 def on_wire(size: Quantity | None = None) -> Quantity:
@@ -62,7 +63,7 @@ def cable() -> Quantity:
 
 def hops(count: int = HOPS) -> Quantity:
     """Switches on the way."""
-    return chosen(count, label="switches on the way")
+    return stand(__name__, "hops", count).named("switches on the way")
 
 
 # -- quiet -----------------------------------------------------------------------------
@@ -103,7 +104,7 @@ def _wire() -> Wire:
 
 def loaded(load: float) -> Quantity:
     """Share of the time in which a port sends."""
-    return chosen(load, label=f"load of a port, {load:.0%}")
+    return stand(__name__, "load", load).named(f"load of a port, {load:.0%}")
 
 
 def waited(load: float) -> Quantity:

@@ -39,11 +39,6 @@ def rate() -> Quantity:
     return quoted("photonics.rate").to("Tbit/s")
 
 
-def smaller() -> Quantity:
-    """Rate of the port that the claims are about, one direction."""
-    return quoted("cpo_watts.port")
-
-
 def per_bit(way: str) -> Quantity:
     """Energy of a bit on a port that is full."""
     told: Quantity = energy_per_bit(part(way, "port"), rate())
@@ -53,11 +48,6 @@ def per_bit(way: str) -> Quantity:
 def lane() -> Quantity:
     """A lane of NDR, one direction."""
     return hardware.link("ib_ndr").lane_rate
-
-
-def copper() -> Quantity:
-    """The longest passive copper cable that NVIDIA sells for it."""
-    return quoted("dac.longest")
 
 
 def gpus() -> Quantity:

@@ -15,6 +15,7 @@ from stacklib.kernels.launch.launches import replay_time
 from stacklib.pages.figures_of import measured
 from stacklib.pages.kernels import journey
 from stacklib.pages.kernels.launches import claims
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import (
     Quantity,
     bytes_per_element,
@@ -47,7 +48,7 @@ PLAIN, CHUNKED = "F-0025", "F-0027"  # torchtitan's rows
 
 def stages() -> Quantity:
     """GPUs, one behind the other."""
-    return chosen(STAGES, label="stages")
+    return stand(__name__, "stages", STAGES).named("stages")
 
 
 def layers() -> Quantity:

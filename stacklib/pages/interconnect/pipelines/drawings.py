@@ -7,7 +7,7 @@ from stacklib.interconnect.pipelines.run import PipelineRun, run_pipeline
 from stacklib.pages.interconnect import pipelines as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, machine, model
-from stacklib.quantity import chosen, counting
+from stacklib.quantity import counting, one_of
 
 __all__ = ["lanes", "who_reads"]
 
@@ -58,7 +58,7 @@ def _reading(words: str, lit: frozenset[int]) -> d.Node:
         "eight tokens, stages": ("a token leaves every ", page.stage()),
     }[words]
     text, time = told
-    alone = chosen(1, label="tokens in work, one")
+    alone = one_of("", "tokens in work, one")
     tokens = page.stages() if words.startswith("eight") else alone
     label = [
         d.line("a row: a GPU", bold=True),

@@ -19,6 +19,7 @@ from stacklib.quantity import (
     one_of,
     quoted,
 )
+from stacklib.quantity.constants import case
 
 MODEL, CHIP, BUS = "llama-3-70b", "h100_sxm", "pcie5_x16"
 NETWORK, SWITCH, HOPS = "ib_ndr", "switch_q3400", 3
@@ -74,7 +75,7 @@ def per_metre() -> Quantity:
 
 def metres() -> Quantity:
     """Length of a cable that we take."""
-    return chosen(10, "m", label="length of a cable")
+    return chosen(case("cable"), "m", label="length of a cable")
 
 
 def network() -> Quantity:
@@ -206,11 +207,6 @@ def round_trip() -> Quantity:
     small = chosen(8, "B", label="bytes of a small message")
     both = 2 * message("gpu", small)
     return both.named("there and back, small").to("us")
-
-
-def gin() -> Quantity:
-    """The same as NCCL's authors measured it."""
-    return quoted("gin.round_trip")
 
 
 # -- the queue -------------------------------------------------------------------------

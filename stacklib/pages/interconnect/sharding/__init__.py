@@ -21,6 +21,7 @@ from stacklib.interconnect.sharding.held import (
 )
 from stacklib.pages.interconnect.links.claims import one_way
 from stacklib.pages.interconnect.sharding import claims
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import Quantity, chosen, counted, counting, recorded
 from stacklib.quantity.stored import bytes_per_element
 from stacklib.roofline.work.moving import moving_time
@@ -49,7 +50,7 @@ def parameters() -> Quantity:
 
 def ranks() -> Quantity:
     """Chips of the training run."""
-    return chosen(RANKS, label="chips that train")
+    return stand(__name__, "ranks", RANKS).named("chips that train")
 
 
 def each(what: str) -> Quantity:

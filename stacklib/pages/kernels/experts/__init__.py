@@ -15,6 +15,7 @@ from stacklib.kernels.experts.rounding import (
     round_tokens,
     tiny_scores,
 )
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import (
     Quantity,
     bytes_per_element,
@@ -54,7 +55,7 @@ def of(field: str, words: str) -> Quantity:
 
 def tile() -> Quantity:
     """Rows of a tile."""
-    return chosen(TILE, label="rows of an expert's tile")
+    return stand(__name__, "tile", TILE).named("rows of an expert's tile")
 
 
 def rows(tokens: int = TOKENS) -> Quantity:

@@ -80,11 +80,6 @@ def idle() -> Quantity:
     return (hardware.get(CHIP).compute_units - pieces()).named("SMs without a piece")
 
 
-def fewer() -> Quantity:
-    """The split over one block, in time."""
-    return (all_layers(1) / all_layers()).named("times sooner")
-
-
 def at_full(on: str = CHIP) -> Quantity:
     """Time of these bytes in all layers at the bandwidth of the data sheet."""
     moved = size("layers", "layers") * cached()
@@ -227,11 +222,6 @@ def flash_mla() -> tuple[Quantity, Quantity]:
     """What its repository says: up to, where memory binds and where compute does."""
     first, second = map(measured, FLASH_MLA)
     return first, second
-
-
-def over_67b() -> Quantity:
-    """DeepSeek-V2's cache over DeepSeek-67B's, as the room computes it."""
-    return mla.share_of_67b()
 
 
 def drawn() -> Quantity:

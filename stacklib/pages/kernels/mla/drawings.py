@@ -4,6 +4,7 @@ from stacklib import hardware
 from stacklib.pages.kernels import mla as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, model
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import chosen
 
 __all__ = ["cache_rows", "split_and_merge"]
@@ -52,7 +53,7 @@ def _read(splits: int) -> d.Node:
         dark=frozenset(range(tiles) if splits == 1 else ()),
         words="each an output, a maximum and a sum",
     )
-    some = chosen(splits, label="blocks that read")
+    some = stand(page, "splits", splits).named("blocks that read")
     told = page.all_layers(splits)
     boxes = [
         d.Box(

@@ -4,6 +4,7 @@ from stacklib.kernels.rows.norms import unmasked_variance
 from stacklib.pages.kernels import norms as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, model
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import chosen, counted
 
 __all__ = ["lanes_beyond_a_row", "sum_as_a_tree"]
@@ -42,7 +43,7 @@ def lanes_beyond_a_row() -> d.Drawing:
         ),
     ]
     each = chosen(EACH, label="lanes of a cell")
-    row = chosen(page.SMALL, label="numbers of the row")
+    row = stand(page, "columns", page.SMALL).named("numbers of the row")
     head = d.Words(
         [
             d.line("a row of ", row, " in ", page.lanes(), " lanes", bold=True),

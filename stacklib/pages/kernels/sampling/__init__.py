@@ -11,7 +11,6 @@ from stacklib.pages.figures_of import claimed as claimed
 from stacklib.quantity import (
     Quantity,
     bytes_per_element,
-    chosen,
     counted,
     counting,
     recorded,
@@ -154,16 +153,6 @@ def share(name: str, ranks: int) -> Quantity:
 
     label = f"share, {name}, {ranks} GPUs"
     return counted(claims.share_of_step, name, ranks, label=label)
-
-
-def launches() -> Quantity:
-    """Kernels of the plain pipeline."""
-    return chosen(timed.PLAIN_LAUNCHES, label="kernels of the pipeline")
-
-
-def crossings() -> Quantity:
-    """Times that logits or probabilities cross in it."""
-    return chosen(timed.PLAIN_PASSES, label="crossings of the pipeline")
 
 
 def measured_here() -> str:

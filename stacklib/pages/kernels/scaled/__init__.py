@@ -106,7 +106,17 @@ def told_gain(name: str) -> Quantity:
 
 # -- laying it -------------------------------------------------------------------------
 
-ROWS, BLOCKS = 128, 4  # of a tile of scales
+BLOCKS = 4  # of a row of a tile of scales
+
+
+def tile() -> Quantity:
+    """Bytes of a tile of packed scales: what one scale is padded to."""
+    import numpy as np
+
+    from stacklib.kernels.scaled.scale_layout import pack_scales
+
+    one: Any = np.zeros((1, 1), np.uint8)
+    return counted(pack_scales, one, unit="B", take="size", label="bytes of a tile")
 
 
 def offset(row_: int, block: int = 0) -> Quantity:

@@ -1,14 +1,14 @@
 """Drawing of section 4.8: scales beside their blocks, and packed for the hardware."""
 
-from stacklib.kernels.scaled.scale_layout import LANES, scale_offset
+from stacklib.kernels.scaled.scale_layout import scale_offset
 from stacklib.pages.kernels import scaled as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import model
-from stacklib.quantity import chosen
+from stacklib.quantity import chosen, counted, one_of
+from stacklib.quantity.stored import stored
 
 __all__ = ["packed_scales"]
 TOLD = {"one row": (5,), "one lane": (5, 37, 69, 101)}
-BYTES = 16  # of a lane
 
 
 def packed_scales() -> d.Drawing:
@@ -21,7 +21,8 @@ def packed_scales() -> d.Drawing:
 
 
 def _tile(words: str, rows: tuple[int, ...]) -> d.Node:
-    blocks, whole = range(page.BLOCKS), page.ROWS * page.BLOCKS
+    blocks, whole = range(page.BLOCKS), round(page.tile().value)
+    wide = page.offset(1).named("bytes")
     lit = frozenset(row * page.BLOCKS + block for row in rows for block in blocks)
     numbers = d.Cells(
         "blocks of numbers",
@@ -47,27 +48,31 @@ def _tile(words: str, rows: tuple[int, ...]) -> d.Node:
     packed = d.Cells(
         "packed scales",
         whole,
-        BYTES,
+        round(wide.si),
         side=(8.0, 7.0),
         gap=1.2,
         role="layer-6",
         lit=frozenset(places),
         words="a row a lane of sixteen bytes",
     )
-    each = [chosen(n, label=w) for n, w in ((page.ROWS, "rows"), (32, "a block"))]
-    lanes, wide = (chosen(n, label=w) for n, w in ((LANES, "lanes"), (BYTES, "bytes")))
+    block = counted(stored, "mxfp8", take="block", label="a block")
+    down = page.tile() / chosen(page.BLOCKS, "B", label="a row")
+    lanes = (page.tile() / (wide * one_of("B"))).named("lanes")
     left = d.Box(
         "as they are quantized",
         [
             d.line("numbers and scales", bold=True),
-            (each[0], " rows, blocks of ", each[1]),
+            (down.named("rows"), " rows, blocks of ", block),
         ],
         flow_pair(numbers, scales),
         role="muted",
     )
     right = d.Box(
         "as they are read",
-        [d.line("packed", bold=True), (lanes, " lanes of ", wide, " bytes")],
+        [
+            d.line("packed", bold=True),
+            (lanes, " lanes of ", wide, " bytes"),
+        ],
         packed,
         role="muted",
     )

@@ -278,11 +278,6 @@ def spread() -> float:
 # -- searches that others ran ----------------------------------------------------------
 
 
-def days() -> Quantity:
-    """How long the search of the paper ran."""
-    return claim("avo-seven-days")
-
-
 def payback(share: float = SHARE) -> Quantity:
     """GPU-hours from which on that search has paid, were it run on one GPU."""
     gain = published.gain("avo-cudnn").high

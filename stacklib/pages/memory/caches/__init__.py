@@ -35,6 +35,12 @@ L2: dict[str, Any] = {"line": 64, "sets": 1024, "ways": 16}
 POWER, PADDED = 1024, 1040  # sides of the squares that chapter 1 transposed
 
 
+def square(side: int) -> Quantity:
+    """Rows, and columns, of a square that chapter 1 transposed."""
+    file = "benchmarks/results/five_operations_passes.json"
+    return recorded(file, f"transpose-{side}x{side}-0", "rows", label="rows")
+
+
 # -- policies ----------------------------------------------------------------------
 
 

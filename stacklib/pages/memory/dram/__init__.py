@@ -13,7 +13,7 @@ from stacklib.memory.dram.parts import dram_names
 from stacklib.memory.dram.rates import binding_rule, chunk_interval, random_rate
 from stacklib.memory.dram.traffic import PATTERNS, Outcome, chunks, outcome
 from stacklib.memory.dram.verify import rules
-from stacklib.quantity import Quantity, assumed, chosen, one_of
+from stacklib.quantity import Quantity, assumed, chosen, one_of, recorded
 from stacklib.roofline.bound import littles_law
 
 from . import published
@@ -158,6 +158,12 @@ def worst(device: str, knee: bool) -> Quantity:
         p.told.share / p.share - 1 for p in points if (p.told.idle_limit.si < 1) == knee
     ]
     return max(map(abs, errors), key=lambda error: error.si)
+
+
+def chains(many: int) -> Quantity:
+    """Pointer chases of a run through this machine's memory."""
+    file = "benchmarks/results/pointer_chases.json"
+    return recorded(file, f"memory-{many}", "chains", label="chases")
 
 
 def chase(chains: int) -> Quantity:

@@ -8,6 +8,7 @@ from stacklib.cost.memory import sram_area, sram_counted, wafer_area
 from stacklib.cost.spans import Span
 from stacklib.cost.stacks import stack_yield
 from stacklib.evidence import ledger
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import Quantity, chosen, counted, one_of
 
 NODE, CS3 = "n5", hardware.get("wse3")
@@ -43,7 +44,8 @@ def spared() -> Span:
 
 def layer() -> Quantity:
     """A layer yield that the reader may move."""
-    return chosen(98, "%", label="layers that survive")
+    part = stand(__name__, "layer", 980) / chosen(1000, label="layers")
+    return part.to("%").named("layers that survive")
 
 
 def stands(height: int) -> Quantity:

@@ -22,7 +22,7 @@ from . import priced
 CHIP = hardware.get("h100-sxm")
 SM = ("shared", "hbm", "ddr", "cxl", "nvme")
 LLAMA, LATENT = "llama-3-70b", "deepseek-v3"
-CONTEXT, TOP_K, DRIVES, GPUS = 131_072, 2048, 4, 16
+CONTEXT, DRIVES, GPUS = 131_072, 4, 16
 ENDS = {"latency": (-1, 0), "price": (0, -1)}
 
 
@@ -121,9 +121,16 @@ def off(board: energy.StepEnergy) -> Quantity:
 
 
 @cache
+def top_k() -> Quantity:
+    """Tokens that the sparse attention of DeepSeek-V3.2 reads in a layer."""
+    take, label = "attention.indexer.top_k", "tokens picked"
+    return counted(get, "deepseek-v3.2", take=take, label=label)
+
+
 def demand(model: str, sparse: bool = True) -> KvDemand:
     """Keys and values of one token at a long context."""
-    return kv_demand(model, context=CONTEXT, top_k=TOP_K if sparse else None)
+    most = round(top_k().si) if sparse else None
+    return kv_demand(model, context=CONTEXT, top_k=most)
 
 
 def drives(sparse: bool) -> Quantity:

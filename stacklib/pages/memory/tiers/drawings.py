@@ -4,6 +4,7 @@ from stacklib.hardware import get
 from stacklib.memory.ladder.energy import circuit_path, wire_length
 from stacklib.pages.memory import tiers as page
 from stacklib.plots import drawing as d
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import Quantity, chosen, counted
 
 __all__ = ["a_bits_way", "five_tiers", "hot_and_cold"]
@@ -52,8 +53,8 @@ def five_tiers() -> d.Drawing:
 def hot_and_cold() -> d.Drawing:
     """Bytes and accesses of the cheapest mix, near and far."""
     wait = chosen(20, "µs", label="mean wait of the example")
-    asked = chosen(5, "GB/s", label="rate of the example")
-    data = chosen(1, "TB", label="data of the example")
+    asked = stand(page, "rate", 5, "GB/s").named("rate of the example")
+    data = stand(page, "gigabytes", 1000, "GB").to("TB").named("data of the example")
     kept = counted(page.kept, 0, wait, asked, unit="B", label="kept near")
     near = (kept / data).named("share of the bytes that is near")
     heat = counted(page.heat, wait, asked, label="share of the accesses that is near")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stacklib.memory.tile.tiling import TiledMatmul, hong_kung, tile_intensity
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import (
     Quantity,
     bytes_per_element,
@@ -16,6 +17,12 @@ from . import sweep
 
 N = chosen(8192, label="rows, columns and steps of the product")
 TILE = 128, 256
+
+
+def sides() -> tuple[Quantity, ...]:
+    """Rows and columns of the tile."""
+    named = zip(("tile_m", "tile_n"), TILE, strict=True)
+    return tuple(stand(__name__, *one).named("side of the tile") for one in named)
 
 
 def uses() -> Quantity:

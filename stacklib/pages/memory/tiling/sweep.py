@@ -95,6 +95,11 @@ def shares() -> tuple[Quantity, Quantity, Quantity]:
     )
 
 
+def ran(row: str, field: str) -> Quantity:
+    """A size of a product of the sweep: ``n``, or a side of its tile, ``tile/0``."""
+    return recorded(f"benchmarks/results/{NAME}.json", row, field, label="numbers")
+
+
 def second_cache() -> Quantity:
     """Bytes of the second cache, one core's, as the system reported them."""
     file, row = f"benchmarks/results/{NAME}.json", "machine/caches/1"
