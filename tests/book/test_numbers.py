@@ -12,6 +12,7 @@ from stacklib import hardware, models
 from stacklib.cli.assumptions import assumptions, value
 from stacklib.pages.figures_of import measured, published
 from stacklib.pages.kernels import norms
+from stacklib.pages.roofline import scaling
 from stacklib.plots.live.parts import stand
 from stacklib.quantity import (
     Quantity,
@@ -98,7 +99,10 @@ def test_a_number_at_which_a_control_stands_is_held_to_the_control():
     for control, at in (("columns", 769), ("nosuch", 768)):
         with pytest.raises((ValueError, LookupError), match=control):
             stand(norms, control, at)
-    stored = say("t", n=(made, "It.")).stored()
+    with pytest.raises(ValueError, match="counts in %, not in ''"):
+        stand(scaling, "serial", 10)
+    share = stand(scaling, "serial", 10, "%")
+    stored = say("t", n=(made, "It."), share=(share, "A share.")).stored()
     cell = Cell("chapters/04-kernels/norms.ipynb, cell 8", stored)
     assert [*leaves.stale([cell])] == []
     stored["nodes"] = [node.replace("768", "769") for node in stored["nodes"]]
