@@ -85,6 +85,7 @@ def test_a_box_opens_no_sentence():
 def test_a_size_of_the_case_knows_its_row_in_whatever_is_chosen_of_it():
     assert chosen(case("readers"), label="x").key == "case/readers"
     assert leaves.current("case/readers") == case("readers")
+    assert counted(pow, chosen(2), case("block")).note == "pow(2, 16)"  # as typed
     with pytest.raises(UnknownName, match="context"):
         case("contexts")
 
