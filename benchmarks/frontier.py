@@ -18,6 +18,7 @@ import numpy as np
 from stacklib.cost.spans import span
 from stacklib.frontier import analog, asic, in_dram, spikes
 from stacklib.quantity import Quantity
+from stacklib.quantity.constants import case
 from stacklib.quantizers import dequantize, quantize
 from stacklib.roofline.host import measure as host
 from stacklib.tinylm import load
@@ -27,7 +28,7 @@ from stacklib.tinylm.perplexity import bits_per_byte, difference, score
 BITS, BREAKS = (10, 8, 7, 6, 5, 4, 3), 0.05  # more bits a byte, of what there were
 # Not foretold: a wider range was tried when the foretold one proved too narrow.
 WIDER, NOISES = (8.0, 16.0), (0.01, 0.02, 0.05, 0.1)
-ROWS, SEEDS = 256, (0, 1, 2, 3, 4)
+ROWS, SEEDS = case("bitline"), (0, 1, 2, 3, 4)
 MEASURED = ("int4_g128", 0.025124)  # a scheme, and the bits a byte that it cost
 MATRIX = (8192, 8192)
 # Dollars: a design of a leading process, an own chip, the GPU that it replaces twice.

@@ -26,10 +26,18 @@ from stacklib.quantity.names import resolve
 
 OPEN, VOID = "open", "void"
 OUTCOMES = {"true": 1.0, "false": 0.0}
-NINE = NormalDist().inv_cdf(0.95)  # standard deviations to each end of nine in ten
 ASKED = ("id", "due", "statement", "settles", "probability")
 NUMBERS = ("probability", "naive", "value", "low", "high")
 DEFAULTS = {"model": "one's own", "naive": 0.5, "naive_says": "even odds"}
+
+
+def reach(held: float) -> float:
+    """Standard deviations from the middle of a bell to each end of a share of it."""
+    share(held=held)
+    return NormalDist().inv_cdf((1 + held) / 2)
+
+
+NINE = reach(0.9)
 SURE = 0.9  # of a naive forecast, which gives no band: a judgement
 
 

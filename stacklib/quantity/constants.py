@@ -33,6 +33,7 @@ CONSTANTS = {
     "triangle": Constant(0.5, "", "half of a square"),
     "fit": Constant(1e9, "", "hours of the unit FIT"),
     "year": Constant(365.25 * 86400, "s", "a year"),
+    "months": Constant(12, "", "months of a year"),
 }
 
 
@@ -77,6 +78,17 @@ SIZES = {
     "block": Row(16, "tokens of a block of the cache"),
     "cable": Row(10, "metres from a port to a switch, or between two switches"),
     "outlet": Row(120, "volts of the reader's outlet"),
+    "machines": Row(4, "machines of a fleet, of so many GPUs each"),
+    "answer": Row(512, "tokens of an answer of tonight's benchmark"),
+    "written": Row(256, "tokens of an answer of the simulated traffic"),
+    "step": Row(512, "tokens of a step, at most, where prompts come in pieces"),
+    "first": Row(2, "seconds in which a first token is promised"),
+    "drawn": Row(4, "tokens of a block small enough to be drawn"),
+    "slots": Row(128, "answers that one machine writes at once, at most"),
+    "home": Row(8, "conversations at once on a machine at home"),
+    "work": Row(3, "hours that a machine works without a pause"),
+    "bitline": Row(256, "cells on a bitline whose currents are summed"),
+    "outliers": Row(64, "how many times larger two channels are made"),
 }
 
 

@@ -297,7 +297,8 @@ def _words(args: Iterable[Any], kwargs: dict[str, Any]) -> str:
 def _word(value: Any) -> str:
     if isinstance(value, Quantity):
         return value.label or value.text()
-    if isinstance(getattr(value, "key", None), str):  # a device, a model
+    keyed = isinstance(getattr(value, "key", None), str)
+    if keyed and not isinstance(value, int | float):  # a device, a model; no size
         return str(value.key)
     if callable(value):
         return getattr(value, "__name__", "a function")

@@ -12,6 +12,7 @@ from stacklib import hardware, models
 from stacklib.cli.assumptions import assumptions, value
 from stacklib.pages.figures_of import measured, published
 from stacklib.pages.kernels import norms
+from stacklib.pages.roofline import scaling
 from stacklib.plots.live.parts import stand
 from stacklib.quantity import (
     Quantity,
@@ -84,6 +85,7 @@ def test_a_box_opens_no_sentence():
 def test_a_size_of_the_case_knows_its_row_in_whatever_is_chosen_of_it():
     assert chosen(case("readers"), label="x").key == "case/readers"
     assert leaves.current("case/readers") == case("readers")
+    assert counted(pow, chosen(2), case("block")).note == "pow(2, 16)"  # as typed
     with pytest.raises(UnknownName, match="context"):
         case("contexts")
 
@@ -98,7 +100,10 @@ def test_a_number_at_which_a_control_stands_is_held_to_the_control():
     for control, at in (("columns", 769), ("nosuch", 768)):
         with pytest.raises((ValueError, LookupError), match=control):
             stand(norms, control, at)
-    stored = say("t", n=(made, "It.")).stored()
+    with pytest.raises(ValueError, match="counts in %, not in ''"):
+        stand(scaling, "serial", 10)
+    share = stand(scaling, "serial", 10, "%")
+    stored = say("t", n=(made, "It."), share=(share, "A share.")).stored()
     cell = Cell("chapters/04-kernels/norms.ipynb, cell 8", stored)
     assert [*leaves.stale([cell])] == []
     stored["nodes"] = [node.replace("768", "769") for node in stored["nodes"]]

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from stacklib.quantity import Quantity, chosen
 from stacklib.quantity.constants import keyed
 from stacklib.quantity.core import _make
-from stacklib.quantity.units import parse
+from stacklib.quantity.units import UnitError, parse
 
 from ..marks import About, Mark, Numbers, dots
 
@@ -36,22 +36,31 @@ def stands(page: str, control: str) -> list[Any]:
     return made.get("values") or [value for value, _ in made["options"]]
 
 
+def counts_in(page: str, control: str) -> str:
+    """The unit in which it counts, as its label ends: ``Limit of a token (ms)``."""
+    unit: str = control_of(page, control)["label"].partition(" (")[2].rstrip(")")
+    try:
+        return unit if parse(unit) else ""
+    except UnitError:
+        return ""
+
+
 def stand(
     page: ModuleType | str, control: str, value: float, unit: str = ""
 ) -> Quantity:
     """A number of a page at which a control of its live figure can stand: chosen.
 
-    It is called as the control is, and names it, with the unit of what it stands at.
-    Raises ValueError where the control cannot stand there.
+    It is called as the control is, and names it. Raises ValueError where the control
+    cannot stand there, or counts in another unit.
     """
     name = getattr(page, "__name__", str(page)).removeprefix("stacklib.pages.")
     made = control_of(name, control)
     if value not in (known := stands(name, control)):
         raise ValueError(f"{name}: {control} stands at none of {value}: {known}")
+    if (counted := counts_in(name, control)) and counted != unit:
+        raise ValueError(f"{name}: {control} counts in {counted}, not in {unit!r}")
     words = made["label"].partition(" (")[0]
     key = f"{STAND}{name}/{control}"
-    if parse(unit or "1").factor != 1:
-        key += f"/{unit}"
     return chosen(keyed(value, key), unit, words)
 
 

@@ -116,7 +116,7 @@ def offload(
         raise ValueError(f"size = {size!r}: measured are {', '.join(map(str, SIZES))}")
     row = f"{resolve(check, CHECKS, 'check', exact=True)} {size}"
     took = recorded(FILE, row, "times_s/median", unit="s", label="time of a check")
-    held = chosen(size, "B", label="bytes of an answer")
+    held = recorded(FILE, row, "bytes", unit="B", label="bytes of an answer")
     port = hardware.link(link).link_bandwidth
     return Offload(
         held,

@@ -18,7 +18,7 @@ from typing import Any
 
 from stacklib.cost.spans import Span
 from stacklib.cost.tokens import UNIT, TokenBill, electricity
-from stacklib.quantity import Quantity, chosen
+from stacklib.quantity import Quantity, chosen, counted
 from stacklib.quantity.bounds import above_zero, whole
 from stacklib.roofline.work.fit import Infeasible
 
@@ -271,4 +271,4 @@ def _batch(region: Region, hour: Quantity) -> Quantity | None:
     """The least batch, of those tried, that makes enough tokens in an hour."""
     needed = (hour / region.price).to("token/s").si * (1 - 1e-9)
     enough = [batch for batch, rate in region.rates.items() if rate >= needed]
-    return chosen(min(enough), label="batch") if enough else None
+    return counted(min, [*enough, region.room], label="batch") if enough else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from stacklib.pages.diy import budget as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen, counted
+from stacklib.plots.live.parts import stand
+from stacklib.quantity import counted
 
 __all__ = ["what_a_budget_holds"]
 TALL = 0.9  # points a gigabyte
@@ -19,7 +20,7 @@ def what_a_budget_holds() -> d.Drawing:
 
 
 def _machine(budget: int, full: page.Quantity) -> d.Node:
-    paid = chosen(budget, "USD", label="budget")
+    paid = stand(page, "budget", budget, "USD").named("budget")
     card = page.hardware.get(page.machine(budget).gpus[0].device)
     many = counted(len, page.machine(budget).gpus, label=f"cards for {budget} USD")
     memory, rate = page.memory(budget), page.bandwidth(budget)

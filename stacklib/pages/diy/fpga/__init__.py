@@ -106,10 +106,16 @@ def hoped() -> int:
     return -(-sum(diy.small_cnn().products()) // room(device(FIRST)))
 
 
+@cache
+def unseen() -> Any:
+    """Digits that no weight was fitted to: dots, and what each is."""
+    return glyphs.glyphs(UNSEEN, SEED)
+
+
 @counting("digits read right, of those unseen")
 def right() -> float:
     """A share, by the whole numbers that every way below computes."""
-    images, digits = glyphs.glyphs(UNSEEN, SEED)
+    images, digits = unseen()
     answers = run_many(diy.small_cnn(), images)[-1].reshape(UNSEEN, 10).argmax(1)
     return float((answers == digits).mean())
 

@@ -12,6 +12,7 @@ from stacklib.diy.hand import JETSON, MODES, Held, in_mode, warmed
 from stacklib.evidence import runs
 from stacklib.pages.figures_of import foretold, measured, row
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted, recorded
+from stacklib.quantity.constants import case
 from stacklib.roofline.bound.decode import decode_work
 from stacklib.roofline.work.fit import Infeasible
 
@@ -32,7 +33,7 @@ PUBLISHED = {  # rows that others measured, and the model of each
 }
 # A small fanless case: kelvins a watt from die to fins and on to the air, joules a
 # kelvin of both; hours, degrees of the air around it. With a fan the air takes more.
-FINS, FAN, STORED, HOURS, AIR = (0.8, 3.0), (0.8, 1.5), (15.0, 120.0), 3, 25
+FINS, FAN, STORED, HOURS, AIR = (0.8, 3.0), (0.8, 1.5), (15.0, 120.0), case("work"), 25
 EDGE = "benchmarks/results/edge.json"
 
 

@@ -13,10 +13,11 @@ from stacklib.diy.silicon.realism import own_chip
 from stacklib.pages.chain.posts import CONTEXT
 from stacklib.pages.diy import budget
 from stacklib.quantity import Quantity, chosen, counting, maximum, minimum, quoted
+from stacklib.quantity.constants import case
 
 BUDGET = budget.BUDGETS[1]
 YEARS, DAY = 4.0, 24  # that the machine serves; hours
-MANY = 8  # conversations at once
+MANY = case("home")  # conversations at once
 FLAT: dict[str, Any] = dict.fromkeys(("cooling", "storage", "network", "people"), 0.0)
 # A machine's way of writing: split, limit in W or its own, conversations.
 WAYS: dict[str, tuple[str, float | None, int]] = {

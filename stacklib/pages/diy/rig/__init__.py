@@ -21,6 +21,7 @@ from stacklib.interconnect.networks.pcie import board_path, farthest, slot
 from stacklib.interconnect.schedules.closed import closed_count
 from stacklib.pages.chain.posts import CONTEXT, MODEL
 from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity.constants import case
 from stacklib.quantity.leaves import stamp
 from stacklib.roofline.work.moving import moving_time
 
@@ -28,7 +29,7 @@ CARD, MANY = "rtx_3090", 4
 FILE = f"{MODEL}:q4_k_m"
 LANES = (16, 8, 4, 1)
 FEW = 4  # lanes of the card in question
-READERS = 8  # conversations at once
+READERS = case("home")  # conversations at once
 COLUMNS = ("layers", "tensors", "eight at once", "prompt, layers", "prompt, tensors")
 RIGS = 8  # rows of a table
 

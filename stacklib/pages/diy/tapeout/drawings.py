@@ -5,7 +5,7 @@ from __future__ import annotations
 from stacklib.diy.silicon.pins import PINS
 from stacklib.pages.diy import tapeout as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import Quantity, chosen, counted, one_of
+from stacklib.quantity import Quantity, counted, one_of, quoted
 
 __all__ = ["tile_with_pins"]
 TILE, PIN = "layer-4", "layer-2"
@@ -31,7 +31,7 @@ def tile_with_pins() -> d.Drawing:
         area,
         role=TILE,
     )
-    each = chosen(8, label="pins of a side")
+    each = quoted("tinytapeout.pins", "pins of a side")
     used, shown = counted(len, PINS, label="pins in use"), one_of("", "pin in use")
     left = _pins("ui_in", "in", each, used, f"{', '.join(PINS)}")
     right = _pins("uo_out", "out", each, shown, "show, a bit of a sum")

@@ -14,12 +14,13 @@ from stacklib.evidence import measurements, results
 from stacklib.evidence.systems import device_of
 from stacklib.pages.figures_of import measured
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted
+from stacklib.quantity.constants import case
 
 MODEL = "llama-3-70b:q4_k_m"
 CARD, UNSEEN = "rtx_3090", "rtx_5090"  # in the machine; one that no constant has seen
 CAP = 0.7  # of the board's power
 PAIR, ALL = 2, 6  # cards that hold the model, and all that stand there
-HOURS, OUTSIDE, ROOM = 3, 22, 12
+HOURS, OUTSIDE, ROOM = case("work"), 22, 12
 LIMITS, TRIED = (350, 310, 270, 250, 230, 210, 190, 170), 230  # W
 RUNS = {  # first row of each published table of speeds by limit
     "RTX 3090, 27B dense, decode": "J-F001",

@@ -10,9 +10,9 @@ from typing import Any
 from stacklib import cost, frontier
 from stacklib.frontier import foretold
 from stacklib.frontier.factor_tree import generation
-from stacklib.frontier.watching import NINE, SURE, Forecast, Watch, chance
+from stacklib.frontier.watching import SURE, Forecast, Watch, chance, reach
 from stacklib.pages.frontier import next as machines
-from stacklib.quantity import Quantity, chosen, counting, maximum, minimum
+from stacklib.quantity import Quantity, chosen, counted, counting, maximum, minimum
 
 BOX, RENT, EXPERTS = "rubin-70b-16bit", "rent-h100", "rubin-deepseek"
 RATIO = 2.0  # of the statement in the box
@@ -59,7 +59,8 @@ def away(id: str = BOX, threshold: float = RATIO) -> float:
 
 def nine() -> Quantity:
     """Standard deviations to each end of a band that holds nine in ten."""
-    return chosen(NINE, label="deviations to an end of nine in ten")
+    held = chosen(0.9, label="share that it holds")
+    return counted(reach, held, label="deviations to an end of nine in ten")
 
 
 @counting("Brier score to expect, {thinks} thought and {says} said")

@@ -13,11 +13,12 @@ from stacklib.frontier import analog, in_dram, named_bets
 from stacklib.frontier.in_dram import InMemory
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP, WEIGHTS
 from stacklib.quantity import Quantity, chosen, counted, counting
+from stacklib.quantity.constants import case
 from stacklib.quantity.records import recorded, stored
 
 FILE = "benchmarks/results/frontier.json"
 TOLD = "benchmarks/predictions/frontier.json"
-ROWS, CONVERTER = 256, 8  # cells on a bitline, and bits of its ADC
+ROWS, CONVERTER = case("bitline"), 8  # cells on a bitline, and bits of its ADC
 NARROW, WIDE, WHOLE = 4, 8, 16  # deviations to either side that an ADC reads
 WIDTHS = (10, 8, 7, 6, 5, 4, 3)  # bits that were tried
 BREAKS = 0.05  # more bits a byte than the model needs in digital

@@ -13,7 +13,16 @@ from stacklib.frontier import campus, deals, gigawatt, projections, supplies, su
 from stacklib.frontier.gigawatt import Campus
 from stacklib.frontier.supplies import Supply
 from stacklib.pages.chain.posts import CONTEXT, MODEL, READERS, TP
-from stacklib.quantity import Quantity, chosen, counted, maximum, minimum, quoted
+from stacklib.quantity import (
+    Quantity,
+    chosen,
+    constant,
+    counted,
+    maximum,
+    minimum,
+    one_of,
+    quoted,
+)
 from stacklib.serving import estimate
 
 YEAR = "2026"
@@ -36,7 +45,7 @@ def made(capacity: str = PLANNED) -> Supply:
 
 def wafers() -> Span:
     """Packaging's wafers of the year, of that maker."""
-    return (made().wafers * chosen(12, label="months") * part()).named("its wafers")
+    return (made().wafers * constant("months") * part()).named("its wafers")
 
 
 def climbed() -> Span:
@@ -72,7 +81,7 @@ def housed() -> Span:
 def planned() -> Quantity:
     """GPUs of a gigawatt in the campus whose rooms were told."""
     each = quoted("abilene.gpus") / quoted("abilene.power")
-    return (each * chosen(1, "GW", label="the campus")).to("").named("told of Abilene")
+    return (each * one_of("GW", "the campus")).to("").named("told of Abilene")
 
 
 def reticles(year: str) -> Quantity:
@@ -120,7 +129,7 @@ def rate() -> Span:
 
 def shared() -> Span:
     """Joules at the meter for a token of that campus."""
-    watts = span(chosen(1, "GW", label="the campus"))
+    watts = span(one_of("GW", "the campus"))
     return (watts / rate()).to("J/token").named("a token among others")
 
 

@@ -11,12 +11,13 @@ import numpy as np
 from stacklib.evidence import ledger
 from stacklib.pages.quantizers.integers import claims
 from stacklib.quantity import Quantity, counted, counting
+from stacklib.quantity.constants import case
 from stacklib.quantizers import Format, dequantize, quantize
 from stacklib.quantizers.scheme import fact
 
 LAYER = 2
 MATRIX = f"model.layers.{LAYER}.mlp.up_proj.weight"
-FACTOR, CHANNELS = 64.0, (7, 100)  # of the channels made large
+FACTOR, CHANNELS = case("outliers"), (7, 100)  # of the channels made large
 WAYS = {
     "one for the tensor": ("int8_tensor", False),
     "one for each token": ("int8_channel", False),

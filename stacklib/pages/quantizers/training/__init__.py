@@ -6,7 +6,7 @@ from functools import cache
 from math import log2
 from typing import Any
 
-from stacklib import hardware
+from stacklib import hardware, models
 from stacklib.quantity import Quantity, counting, quoted, recorded
 from stacklib.quantizers import Format
 from stacklib.tinylm.config import architecture
@@ -16,7 +16,8 @@ FORMATS = {"fp16": "FP16", "bf16": "BF16", "e5m2": "E5M2", "e4m3fn": "E4M3"}
 FIRST, SWEPT = 16, tuple(range(0, 37, 4))  # exponents of a loss scale
 FLOOR, TOP = -48, 17  # exponents at which the drawn number line begins and ends
 CARD = "rtx_4090"
-TUNED, CONTEXT = "llama-2-7b", 4096
+TUNED = "llama-2-7b"
+CONTEXT = models.get(TUNED).max_context  # tokens learned at once
 RUNS = {
     "FP32": "fp32",
     "FP16": "fp16",
@@ -216,6 +217,11 @@ def beyond(part: str) -> Quantity:
     parts["base"] = parts["weights"] + parts["scales"]
     found = recorded(f"{STORED}/qlora.json", "seeds/0", f"measured/{part}", unit="B")
     return (found / parts[part] - 1).named(f"{part}, found over foretold")
+
+
+def longest() -> Quantity:
+    """Tokens learned at once: as many as the model was trained for."""
+    return models.get(TUNED).size("max_context", "max context").named("sequence")
 
 
 def memory(rank: int) -> runs.QloraMemory:

@@ -8,6 +8,7 @@ from typing import Any
 
 from stacklib.pages.quantizers import quality
 from stacklib.quantity import Quantity, counting
+from stacklib.quantity.constants import case
 
 LAYER = 2
 MATRIX = f"model.layers.{LAYER}.mlp.up_proj.weight"
@@ -16,7 +17,7 @@ METHODS = ("round", "awq", "gptq")
 NARROW = ("int4_g128", "q3_k", "q2_k")
 TOKENS = 16  # of a sample
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # samples
-FACTOR, CHANNELS, ALPHA = 64.0, (7, 100), 0.5  # of the outliers, and of SmoothQuant
+FACTOR, CHANNELS = case("outliers"), (7, 100)  # of the outliers
 
 
 # -- a layer of the book's own model ---------------------------------------------------

@@ -139,14 +139,18 @@ def crossover_rows() -> int:
     return rows
 
 
-def here(rows: int = SIZE) -> Quantity:
-    """Measured on this machine, when its roofline was."""
+def ran_here(field: str, unit: str = "", label: str = "", rows: int = SIZE) -> Quantity:
+    """A field of the product's run on this machine, when its roofline was measured."""
     host = ceilings()
     point = next(
         p for p in host.points if (p.op, p.dtype, p.size) == ("gemm", "fp32", rows)
     )
-    time = "times_s/median"
-    return recorded(host.file, point.id, time, unit="s", label="time here")
+    return recorded(host.file, point.id, field, unit=unit, label=label)
+
+
+def here(rows: int = SIZE) -> Quantity:
+    """Its time."""
+    return ran_here("times_s/median", "s", "time here", rows)
 
 
 def there(rows: int = SIZE) -> Quantity:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from stacklib import hardware, roofline
+from stacklib import hardware, models, roofline
 from stacklib.quantity import (
     Quantity,
     UnitError,
@@ -23,9 +23,10 @@ from stacklib.roofline.bound.decode_parts import decode_parts
 if TYPE_CHECKING:
     from stacklib.evidence import runs
 
-SERVING: dict[str, Any] = {"dtype": "bf16", "tp": 8, "context": 8192}
-SERVING["batch"] = case("readers")
 MODEL, DEVICE = "llama-3-70b", "h100-sxm"
+# Each reader with as many tokens as the model was trained for.
+SERVING: dict[str, Any] = {"dtype": "bf16", "tp": case("chips")}
+SERVING |= {"context": models.get(MODEL).max_context, "batch": case("readers")}
 A100_40, A100_80, B200 = "a100-sxm-40gb", "a100-sxm-80gb", "b200-sxm"
 WITHOUT_MATRIX_UNITS = ("p100_sxm2", "mi50_32gb", "mi60")
 SIDES = {
@@ -146,6 +147,11 @@ def quarter() -> Quantity:
 def parts() -> dict[str, Quantity]:
     """The crowded step: Llama-3-70B on eight H100s."""
     return decode_parts(MODEL, DEVICE, **SERVING)
+
+
+def longest() -> Quantity:
+    """Tokens cached in each sequence of that step."""
+    return models.get(MODEL).size("max_context", "max context").named("tokens cached")
 
 
 def cache_share() -> Quantity:

@@ -50,7 +50,7 @@ def chips_that_agree() -> d.Drawing:
     """Two, four and eight chips: reading is shared out, the exchange is not."""
     whole = sum(reading_and_exchange(2)[1:], reading_and_exchange(2)[0])
     rows: list[d.Node] = []
-    for chips in (2, 4, 8):
+    for chips in (2, 4, page.SERVING["tp"]):
         many = chosen(chips, label="chips")
         reads, says = reading_and_exchange(chips)
         zero = chosen(0, "s", "begin")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from stacklib.evidence import results, runs
 from stacklib.hardware import get as get_device
-from stacklib.quantity import Quantity, assumed, chosen, counted
-from stacklib.roofline.host import simd as host_simd
+from stacklib.quantity import Quantity, assumed, counted
 
 from . import machine
 
@@ -65,7 +64,8 @@ def widest() -> str:
 
 def dot_n() -> Quantity:
     """Elements of the dot product that is written in every way."""
-    return chosen(host_simd.DOT_N, label="elements of a dot product")
+    words = "elements of a dot product"
+    return machine.read("host_simd", "dot-python", "n", label=words)
 
 
 def dot_python() -> Quantity:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from stacklib.paged_kv import BlockView
+from stacklib.pages.chain.posts import DRAWN
 from stacklib.serving.engine.delay import Delay, Rows, rows_of
 from stacklib.serving.engine.dry import DryRun
 from stacklib.serving.engine.latency import Latency, latency
@@ -17,7 +18,7 @@ from stacklib.serving.engine.place import Place
 if TYPE_CHECKING:
     from stacklib.serving.engine.replay import Replay
 
-SLOTS, CHUNK, BLOCKS, SIZE = 3, 8, 8, 4
+SLOTS, CHUNK, BLOCKS, SIZE = 3, 8, 8, DRAWN
 # Prompt and answer in tokens; E begins as A does.
 ASKED = {
     "A": (9, 12),

@@ -22,9 +22,9 @@ from stacklib.quantity import Quantity, chosen, counted, counting, recorded
 from stacklib.serving.estimates.room import Room
 
 MODEL, DEVICE, CONTEXT = chain.MODEL, chain.DEVICE, chain.CONTEXT
-BLOCK, LONGEST = chain.posts.BLOCK, 8192  # tokens: Llama 3's longest sequence
+BLOCK, LONGEST = chain.posts.BLOCK, get(MODEL).max_context  # tokens
 # The small memory of the experiment: so many tokens of room, for sequences up to that.
-SLOTS, SMALL, REQUESTS, MEAN = 16_000, 1534, 400, 512
+SLOTS, SMALL, REQUESTS = 16_000, 1534, 400
 SPARE = (2, 8, 16)  # blocks kept free for each that runs
 SIZES = (4, 16, 64, 256)
 ANSWERS = 4  # that one prompt is asked for
@@ -53,7 +53,7 @@ def held(context: int) -> Room:
 
 def longest() -> Quantity:
     """Tokens of the longest sequence."""
-    return chosen(LONGEST, label="longest sequence")
+    return get(MODEL).size("max_context", "max context").named("longest sequence")
 
 
 def lost() -> Quantity:

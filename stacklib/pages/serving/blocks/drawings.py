@@ -4,10 +4,11 @@ from typing import Any
 
 from stacklib.pages.serving import blocks as page
 from stacklib.plots import drawing as d
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import chosen, counted
 
 __all__ = ["three_tables"]
-STEP, SIZE = 12, 4
+STEP, SIZE = 12, page.chain.posts.DRAWN
 ROLES = {"A": "layer-2", "B": "layer-4", "C": "layer-6"}
 
 
@@ -58,7 +59,7 @@ def three_tables() -> d.Drawing:
         for word, cells in (groups | {"free": free}).items()
     ]
     whole = chosen(page.POOL, label="blocks of the small pool")
-    size = chosen(SIZE, label="slots of a small block")
+    size = stand(page, "size", SIZE).named("slots of a small block")
     words = ("one pool: ", whole, " blocks of ", size, " tokens")
 
     def edges(*ports: str) -> list[d.Edge]:

@@ -7,7 +7,7 @@ from typing import Any
 from stacklib import hardware, models, serving
 from stacklib.evidence.calibrate.kinds import KIND_BARS, errors_by_kind, kind_error
 from stacklib.hardware.errors import error_band
-from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, READERS, TP
+from stacklib.pages.chain.posts import ANSWER, CONTEXT, DEVICE, MODEL, READERS, TP
 from stacklib.quantity import Quantity, chosen, counted, counting, stamp
 from stacklib.quantity.keys import keys_of
 from stacklib.roofline.work.moving import memory_time
@@ -137,7 +137,7 @@ def like_dense() -> Quantity:
     return both.named("read by the crowd, over one")
 
 
-BENCH = 512  # tokens that each request of tonight's benchmark writes
+BENCH = ANSWER
 
 
 @counting("a token among others", unit="s")

@@ -9,7 +9,8 @@ from typing import Any
 
 from stacklib import serving
 from stacklib.cost.tokens import TokenBill
-from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
+from stacklib.pages.chain import posts
+from stacklib.pages.chain.posts import CONTEXT, DEVICE, FIRST, MODEL, TP
 from stacklib.pages.serving import price
 from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.quantity.keys import keys_of
@@ -20,11 +21,10 @@ from stacklib.serving.token.work import HOST
 
 HERE = "08-serving/journey"
 FAMILY = "E_decode/served"
-RATE, REPLICAS, REQUESTS = 10.0, 4, 1000  # requests a second, machines, requests
-NEW = 256  # tokens of an answer
+RATE, REQUESTS = 10.0, 1000  # requests a second, and in all
+REPLICAS, NEW, CHUNK = posts.MACHINES, posts.WRITTEN, posts.STEP
 PROMPT = CONTEXT - NEW // 2  # so that the account's tokens are cached on average
-CHUNK = 512  # tokens of a prompt that a step reads
-LIMIT, TURNS = 2.0, 60  # seconds to a first token; turns of a fixed point
+LIMIT, TURNS = FIRST, 60  # seconds to a first token; turns of a fixed point
 RATES = (1.0, 2.5, 5.0, 7.5, 10.0, 11.0)  # requests a second of the table
 
 

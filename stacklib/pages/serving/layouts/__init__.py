@@ -8,15 +8,16 @@ from typing import Any
 from stacklib import hardware, models
 from stacklib.evidence.calibrate import engines as published
 from stacklib.hardware.errors import error_band
-from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
+from stacklib.pages.chain import posts
+from stacklib.pages.chain.posts import ANSWER, CONTEXT, DEVICE, MODEL, TP
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted, stamp
 from stacklib.serving.layouts import copies, engines
 from stacklib.serving.layouts.layout import AGGREGATED, DISAGGREGATED, Layout
 from stacklib.serving.layouts.search import FAMILY, Search, search
 from stacklib.serving.prices.silicon import decode_silicon
 
-GPUS, PROMPT, NEW, DTYPE = TP, CONTEXT, 512, "bf16"
-LIMITS = {"ttft": 2.0, "tpot": 0.05}
+GPUS, PROMPT, NEW, DTYPE = TP, CONTEXT, ANSWER, "bf16"
+LIMITS = {"ttft": posts.FIRST, "tpot": 0.05}
 FIRST = "E_prefill/first token"
 MACHINES = ("h100_sxm", "h200_sxm", "b200_sxm", "mi300x")
 ONE, TWO = AGGREGATED, DISAGGREGATED
@@ -138,9 +139,7 @@ def median() -> Quantity:
 
 def peers(kind: str) -> Quantity:
     """What aiconfigurator's own search found, in a run of ours."""
-    return quoted(
-        {ONE: "aiconfigurator.one_pool", TWO: "aiconfigurator.two_pools"}[kind]
-    )
+    return quoted(f"aiconfigurator.{POOLS[kind].replace(' ', '_')}")
 
 
 def rows() -> list[dict[str, Any]]:

@@ -11,7 +11,8 @@ from typing import Any
 from stacklib import hardware, models, serving
 from stacklib.hardware.errors import error_band
 from stacklib.kernels.schedule.pipeline import Timeline
-from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, READERS, TP
+from stacklib.pages.chain import posts
+from stacklib.pages.chain.posts import CONTEXT, DEVICE, MACHINES, MODEL, READERS, TP
 from stacklib.quantity import Quantity, chosen, counted, counting, one_of, quoted
 from stacklib.roofline.work.moving import moving_time
 from stacklib.serving.pools import balance, turns
@@ -20,17 +21,14 @@ from stacklib.serving.simulation.results import Simulation
 from stacklib.serving.simulation.setup import SERVED, served
 from stacklib.serving.simulation.steps import SECOND, Estimated, Work
 
-MACHINES = 4  # of eight chips
-NEW, REQUESTS, SEED = 256, 1000, 1
-TTFT = 2.0  # s
+NEW, TTFT, REQUESTS, SEED = posts.WRITTEN, posts.FIRST, 1000, 1  # s of the second
 STRICT, LOOSE = 0.02, 0.1  # s a token
 LEAST, MOST = 3.0, 30.0  # requests a second that are tried
 QUIET = 8.0  # requests a second, at which everybody meets the loose limit
 RAILS = 8
 SEATS, FULL = 12, READERS  # answers that a machine writes at once: of one pool, of two
-ASKED = 2000  # tokens of their prompts
 SPARSE = "deepseek-v3"
-CROSSINGS = 5e-6, 10e-6  # s
+CROSSINGS = "disagg.crossing_low", "disagg.crossing_high"
 TOKENS = 256  # of a micro-batch whose activations cross
 LAYOUTS: dict[str, dict[str, Any]] = {
     "one pool": {"replicas": MACHINES},
@@ -163,7 +161,7 @@ def border(readers: int = 3) -> Quantity:
 
 def seats(limit: float, context: int = CONTEXT) -> int:
     """Answers that one machine writes at once within a limit, 0 to 128."""
-    counts = range(1, 129)
+    counts = range(1, posts.SLOTS + 1)
     law = steps()[0]
 
     def late(count: int) -> bool:
@@ -205,7 +203,8 @@ def lmsys_mix() -> Quantity:
 
 def lmsys_answer() -> Quantity:
     """Tokens of an answer that keep both of their pools full."""
-    return (lmsys_mix() * chosen(ASKED, "token", label="a prompt")).named("an answer")
+    asked = quoted("lmsys_ep.asked", "a prompt")
+    return (lmsys_mix() * asked * one_of("token")).named("an answer")
 
 
 # -- attention here, the MLP there -----------------------------------------------------
@@ -228,10 +227,10 @@ def half(batch: int, which: int) -> Quantity:
     )
 
 
-def turns_ran(batch: int, cross: float = CROSSINGS[0], many: int = 2) -> Timeline:
+def turns_ran(batch: int, cross: str = CROSSINGS[0], many: int = 2) -> Timeline:
     """A step of two machines in turns, event by event."""
     layers = models.get(MODEL).layers
-    return turns.run_turns(*halves(batch), cross, layers, many)
+    return turns.run_turns(*halves(batch), quoted(cross).si, layers, many)
 
 
 @counting("{side} busy, {batch}, {many}")
@@ -251,10 +250,10 @@ def layers() -> Quantity:
     return models.get(SPARSE).size("layers", "layers")
 
 
-def crossed(cross: float = CROSSINGS[0]) -> Quantity:
+def crossed(cross: str = CROSSINGS[0]) -> Quantity:
     """What a token spends on the way between the sides of a sparse model."""
-    each = chosen(cross, "s", label="a crossing")
-    return Quantity.named(turns.crossings(layers(), each), "crossings of a token")
+    found = turns.crossings(layers(), quoted(cross, "a crossing"))
+    return Quantity.named(found, "crossings of a token")
 
 
 def activations(tokens: int = TOKENS) -> Quantity:

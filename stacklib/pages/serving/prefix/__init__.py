@@ -14,10 +14,7 @@ from stacklib.pages import chain
 from stacklib.quantity import Quantity, chosen, counted, counting, quoted
 
 MODEL, DEVICE, CHIPS, CONTEXT = chain.MODEL, chain.DEVICE, chain.TP, chain.CONTEXT
-BLOCK, LARGE = (
-    16,
-    256,
-)  # tokens of a block: as is usual, and where tables shall be short
+BLOCK, LARGE = 16, 256  # tokens of a block: the usual one; tables shall be short
 PROMPT, SHARED = 1024, 500  # tokens of a prompt, and how many begin all of them
 SIZES = (1, BLOCK, 64, LARGE)
 FOUND = 3840  # tokens of the case's prompt that the turn before has left
@@ -60,9 +57,8 @@ def hit(block: int) -> Quantity:
 def in_common() -> Quantity:
     """Share of a prompt that both begin with."""
     shared = chosen(SHARED, label="shared")
-    return (shared / chosen(PROMPT, label="tokens of a prompt")).named(
-        "share in common"
-    )
+    whole = chosen(PROMPT, label="tokens of a prompt")
+    return (shared / whole).named("share in common")
 
 
 def collisions() -> Quantity:

@@ -3,7 +3,7 @@
 from stacklib.paged_kv import PrefixTree
 from stacklib.pages.serving import prefix as page
 from stacklib.plots import drawing as d
-from stacklib.quantity import chosen
+from stacklib.quantity import counted
 
 __all__ = ["two_users"]
 TURN = 300  # tokens that the first user's second turn adds
@@ -25,7 +25,7 @@ def two_users() -> d.Drawing:
     (on,) = a.children.values()
     assert len(by_first) == len(below)
     boxes = {
-        name: _edge(name, len(node.text) // 8, role)
+        name: _edge(name, node.blocks, role)
         for name, node, role in zip(NAMES, (root, a, b, on), ROLES, strict=True)
     }
 
@@ -42,9 +42,7 @@ def two_users() -> d.Drawing:
     )
 
 
-def _edge(name: str, tokens: int, role: str) -> d.Box:
-    told = [
-        d.line(name, bold=True),
-        (chosen(tokens, label=f"tokens, {name}"), " tokens"),
-    ]
+def _edge(name: str, pages: list[int], role: str) -> d.Box:
+    tokens = counted(len, pages, label=f"tokens, {name}")  # a page is a token
+    told = [d.line(name, bold=True), (tokens, " tokens")]
     return d.Box(name, told, role=role, lit=name == NAMES[0])

@@ -10,6 +10,7 @@ from stacklib.cost.spans import Span
 from stacklib.cost.tokens import COOLING, POWER, ROWS, UNIT, BreakEven, TokenBill
 from stacklib.pages import chain
 from stacklib.pages.chain.posts import CONTEXT, DEVICE, MODEL, TP
+from stacklib.pages.figures_of import claimed
 from stacklib.pages.serving import estimate
 from stacklib.pages.serving.estimate import BENCH
 from stacklib.quantity import Quantity, chosen, counted, counting, one_of, quoted
@@ -251,16 +252,19 @@ def border(name: str) -> Quantity:
     return found.needed.named(f"{name}, at the border")
 
 
-def fall(factor: float = 100.0, years: float = 3.0) -> Quantity:
-    """The factor a year of a whole one over some years."""
-    whole, time = chosen(factor, label="in all"), chosen(years, "year", label="years")
-    return Quantity.named(yearly(whole, time), "a year")
+def told_fall() -> tuple[Quantity, Quantity]:
+    """The whole factor of an essay, and its years."""
+    return quoted("fall.factor", "in all"), quoted("fall.years", "years")
 
 
-def fallen(factor: float = 40.0, years: float = 3.0) -> Quantity:
-    """What a factor a year comes to."""
-    each, time = chosen(factor, label="a year"), chosen(years, "year", label="years")
-    return Quantity.named(over(each, time), "in all")
+def fall() -> Quantity:
+    """The factor a year of that."""
+    return Quantity.named(yearly(*told_fall()), "a year")
+
+
+def fallen() -> Quantity:
+    """What the factor a year that it has, too, comes to in as many years."""
+    return Quantity.named(over(claimed("inferencex-40-60x"), told_fall()[1]), "in all")
 
 
 def measured_falls() -> dict[str, Quantity]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from stacklib.hardware.errors import error_band
 from stacklib.interconnect.switches.closed import mean_wait
-from stacklib.pages.chain.posts import DEVICE, MODEL, TP
+from stacklib.pages.chain.posts import DEVICE, MODEL, SLOTS, STEP, TP, WRITTEN
 from stacklib.quantity import Quantity, chosen, counted, counting
 from stacklib.serving import poisson, simulate
 from stacklib.serving.simulation.results import OverCapacity, Percentiles, Simulation
@@ -16,7 +16,7 @@ from stacklib.serving.simulation.setup import SERVED, served
 from stacklib.serving.simulation.steps import SECOND, Work
 from stacklib.serving.simulation.traffic import Row
 
-PROMPT, NEW, CHUNK, SLOTS = 1024, 256, 512, 128
+PROMPT, NEW, CHUNK = 1024, WRITTEN, STEP
 RATE = 10.0  # requests a second that the page asks about
 REQUESTS = 2_000
 MANY = 4_500  # all at once: so many that filling the slots hardly counts

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from stacklib.pages.chain.posts import DRAWN as BLOCK
 from stacklib.pages.serving import speculation as page
 from stacklib.plots import drawing as d
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import chosen
 
 __all__ = ["a_rejection"]
-KEPT, READ, BLOCK = 1, 7, 4  # of the drafted tokens; before them; tokens of a block
+KEPT, READ = 1, 7  # of the drafted tokens, and tokens before them
 SMALL, LARGE, TEXT = "layer-4", "layer-2", "layer-6"
 
 
@@ -26,7 +28,7 @@ def _tokens(name: str, count: int, role: str, words: str, **of: Any) -> d.Node:
 
 def _writes() -> d.Node:
     drafted = page.DRAFTED
-    length = page.drafted()
+    length = stand(page, "drafted", drafted).named("drafted tokens")
     rows = (length + 1).named("rows of a pass")
     gone = frozenset(range(KEPT + 1, drafted))
     return d.chain(

@@ -14,10 +14,10 @@ from stacklib.paged_kv.tiered import Served, TieredCache, fetch_time
 from stacklib.paged_kv.transfer import Transfer, kv_transfer
 from stacklib.pages import chain
 from stacklib.pages.serving.prefix import first_token
-from stacklib.quantity import Quantity, chosen, counted
+from stacklib.quantity import Quantity, chosen, counted, quoted
 
 DEVICE, MODEL, CHIPS, CONTEXT = chain.DEVICE, chain.MODEL, chain.TP, chain.CONTEXT
-BLOCK, LONG = chain.posts.BLOCK, 50_000  # tokens: of an agent's session, as told
+BLOCK, LONG = chain.posts.BLOCK, int(quoted("session.turn_1").si)  # tokens
 LENGTH, ROOM, DOUBLE = 20_000, 300, 600  # blocks asked for, and blocks that fit
 ROOMS = (50, 100, 200, 300, 400, 600)
 SHORT = 4_000  # blocks asked for where tiers are run

@@ -4,8 +4,7 @@ from stacklib.evidence import Finding, claim
 from stacklib.models import get
 from stacklib.pages.serving import tiers as page
 
-RAILS = 8
-RAIL, ETHERNET = "ib-ndr", "eth-400g"
+RAILS, RAIL, ETHERNET = page.CHIPS, "ib-ndr", "eth-400g"
 
 
 @claim("session-kv-transfer")
