@@ -37,7 +37,7 @@ from stacklib.models.database import row
 from stacklib.pages import figures_of
 from stacklib.pages.memory.dram import published
 from stacklib.pages.memory.ladder import chases
-from stacklib.plots.live.parts import STAND, counts_in, stands
+from stacklib.plots.live.parts import STAND, stands
 from stacklib.quantity import Quantity, constant, quoted
 from stacklib.quantity.constants import CASE, CONSTANTS, SIZES
 from stacklib.quantity.records import QUOTED, quotes, stored
@@ -124,9 +124,9 @@ def ends(key: str) -> list[float]:
     """
     head, _, place = key.partition("/")
     if key.startswith(STAND):
-        page, _, control = place.rpartition("/")
-        typed = parse(counts_in(page, control) or "1").factor
-        return [typed * x for x in stands(page, control) if not isinstance(x, str)]
+        page, control, *unit = place.split("/", 2)
+        size = parse("".join(unit) or "1").factor
+        return [x * size for x in stands(page, control) if not isinstance(x, str)]
     claim = ledger.get(place) if head == "claims" else None
     return [claim.quantity(end).si for end in claim.ends or ()] if claim else []
 

@@ -50,8 +50,8 @@ def stand(
 ) -> Quantity:
     """A number of a page at which a control of its live figure can stand: chosen.
 
-    It is called as the control is, and names it. Raises ValueError where the control
-    cannot stand there, or counts in another unit.
+    It is called as the control is, and names it, with the unit of what it stands at.
+    Raises ValueError where the control cannot stand there, or counts in another unit.
     """
     name = getattr(page, "__name__", str(page)).removeprefix("stacklib.pages.")
     made = control_of(name, control)
@@ -61,6 +61,8 @@ def stand(
         raise ValueError(f"{name}: {control} counts in {counted}, not in {unit!r}")
     words = made["label"].partition(" (")[0]
     key = f"{STAND}{name}/{control}"
+    if parse(unit or "1").factor != 1:
+        key += f"/{unit}"
     return chosen(keyed(value, key), unit, words)
 
 
