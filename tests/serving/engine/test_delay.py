@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import accumulate
 
 import numpy as np
@@ -13,6 +14,7 @@ from stacklib.paged_kv import allocator
 from stacklib.serving import Engine
 from stacklib.serving.engine.delay import PARTS, Rows, rows_of
 from stacklib.serving.engine.dry import DryRun
+from stacklib.serving.engine.latency import DEFINITIONS, Latency, latency
 from stacklib.tinylm import Sampling
 
 
@@ -167,3 +169,25 @@ def test_rows_by_what_they_are(start, count, prompt, highest):
         else:
             due.decode += 1
     assert rows_of(start, count, prompt, highest) == due
+
+
+@pytest.mark.parametrize(
+    ("times", "due"),
+    [
+        ((), Latency(None, None, None, (), 9.0, 0)),
+        ((4.0,), Latency(3.0, None, 3.0, (), 9.0, 1)),
+        # With the first token counted, TPOT is half as long again.
+        ((4.0, 6.0, 6.0, 10.0), Latency(3.0, 2.0, 2.25, (2.0, 0.0, 4.0), 9.0, 4)),
+    ],
+)
+def test_what_a_client_waits_for_by_hand(times, due):
+    assert latency(1.0, times, 10.0) == due
+
+
+def test_time_does_not_go_back():
+    with pytest.raises(ValueError, match="must not go back"):
+        latency(5.0, (4.0,), 6.0)
+
+
+def test_each_number_has_its_definition():
+    assert set(DEFINITIONS) == {each.name for each in fields(Latency)} - {"tokens"}

@@ -1,4 +1,4 @@
-"""The formula by drawing, and where it fails."""
+"""The formula by drawing, where it fails, and the recorded runs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from stacklib.serving.speculation.formula import tokens_per_pass
+from stacklib.serving.speculation.measure import run, starts
+from stacklib.serving.speculation.record import LENGTH, NAMES, TEMPERATURES, measured
 from stacklib.serving.speculation.rule import overlap
-from stacklib.serving.speculation.simulate import simulate, tally
+from stacklib.serving.speculation.simulate import Tally, simulate, tally
+from stacklib.tinylm import load
+from stacklib.tinylm.acceptance import acceptance
 
 
 def pair(acceptance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -18,16 +22,16 @@ def pair(acceptance: float) -> tuple[np.ndarray, np.ndarray]:
     return p, (1 - share) * p + share * away
 
 
-@pytest.mark.parametrize("acceptance", [0.3, 0.7, 1.0])
+@pytest.mark.parametrize("kept_by", [0.3, 0.7, 1.0])
 @pytest.mark.parametrize("draft_tokens", [0, 1, 4])
-def test_drawing_agrees_with_the_formula(acceptance, draft_tokens) -> None:
-    kind = pair(acceptance)
-    assert overlap(*kind) == pytest.approx(acceptance)
+def test_drawing_agrees_with_the_formula(kept_by, draft_tokens) -> None:
+    kind = pair(kept_by)
+    assert overlap(*kind) == pytest.approx(kept_by)
     runs = 2000
     found = simulate([kind], draft_tokens, passes=runs, random=np.random.default_rng(2))
     kept = np.repeat(np.arange(draft_tokens + 1), found.kept)
     error = kept.std() / np.sqrt(runs)
-    told = tokens_per_pass(acceptance, draft_tokens)
+    told = tokens_per_pass(kept_by, draft_tokens)
     assert found.passes == runs and abs(found.tokens_per_pass - told) <= 4 * error
 
 
@@ -52,3 +56,31 @@ def test_a_tally_counts_what_was_asked_about() -> None:
         tally([3], 2)
     with pytest.raises(ValueError, match="no kinds"):
         simulate([], 2, passes=1, random=np.random.default_rng(0))
+
+
+def test_every_case_was_run_and_its_counts_agree() -> None:
+    rows = measured()
+    assert list(rows) == [f"{n} at {t:g}" for n in NAMES for t in TEMPERATURES]
+    for row in rows.values():
+        found = Tally(tuple(row["kept"]))
+        assert len(found.kept) == LENGTH + 1 and found.passes <= row["passes"]
+        assert row["by_position"] == pytest.approx(found.by_position, abs=5e-5)
+        assert row["rate"] == pytest.approx(found.rate, abs=5e-5)
+        told = (row["tokens_per_pass"], row["whole_tokens_per_pass"])
+        assert told[0] == pytest.approx(row["tokens"] / row["passes"], abs=5e-5)
+        assert told[1] == pytest.approx(found.tokens_per_pass, abs=5e-5)
+
+
+def test_overlaps_are_those_of_the_models() -> None:
+    tiny = load()
+    found = acceptance(tiny, load("draft"), starts(tiny))
+    assert found.rate == pytest.approx(measured()["draft at 1"]["overlap"], abs=1e-4)
+
+
+def test_a_part_of_a_run_agrees_with_the_whole() -> None:
+    found = run("draft", 1.0, texts=1)
+    recorded = Tally(tuple(measured()["draft at 1"]["kept"]))
+    kept = np.repeat(np.arange(LENGTH + 1), found["kept"])
+    error = kept.std() / np.sqrt(len(kept))
+    assert abs(1 + kept.mean() - recorded.tokens_per_pass) < 4 * error
+    assert found["tokens"] == 192
