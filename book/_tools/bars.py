@@ -45,7 +45,10 @@ def measured(chapter: int, root: Path) -> Line:
     owed = [name for name, bar in mine.items() if bar.get("owed", True)]
     missing = [f"{mine[n]['what']}: no {n}.json" for n in owed if not files[n]]
     held = [
-        [f"{bar['what']}, {path.stem}: {fault}" for fault in faults(asked, path)]
+        [
+            f"{bar['what']}, {path.stem}: {fault}{because(name, root)}"
+            for fault in faults(asked, path)
+        ]
         for name, bar in mine.items()
         for path in files[name]
         for asked in bar.get("held", ())
@@ -71,6 +74,20 @@ def table(root: Path) -> dict[str, dict[str, Any]]:
 def files_of(name: str, root: Path) -> list[Path]:
     """The result files of a comparison: one, or one for each kind of machine."""
     return sorted((root / "benchmarks" / "results").glob(f"{name}.json"))
+
+
+def because(name: str, root: Path) -> str:
+    """The line of a profile that says why a comparison misses its bar; if there is one.
+
+    `benchmarks/profiles.py` measures it.
+    """
+    path = root / "benchmarks" / "results" / "profiles.json"
+    if not path.is_file():
+        return ""
+    found = json.loads(path.read_text("utf-8"))
+    lines = {row["id"]: row["why"] for row in found["rows"] if "why" in row}
+    line = lines.get(name.removesuffix("_*"))
+    return f"; profiled on {found['device'].partition(',')[0]}: {line}" if line else ""
 
 
 def faults(asked: str, path: Path) -> Iterator[str]:

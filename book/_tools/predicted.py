@@ -32,6 +32,7 @@ UNPREDICTED = {
     "fit_process",
     "cost_evaluation",
     "codec_grid",
+    "profiles",
     "quantize",
     "q4_k",
     "gguf_texts",

@@ -222,6 +222,10 @@ def test_a_missed_bar_leaves_the_line_short(repo: Path):
     line = bars.measured(1, repo)
     assert str(line) == "short   measured: benchmarks 1/1, bars 1/2"
     assert line.missing[0].startswith("fit, fit: 7, at most 6")
+    profile = {"device": "Chip, 2 cores", "rows": [{"id": "fit", "why": "it waits"}]}
+    (repo / "benchmarks" / "results" / "profiles.json").write_text(json.dumps(profile))
+    (told,) = bars.measured(1, repo).missing
+    assert told.endswith("again; profiled on Chip: it waits")
 
 
 MISSED = {"cache", "codec_grid", "flash_attention_numpy_*"}
@@ -239,6 +243,8 @@ def test_what_is_held_to_no_prediction_has_a_bar_that_is_met_or_known_to_be_miss
             ]
             assert not [fault for fault in said if "stand" in fault]
             assert not said or name in MISSED, (name, said)
+            # a bar that is missed is printed with a profile's line that says why
+            assert not said or " profiled on " in bars.because(name, tree.ROOT), name
 
 
 def test_a_room_of_several_chapters_counts_for_the_first():
