@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from stacklib.quantity import Quantity, UnitError
@@ -34,6 +35,7 @@ ONE_DOCUMENT = (
     "it is arithmetic on figures of one document, {title}: hand on what that prints, "
     "or compute"
 )
+COUNTED = (("token", 1),)  # a batch, whole by itself
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
@@ -107,6 +109,7 @@ def _fitted(tree: Quantity, claim: Claim) -> str | None:
     """A typed number that no count of things can be: it may have been made to fit."""
     printed = {float(n.replace(",", "")) for n in NUMBER.findall(claim.text)}
     together, names = 1.0, []
+    sizes, of, left = 1.0, [], Counter[str]()  # a size over a size is a number, too
     for part, power in _factors(tree):
         if part.op in ("+", "-", "^"):
             inside = (_fitted(x, claim) for x in part.inputs)
@@ -119,12 +122,20 @@ def _fitted(tree: Quantity, claim: Claim) -> str | None:
             continue
         if part.kind == "assumed" and part.shown.dims:
             continue  # a physical size, with its reason
-        small = part.kind == "constant" and part.value and _is_whole(1 / part.value)
-        if not (_is_whole(part.value) or small):
-            return FITTED.format(name=_name(part), value=f"{part.value:.6g}")
+        # 72 % is no 72, and one GB for a GiB is one.
+        number = part.value if part.shown.dims or part.value == 1 else part.si
+        small = part.kind == "constant" and number and _is_whole(1 / number)
+        if not (_is_whole(number) or small):
+            return FITTED.format(name=_name(part), value=f"{number:.6g}")
         if not part.shown.dims:
-            together *= part.value**power
+            together *= number**power
             names.append(_name(part))
+        elif part.kind != "constant" and part.shown.dims != COUNTED:
+            sizes *= part.si**power
+            of.append(_name(part))
+            left.update({dim: n * power for dim, n in part.shown.dims})
+    if of and not any(left.values()):
+        together, names = together * sizes, names + of
     if not (_is_whole(together) or _is_whole(1 / together)):
         return FITTED.format(name=" and ".join(names), value=f"{together:.6g}")
     return None

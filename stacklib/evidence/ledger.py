@@ -231,6 +231,8 @@ class Claim:
     def in_words(self, computed: Quantity) -> str:
         """A ``computed`` value of ours in the claim's unit, to four digits."""
         scale, unit = _SCALED.get(self.unit, (1, self.quantity().unit))
+        if self.unit == "year":  # a date, as in `claimed`
+            return f"{computed.to(unit).value:g}"
         if scale != 1:
             return (
                 f"{format_number(computed.to(unit).value / scale, 4)} {self.unit_words}"

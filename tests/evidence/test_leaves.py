@@ -86,6 +86,11 @@ FITTED = [
         RIDGE_OF_OURS * chosen(7182, label="a") / chosen(10_000, label="b"),
         "a and b = 0.7182",
     ),
+    (RIDGE_OF_OURS * chosen(72, "%", "at work"), "at work = 0.72"),
+    (
+        RIDGE_OF_OURS * (chosen(718, "MB", "used") / chosen(1, "GB", "of")),
+        "used and of = 0.718",
+    ),
     (minimum(RIDGE_OF_OURS, chosen(150.5, "FLOP/B", "cap")), "cap = 150.5"),
     ((spec(0, key="a.b") + RIDGE_OF_OURS * chosen(0.7, label="x")) * 2, "x = 0.7"),
     (RIDGE_OF_OURS - chosen(58, "FLOP/B", "overhead"), "overhead is typed and added"),

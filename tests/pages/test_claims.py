@@ -7,15 +7,17 @@ import ast
 import csv
 import importlib
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from stacklib import pages
+from stacklib import hardware, pages
 from stacklib.evidence import VERDICTS, Judgement, claims, leaf_faults, ledger, moved
 from stacklib.evidence.checks import carried
 from stacklib.evidence.kinds import KINDS, off_by_two
+from stacklib.quantity import Quantity
 
 RECORD = Path(__file__).parent / "judged.csv"
 
@@ -83,6 +85,57 @@ def test_a_proposition_of_a_written_chapter_has_its_truth():
     rows = [row for row in pages.claims() if row.claim.id in pages.checks()]
     words = {row.verdict for row in rows if not row.claim.is_number}
     assert words == {"true", "false", "depends", "open"}
+    on = [row.why for row in rows if row.verdict == "depends"]
+    assert on and [why for why in on if not why.startswith("It holds if ")] == []
+
+
+BOUND = re.compile(
+    r"(?i)\b(?:over|above|below|more than|less than) (?:half|[\d,.]+)"
+    r"|\d\+|\d\S* \S+ (?:and|or) more\b|\d\S* or more\b"
+)
+
+
+def test_no_bound_is_excused_by_a_ratio():
+    close = [row.claim for row in pages.claims(verdict="close")]
+    assert [one.id for one in close if BOUND.search(one.text)] == []
+    told = ("about 3,400 mm² and more", "384 GB or more", "is below 100 ns", "20+ GB")
+    assert all(map(BOUND.search, told))
+
+
+# What a device is called in a sentence, and how keys of its fields begin.
+CALLED = {
+    r"V100|Volta": "v100", r"A100": "a100", r"H100": "h100", r"H200": "h200",
+    r"H800": "h800",
+    r"B200": "b200 gb200", r"Blackwell": "b200 gb200 b300 gb300", r"Rubin": "rubin",
+    r"NVL72|72[- ]GPUs?": "gb200", r"L40S": "l40s", r"4090": "rtx_4090",
+    r"5090": "rtx_5090", r"MI300X": "mi300x", r"MI325X": "mi325x", r"WSE-3": "wse3",
+    r"Groq": "groq", r"Ironwood|TPU v7": "tpu_v7", r"v5p": "tpu_v5p", r"v6e": "tpu_v6e",
+    r"Hopper": "h100 h200 h800 h20", r"Trainium2": "trainium2",
+    r"Trainium3": "trainium3", r"M4 Max": "m4_max",
+}  # fmt: skip
+DEVICES = set(hardware.names())
+
+
+def called(text: str) -> tuple[str, ...]:
+    keys = [CALLED[name] for name in CALLED if re.search(f"(?i){name}", text)]
+    return tuple(" ".join(keys).split())
+
+
+def foreign(text: str, tree: Quantity, id: str = "") -> set[str]:
+    """Devices under a value of which its claim, that names some, says nothing."""
+    keys = {leaf.key.partition(".")[0].replace("-", "_") for leaf in tree.leaves()}
+    named = called(text) and called(f"{text} {id}")
+    return {key for key in keys & DEVICES if named and not key.startswith(named)}
+
+
+def test_a_claim_on_a_device_stands_on_that_device():
+    rows = [(row.claim, end) for row in pages.claims() for end in row.ends]
+    found = [(one.id, foreign(one.text, end, one.id)) for one, end in rows]
+    host = {"token-cost-total": {"h100_sxm"}}  # what a DGX draws beside its cards
+    assert {id: keys for id, keys in found if keys} == host
+    h100 = hardware.get("h100-sxm").memory_bandwidth
+    assert foreign("H200 at 4.8 TB/s", h100 * 1) == {"h100_sxm"}
+    assert foreign("H200 over H100", h100 * 1) == foreign("Any", h100 * 1) == set()
 
 
 # Each was *open*, *cited* or had a ratio, and is refuted in its own reason.
@@ -185,6 +238,55 @@ def test_the_reviewers_own_arithmetic_agrees_where_it_asks_the_same(id):
 
 JUDGING = {"judge", "judged", "KINDS", "Judgement", "ranges"}
 BRANCHES = ast.If | ast.IfExp | ast.Match | ast.Try | ast.While
+READERS = {f"stacklib.evidence.{name}" for name in ("get", "ledger.get", "ledger.load")}
+
+
+def _typed(node: ast.AST) -> bool:
+    """Whether a comparison or a key holds a number that may be a claim's."""
+    held = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+    return any(type(x) in (int, float) and (x > 8 or x % 1) for x in held)
+
+
+NUMBERS = {"value", "si", "first_computed", "number", "in_unit", "split"}
+GIVEN = ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For | ast.comprehension
+
+
+def read_faults(tree: ast.Module) -> list[str]:
+    """Numbers of the ledger without their kind, by which a leaf of it is known."""
+    nodes = list(ast.walk(tree))
+    came = [n for n in nodes if isinstance(n, ast.Import | ast.ImportFrom)]
+    names = {
+        one.asname or one.name: f"{getattr(n, 'module', '')}.{one.name}"
+        for n in came
+        for one in n.names
+    }
+
+    def asks(node: ast.AST) -> bool:
+        first, _, rest = ast.unparse(getattr(node, "func", node)).partition(".")
+        full = f"{names.get(first, '')}.{rest}".strip(".")
+        return isinstance(node, ast.Call) and full in READERS
+
+    def held(scope: ast.AST) -> set[str]:
+        given = [n for n in ast.walk(scope) if isinstance(n, GIVEN)]
+        froms = [(getattr(n, "iter", None) or n.value, n) for n in given]
+        return {
+            ast.unparse(part)
+            for value, n in froms
+            if value and any(map(asks, ast.walk(value)))
+            for target in getattr(n, "targets", None) or [n.target]
+            for part in ast.walk(target)
+        }
+
+    scopes = [(tree, set())]
+    scopes += [(n, held(n)) for n in nodes if isinstance(n, ast.FunctionDef)]
+    found = {
+        f"line {n.lineno} takes .{n.attr} of a claim"
+        for scope, names_of in scopes
+        for n in ast.walk(scope)
+        if isinstance(n, ast.Attribute) and n.attr in NUMBERS
+        if any(asks(p) or ast.unparse(p) in names_of for p in ast.walk(n.value))
+    }
+    return sorted(found)
 
 
 def outcome_faults(source: str) -> list[str]:
@@ -204,6 +306,8 @@ def outcome_faults(source: str) -> list[str]:
             room = importlib.import_module(f"stacklib.{ast.unparse(node.value)}")
             if node.attr not in room.__all__:
                 faults.append(f"{ast.unparse(node)} is there if others imported it")
+        if isinstance(node, ast.Compare | ast.Lambda) and _typed(node):
+            faults.append(f"line {node.lineno} compares with a typed number")
         if isinstance(node, ast.keyword) and node.arg == "condition":
             faults.append(f"line {node.lineno} writes a condition after the mark")
         if isinstance(node, ast.FunctionDef) and "claim(" in _marks(node):
@@ -227,16 +331,34 @@ def test_no_check_of_the_book_depends_on_its_outcome():
     assert faults == {}
 
 
+READ = [
+    "from stacklib.evidence import ledger\ndef f(): return ledger.get('a').value",
+    "from stacklib.evidence import get\ndef f():\n    c = get('a')\n    return c.value",
+    "from stacklib.evidence import get as g\nX = g('a').quantity().si",
+    "import stacklib.evidence.ledger as L\ndef f(): return [c.value for c in L.load()]",
+    "from stacklib.evidence import get\nX = float(get('a').claimed.split()[0])",
+]
+
+
+def test_no_page_takes_a_claims_number_without_its_kind():
+    taken = {name: read_faults(ast.parse(source)) for name, source in pages.sources()}
+    assert {name: faults for name, faults in taken.items() if faults} == {}
+    assert [source for source in READ if not read_faults(ast.parse(source))] == []
+
+
 @pytest.mark.rows(
     ("planted", "says"),
     [
+        ("@claim('a')\ndef f():\n    return [x, y][x.si > 148]\n", "typed number"),
+        ("def g():\n    return x if x.si > 148 else y\n", "typed number"),  # a helper
+        ("def f():\n    return min(x, key=lambda q: abs(q.si - 148))\n", "typed"),
         ("from stacklib.evidence.kinds import KINDS\n", "imports"),
         ("def f():\n    return get('h200-ridge').value\n", "reads .value"),
         ("def f():\n    return get('h200-ridge').quantity() / 2\n", "reads .quantity"),
         ("def f():\n    return Finding(x, condition='x', then=y)\n", "after the mark"),
         ("from stacklib import models\nmodels.work.operations\n", "others imported"),
-        ("@claim('a')\ndef f():\n    return x if x.si > 148 else y\n", "branches"),
-        ("@claim('a')\ndef f():\n    if x.si > 148:\n        return y\n", "branches"),
+        ("@claim('a')\ndef f():\n    return x if x > y else y\n", "branches"),
+        ("@claim('a')\ndef f():\n    if x > y:\n        return y\n", "branches"),
     ],
 )
 def test_a_branch_on_the_verdict_is_caught(planted, says):

@@ -84,7 +84,7 @@ VERDICTS = {
     "wrong": "30x-decomposition 30x-no-double-count two-orders-per-year",
     "open": "codesign-100x codesign-leapfrog-8-to-100 compute-per-intelligence-10x",
     "conflict": "codesign-100x-annual inferencex-40-60x",
-    "close": "inferencex-50m",
+    "depends": "inferencex-50m",
 }
 
 

@@ -75,6 +75,16 @@ def verified() -> Finding:
     )
 
 
+@claim("chipstack-speedup")
+def agents() -> Finding:
+    """What the maker says is of another step."""
+    return Finding.open(
+        "Cadence says up to ten times of writing, testing and debugging a front end "
+        "(coreprose.com and hw.dev, May 2026), and names no stacked chip, no task and "
+        "no baseline. To settle it: one 3D-IC, laid out with the agent and without."
+    )
+
+
 @claim("dsoai-speedup")
 def closed() -> Finding:
     """The one customer who prints a factor."""

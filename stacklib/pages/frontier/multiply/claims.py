@@ -88,10 +88,10 @@ def a_year() -> Finding:
 def worth() -> Finding:
     """GPUs of a full run, at a server's price for each."""
     server = quoted("cluster_sheet.server") / chosen(8, label="GPUs of a server")
-    return Finding(
-        (quoted("inferencex.gpus") * server).named("GPUs of a full run"),
-        why="At what an H100 with its share of a server cost in 2024; most of the GPUs "
-        "are newer, and dearer.",
+    return Finding.depends(
+        "a GPU with its share of a server is a thousandth of that in the mean",
+        f"An H100's came to {server.text(digits=4)} in 2024; most of these are newer.",
+        (quoted("inferencex.gpus") * server).named("a full run's, all as H100s"),
     )
 
 

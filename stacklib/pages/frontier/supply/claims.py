@@ -120,8 +120,9 @@ def a_contract() -> Finding:
 def cooled() -> Finding:
     """Of the least that large facilities report."""
     return Finding.cited(
-        "Source: Uptime Institute, hyperscale facilities at 1.1 to 1.2 (lowdown.today, "
-        "2026-04-26, secondary). Where cooling alone was changed, by Vertiv and NVIDIA "
+        "Source: globalheadofdatacenterenergy.news on AI density (read 2026-11-30, "
+        "secondary): sites made for liquid reach 1.1, the claim's figure. Where "
+        "cooling alone was changed, by Vertiv and NVIDIA "
         "for one site, to liquid for three quarters of the load, PUE fell by 3.3 % "
         "(vertiv.com), because fans count as IT. From 1.35 to 1.1 the meter shows "
         f"{page.saved().text(digits=3)} less."

@@ -44,8 +44,8 @@ def _planned(year: str) -> Quantity:
 @claim("cowos-l-max-area")
 def cowos_l() -> Finding:
     """What is planned for the claim's year."""
-    return Finding(
-        _area(_planned("2026")),
+    return Finding.true(
+        computed=_area(_planned("2026")).to("mm2").named("carried in 2026"),
         why="Planned for 2026. In 2024 it was "
         f"{_area(_planned('2024')).to('mm2').text(digits=4)}: a limit with a date.",
     )
@@ -85,7 +85,8 @@ def pitch_l() -> Finding:
 @claim("cowos-r-pitch")
 def pitch_r() -> Finding:
     """TSMC's page."""
-    return Finding(_pitch("cowos_r"), why="TSMC: at least 4 µm, 2 of line and space.")
+    finest = _pitch("cowos_r").named("the finest that TSMC wires")
+    return Finding.false("TSMC: from 4 µm on, 2 of line and 2 of space.", finest)
 
 
 @claim("microbump-pitch")

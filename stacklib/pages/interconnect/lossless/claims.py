@@ -11,11 +11,11 @@ JUMBO = 9216  # bytes of the longest frame that switches commonly take
 @claim("ib-port-latency")
 def hop() -> Finding:
     """The last that its maker tells in nanoseconds; what a cluster's hop took."""
-    return Finding(
-        quoted("qm8790.latency"),
-        why="A switch of HDR, at most. Sellers of Quantum-X800 print the claim's "
-        "figure; NVIDIA's own sheet has no number. In a cluster of HDR a further "
+    return Finding.depends(
+        "sellers of Quantum-X800 are right, who print it",
+        "NVIDIA's own sheet has no number. In a cluster of HDR a further "
         f"switch took {page.per_switch().text('ns')} with its cable.",
+        computed=quoted("qm8790.latency"),
     )
 
 

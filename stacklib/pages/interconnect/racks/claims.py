@@ -199,18 +199,17 @@ def islands_of_post() -> Finding:
     )
 
 
-@claim("nvlink-max-72", "depends")
+@claim("nvlink-max-72", "depends", "It holds if one tier of switches is meant. ")
 @claim("nvlink-72-shared-memory", "true")
-def most(word: str) -> Finding:
+def most(word: str, on: str = "") -> Finding:
     """One port for each GPU on every chip."""
     b200 = hardware.get(RACK)
     far = (b200.memory_bandwidth / b200.link).text(digits=2)
     return Finding(
         counted(reached, 0, label="GPUs that one can address, itself too"),
         verdict=word,
-        why="If one tier of switches is meant: it joins as many GPUs as a chip has "
-        "ports; with a second tier the vendor names 576. Each may read every other's "
-        "memory, which is "
+        why=f"{on}One tier joins as many GPUs as a chip has ports; with a second the "
+        "vendor names 576. Each may read every other's memory, which is "
         f"{far} times slower than its own and not coherent in its caches.",
     )
 
