@@ -281,6 +281,14 @@ def fitted() -> tuple[Measurement, ...]:
     return public() + found() + shapes()
 
 
+def unseen() -> tuple[Measurement, ...]:
+    """Measurements of sources that no fit has seen: ``data/measurements_unseen.csv``.
+
+    They try factors as a reader's own rows do, and bands are made of them as well.
+    """
+    return _data("measurements_unseen.csv")
+
+
 def left_out() -> tuple[Measurement, ...]:
     """Measurements of devices that no fit has seen: a last test, never an input.
 

@@ -79,13 +79,15 @@ def given_scale(scale: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     found = np.asarray(scale)
     if found.dtype.kind not in "fiu":
         raise TypeError(f"scale={scale!r}: real numbers are needed")
+    with np.errstate(over="ignore"):
+        found = found.astype(np.float32)
     if not (np.isfinite(found) & (found > 0)).all():
-        raise ValueError(f"scale={scale!r}: finite numbers above zero are needed")
+        raise ValueError(f"scale={scale!r}: numbers of fp32 above zero are needed")
     if found.shape not in ((), shape):
         raise ValueError(
             f"a scale of shape {found.shape}: one number is needed, or shape {shape}"
         )
-    return np.broadcast_to(found.astype(np.float32), shape)
+    return np.broadcast_to(found, shape)
 
 
 def _fit(

@@ -173,10 +173,10 @@ def unpack(
     axis = checked_axis(axis, len(shape))
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"unpack({type(data).__name__}): bytes are needed")
-    need = packed_bytes(row, shape, axis)
-    if len(data) != need:
+    need, size = packed_bytes(row, shape, axis), memoryview(data).nbytes
+    if size != need:
         raise ValueError(
-            f"{len(data)} bytes: shape {shape} in {row.name} has {need} of them"
+            f"{size} bytes: shape {shape} in {row.name} has {need} of them"
         )
     raw = np.frombuffer(data, np.uint8)
     outer, last = _extent(row, shape, axis)

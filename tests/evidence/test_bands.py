@@ -64,6 +64,15 @@ def test_rows_of_one_source_on_one_device_count_as_the_root_of_how_many_they_are
     assert bands.reach([(miss(0, str(i)), -0.1) for i in range(81)] + few) == 0
 
 
+def test_many_small_sources_do_not_leave_a_large_one_outside():
+    """By weight a fifth of its rows is little; of rows one by one it is a fifth."""
+    small = [(miss(0, str(i)), -0.1) for i in range(20) for _ in range(5)]
+    large = [(miss(0, "z"), 0.3 if i % 4 == 0 else -0.1) for i in range(400)]
+    more = bands.reach(small + large)
+    inside = sum(far <= more for _, far in small + large)
+    assert inside >= bands.LEAST * len(small + large)
+
+
 def test_few_rows_have_no_band_nor_those_that_nobody_elses_try():
     chance = random.Random(3)
     few, alone = draws(18, chance), draws(60, chance, cell=("4 bit",))

@@ -9,7 +9,7 @@ import pytest
 from stacklib.evidence import calibrate, measurements
 from stacklib.evidence.calibrate import bands, files, folds
 from stacklib.evidence.calibrate.fit import SETTLED, fit, refit
-from stacklib.evidence.calibrate.public import rig_misses
+from stacklib.evidence.calibrate.public import rig_misses, unseen_misses
 from stacklib.evidence.measurements import Measurement
 from stacklib.evidence.validate import device_name
 from stacklib.hardware import errors
@@ -96,7 +96,7 @@ def never_seen() -> list[bands.Miss]:
     held = calibrate.held_out()
     ends = ({i: getattr(h, e) for i, h in held.items()} for e in ("least", "most"))
     seen = bands.misses(calibrate.public_problem().cases, *ends)
-    return [*seen, *rig_misses()]
+    return [*seen, *rig_misses(), *unseen_misses()]
 
 
 def test_the_committed_bands_are_those_of_the_held_out_predictions():

@@ -269,7 +269,10 @@ def test_tensors_fill_their_file_without_sharing(moved, more, says, tmp_path_fac
         open_checkpoint(path)
 
 
-@pytest.mark.rows("name", ["", "..", "../a.safetensors", "/a.safetensors", 3, None])
+NAMES = ["", "..", "../a.safetensors", "/a.safetensors", 3, None, ["a"], {"a": "b"}]
+
+
+@pytest.mark.rows("name", NAMES)
 def test_an_index_names_files_of_its_folder(name, tmp_path_factory):
     path = folder(tmp_path_factory.mktemp("index") / "hf", "llama")
     index = path / "model.safetensors.index.json"

@@ -341,6 +341,8 @@ def test_bad_bytes_are_refused():
         unpack(data, "q4_0", (3, 32))
     with pytest.raises(ValueError, match="35 bytes"):
         unpack(data[:-1], "q4_0", (2, 32))
+    words = memoryview(np.frombuffer(data, "<u2"))  # half as many of twice the size
+    assert pack(unpack(words, "q4_0", (2, 32))) == data
     with pytest.raises(TypeError, match="bytes are needed"):
         unpack("text", "q4_0", (2, 32))
     with pytest.raises(TypeError, match="whole numbers"):

@@ -13,7 +13,7 @@ from stacklib.hardware.factors import efficiency_table
 from . import bands, files, folds
 from .fit import fit
 from .problem import Problem
-from .public import family_problem, public_problem, rig_misses
+from .public import family_problem, public_problem, rig_misses, unseen_misses
 
 
 def problem_of(family: str) -> Problem:
@@ -97,7 +97,7 @@ def calibrate(workers: int, quick: bool, family: str = "") -> dict[str, str]:
         }
         errors = files.error_rows(in_sample(problem, values), by)
         ends = predicted["least"], predicted["most"]
-        misses = [*bands.misses(problem.cases, *ends), *rig_misses()]
+        misses = [*bands.misses(problem.cases, *ends), *rig_misses(), *unseen_misses()]
         if family:
             errors = files.errors_with(errors)
             predicted = files.held_out_with(predicted, family)

@@ -100,13 +100,20 @@ def beyond(rows: Sequence[Miss], by: str) -> list[tuple[Miss, float]]:
 def reach(tested: Sequence[tuple[Miss, float]]) -> float:
     """What nine in ten rows of a source not yet seen lie beyond at most; zero inside.
 
-    The row that is to come counts as one more of the mean weight.
+    Rows count as a fit counts them, and the row that is to come as one more of the mean
+    weight. Of rows one by one ``LEAST`` is held: else many small sources leave too much
+    of a large one outside.
     """
-    each = weights([miss.case for miss, _ in tested])
-    found = sorted(zip((far for _, far in tested), each, strict=True))
-    wanted = SHARE * (1 + 1 / len(found)) - TINY
-    short = sum(held < wanted for held in accumulate(weight for _, weight in found))
-    return max(0.0, found[min(short, len(found) - 1)][0])
+    far = [far for _, far in tested]
+    fitted = weights([miss.case for miss, _ in tested])
+    plain = [1 / len(far)] * len(far)
+    ends = [0.0]
+    for each, share in ((fitted, SHARE), (plain, LEAST)):
+        wanted = share * (1 + 1 / len(far)) - TINY
+        found = sorted(zip(far, each, strict=True))
+        short = sum(held < wanted for held in accumulate(weight for _, weight in found))
+        ends.append(found[min(short, len(found) - 1)][0])
+    return max(ends)
 
 
 def widening(rows: Sequence[Miss]) -> tuple[float, float] | None:

@@ -10,7 +10,7 @@ from typing import Any
 from stacklib import hardware
 from stacklib.hardware.factors import efficiency_recorded, efficiency_table
 
-from ..measurements import Measurement, fitted
+from ..measurements import Measurement, fitted, unseen
 from ..predict.registry import Predict, predictor, regime
 from ..validate import beyond, device_name, key_of, part_of, read_back, source_of
 from ..validate.report import ANSWERS, in_unit, is_time
@@ -92,13 +92,24 @@ def problem_of(rows: Iterable[Measurement]) -> Problem:
     return Problem(factors(), kept, hardware.efficiency_override)
 
 
-@cache
-def rig_misses() -> tuple[Miss, ...]:
-    """Rows of rigs, which no fit sees, by what is predicted of them."""
-    rows = (row for row in fitted() if row.family == "J" and row.unit == "tokens/s")
+def _unfitted(rows: Iterable[Measurement]) -> tuple[Miss, ...]:
+    """Rows that no fit sees, by what is predicted of them."""
     cases = [case for row in rows if (case := case_of(row, "")) is not None]
     told = {case.id: case.predict() for case in cases}
     return tuple(misses(cases, told, told))
+
+
+@cache
+def rig_misses() -> tuple[Miss, ...]:
+    """Rows of rigs."""
+    rows = fitted()
+    return _unfitted(r for r in rows if r.family == "J" and r.unit == "tokens/s")
+
+
+@cache
+def unseen_misses() -> tuple[Miss, ...]:
+    """Rows of sources that no fit has seen."""
+    return _unfitted(unseen())
 
 
 @cache

@@ -44,8 +44,9 @@ _TUNED = (
 )
 # Compiled or written without the newest matrix instruction.
 _WARP_LEVEL = ("flashattention-2", "flash-attn-2", "fa2", "xformers", "pytorch", "sdpa")
-# Timed in graphs, over and over on the same operands.
-_LOOPS = ("tensorrt", "trt-llm", "vllm", "sglang", "flashinfer")
+# Engines whose benchmark replays a graph of one stage on the same operands, with the
+# kernels around its attention. Kernels alone, and layers of a whole model, are not so.
+_ENGINES = ("tensorrt", "trt-llm", "vllm", "sglang")
 _STAGES = ("context", "generation")
 _FORMATS = {
     "bfloat16": "bf16",
@@ -97,6 +98,12 @@ def software_of(row: Measurement, device: Accelerator) -> str:
     if "triton" in _kernel(row):
         return "library"
     return "tuned" if modern and any(w in text for w in _TUNED) else "library"
+
+
+def _served(row: Measurement) -> bool:
+    """Whether an engine's stage was timed, and not an attention alone."""
+    stage = any(word in row.subject.lower() for word in _STAGES)
+    return stage and any(word in row.software.lower() for word in _ENGINES)
 
 
 def _format(row: Measurement, *keys: str, default: str | None = None) -> str:
@@ -170,7 +177,7 @@ def _held(
     work = replace(
         work,
         warp_level=any(word in text for word in _WARP_LEVEL),
-        served=any(stage in row.subject.lower() for stage in _STAGES),
+        served=_served(row),
         cut=engine.cut(work, bool(row.integer("window", 0, least=0))),
     )
     if work.dtype == "bf16" and "bf16" not in device.formats:
@@ -269,12 +276,12 @@ def _answer(
 
 def regime(row: Measurement) -> tuple[str, ...]:
     """A row's cell: what is run, what limits it, the format, the class of kernel."""
-    name, device = row.subject.lower(), hardware.get(device_of(row.system)[0])
+    device = hardware.get(device_of(row.system)[0])
     software = software_of(row, device)
     if not set(_KEYS) & set(row.config) or "d_model" in row.config:
         return "kernel", software
     work = _held(row, attention_of(row), device)
-    return (*kernels.cell(work, device, any(s in name for s in _STAGES)), software)
+    return (*kernels.cell(work, device, _served(row)), software)
 
 
 def _around(
@@ -285,7 +292,7 @@ def _around(
     One reads the projections and writes the cache, and in some engines the queries,
     turned by their positions. None where the row times attention alone.
     """
-    if not any(word in row.subject.lower() for word in _STAGES):
+    if not _served(row):
         return None
     engine = engine_of(row.source, row.software, device)
     rows = work.batch * work.queries * work.head_dim
@@ -326,8 +333,7 @@ def prepare(row: Measurement) -> Predict:
         software = software_of(row, device)
         answer = _answer(row, works[0], sum(work.flops for work in works))
         cached = _around(row, works[0], device)
-        repeated = any(word in row.software.lower() for word in _LOOPS)
-        plans = [kernels.plan(work, device, software, repeated) for work in works]
+        plans = [kernels.plan(w, device, software, _served(row)) for w in works]
     except (UnknownSpec, UnknownName, ValueError) as unknown:
         raise Refusal(str(unknown)) from None
     if cached is None:

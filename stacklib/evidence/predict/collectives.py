@@ -25,7 +25,7 @@ from stacklib.interconnect.selection.timed import (
     collective_time,
 )
 from stacklib.interconnect.selection.topo import pcie_fabric
-from stacklib.quantity import UnknownName
+from stacklib.quantity import UnknownName, quoted
 
 from ..measurements import Measurement, Refusal
 from ..systems import DeviceRefusal, device_of
@@ -110,8 +110,15 @@ _COMPILED = ("nccl-tests", "rccl-tests", "nccl_tests", "rccl_tests", "graph", "c
 # DeepEP's tables name a generation; its links and ports are all that is asked for.
 _GENERATIONS = {"sm90": "h100_sxm", "sm100": "b200_sxm"}
 _PORT = re.compile(
-    r"(\d+)\s*g(?:b/s|bps|be|bit/s|bit)?\s*(?:ib|roce|nic|hdr|ndr|efa|tcpx)"
+    r"(\d+)\s*g(?:b/s|bps|be|bit/s|bit)?\s*(?:ib|roce|nic|hdr|ndr|efa|tcpx|ether)"
 )
+# Cards that bridges join in pairs, where a source names no form of them.
+_PAIRED = {"h100_sxm": "h100_pcie", "a100_sxm_80gb": "a100_pcie_80gb"}
+# Switches of NVIDIA's DGX-2 join sixteen V100, where its boards of eight join eight.
+_SIXTEEN = re.compile(r"\b(?:dgx|hgx)[- ]?2\b|\bsxm3\b")
+# One process that holds several GPUs starts its kernels on one after the other.
+_HOLDS = re.compile(r"(?:^|\s)-g[ =]?(\d+)\b")
+_START = (quoted("launch_driver.low").si + quoted("launch_driver.high").si) / 2
 _V3 = {"experts": 256, "top_k": 8}  # experts of DeepSeek-V3, which DeepEP is timed with
 
 
@@ -196,8 +203,12 @@ def fabric_of(row: Measurement) -> Fabric:
         said = re.search(r"\b(\d+) ?x? ?nodes?\b", row.system.lower())
         nodes = int(said[1]) if said else None
     # Bridges join two cards; beyond them is PCI Express.
-    joined = 2 if "pairwise" in row.system.lower() else _first(row, ("domain",))
-    words = re.findall(r"[a-z]+", row.system.lower())
+    system, joined = row.system.lower(), _first(row, ("domain",))
+    if "pairwise" in system:
+        key, joined = _PAIRED.get(key, key), 2
+    if joined is None and _SIXTEEN.search(system):
+        joined = 16
+    words = re.findall(r"[a-z]+", system)
     network = next((name for name in reversed(NETWORKS) if name in words), None)
     return fabric(
         key, ranks, nodes=nodes, port=_port(row), domain=joined, network=network
@@ -279,6 +290,8 @@ def prepare(row: Measurement) -> Predict:
         if algorithm and not _possible(collective, size, on, algorithm, protocol):
             algorithm = protocol = None  # a name of another release, or a misprint
         direct, host = _software(row)
+        holds = _HOLDS.search(f"{row.software};{row.settings}".lower())
+        starts = min(int(holds[1]), on.ranks) * _START if holds else 0.0
 
         def forecast() -> Forecast:
             found = collective_time(
@@ -290,6 +303,8 @@ def prepare(row: Measurement) -> Predict:
                 direct=direct,
                 host=host,
             )
+            if starts > found.time:
+                return answer(starts, "launch")
             waits = found.alpha + found.fill > found.time / 2
             return answer(found.time, "latency" if waits else "link")
 

@@ -22,6 +22,7 @@ from .registry import PREDICTORS, Forecast, Predict
 # Words of a kernel's name -> how it uses the bus. The first that occurs counts.
 _STREAMS = (
     ("triad", "mixed"),
+    ("dot", "read"),
     ("scale", "mixed"),
     ("copy", "mixed"),
     ("add", "mixed"),
@@ -87,10 +88,15 @@ def _latency(row: Measurement, device: Accelerator) -> Predict:
     return lambda: Forecast(seconds, "s", bound)
 
 
-def _elements(row: Measurement) -> tuple[float, str]:
+def row_kind(row: Measurement) -> str | None:
+    """Which row-wise operation a row is of, if any."""
+    name = re.sub(r"[\s_-]", "", row.subject.lower())
+    return next((word for word in hierarchy.PASSES if word in name), None)
+
+
+def _elements(row: Measurement) -> tuple[float, str | None]:
     """Elements of a row-wise operation, and which operation it is."""
-    name = row.subject.lower()
-    kind = next(word for word in hierarchy.PASSES if word in name)
+    name, kind = row.subject.lower(), row_kind(row)
     if "m" in row.config:
         return float(row.integer("m") * row.integer("n")), kind
     tokens = row.integer("batch") * (row.integer("seq") if "prefill" in name else 1)
@@ -113,16 +119,30 @@ def row_bytes(row: Measurement) -> float:
     return row_elements(row) * each.si
 
 
-def _row_operation(row: Measurement, device: Accelerator) -> Predict:
-    elements, kind = _elements(row)
-    size = row_bytes(row)
-    timed = row.metric.startswith("latency")
+def row_unit(row: Measurement) -> tuple[str, float]:
+    """The unit of a row-wise operation's rate, and its amount; none of a time."""
+    if row.metric.startswith("latency"):
+        return "s", 0.0
+    if row.metric.endswith("bandwidth"):  # read once and written once
+        return "B/s", 2 * row_bytes(row)
+    return "1/s", row_elements(row)
+
+
+def _row_operation(row: Measurement, device: Accelerator, kind: str) -> Predict:
+    size, (unit, amount) = row_bytes(row), row_unit(row)
+    # The host waits for each in LLMCompass's; a call that says no more is alone too.
+    waits = not row.software or "llmcompass" in row.software.lower()
 
     def forecast() -> Forecast:
-        got = hierarchy.row_operation_rate(device, size, kind)
-        if timed:
-            return Forecast(2 * size / got.rate, "s", got.bound)
-        return Forecast(got.rate * elements / (2 * size), "1/s", got.bound)
+        if waits:
+            got = hierarchy.row_operation_rate(device, size, kind)
+            spent, bound = 2 * size / got.rate, got.bound
+        else:  # kernels on a stream
+            start = hardware.efficiency("launch_kernel")
+            stream = hierarchy.stream_rate(device, "mixed", None).rate
+            spent = start + hierarchy.PASSES[kind] * size / stream
+            bound = "launch" if spent < 2 * start else "dram"
+        return Forecast(amount / spent if amount else spent, unit, bound)
 
     return forecast
 
@@ -156,13 +176,15 @@ def _steady(rate: Callable[[], hierarchy.Bandwidth]) -> Predict:
 def regime(row: Measurement) -> tuple[str, ...]:
     """A row's cell: what is measured, and of which level, size or use of the bus."""
     name = row.subject.lower()
-    if any(word in name for word in hierarchy.PASSES):
+    if row_kind(row):
         return "rows", "small" if row_bytes(row) < _SMALL else "large"
     if "latency" in name or row.unit.startswith("cycle"):
         return "latency", "memory" if level_of(row) == "dram" else "cache"
     if "working_set_kB" in row.config or re.search(r"\bl[12]\b", name):
         return "bandwidth", "working set"
-    return "bandwidth", stream_of(row)[1]
+    # One call at a time, until the host sees it end, is no stream of a kernel's own.
+    eager = "pytorch" in row.software.lower()
+    return ("bandwidth", "call")[eager], stream_of(row)[1]
 
 
 def prepare(row: Measurement) -> Predict:
@@ -173,8 +195,8 @@ def prepare(row: Measurement) -> Predict:
     if "clock" in row.metric:
         raise Refusal("no model predicts the clock under load")
     try:
-        if any(word in name for word in hierarchy.PASSES):
-            return _row_operation(row, device)
+        if kind := row_kind(row):
+            return _row_operation(row, device, kind)
         if "latency" in name or row.unit.startswith("cycle"):
             return _latency(row, device)
         if row.metric.endswith("bandwidth"):

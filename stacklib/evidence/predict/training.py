@@ -39,7 +39,7 @@ from .training_layouts import (
 )
 from .training_models import SIZE, model_of, words
 
-_SQUARE = ("palm", "deepspeed", "megatron")  # count masked pairs too
+_SQUARE = ("palm", "deepspeed", "megatron", "nemo")  # count masked pairs too
 # Classes of software: tuned has kernels written for its device, as has a chip that a
 # compiler runs whole; a library's keep a share of the rates, and PyTorch's attention.
 _TUNED = (

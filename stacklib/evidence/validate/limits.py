@@ -15,12 +15,11 @@ from dataclasses import dataclass
 
 from stacklib import hardware
 from stacklib.hardware import Accelerator, UnknownSpec
-from stacklib.roofline.bound.hierarchy import PASSES
 
 from ..measurements import Measurement, Refusal
 from ..predict.attention import attention_of
 from ..predict.gemm import multiplied, product_of, written
-from ..predict.memory import level_of, row_bytes, row_elements, stream_of
+from ..predict.memory import level_of, row_bytes, row_kind, row_unit, stream_of
 from ..systems import device_of
 from . import units
 
@@ -152,14 +151,10 @@ def _loads(device: Accelerator, size: float) -> float:
 
 def _memory(row: Measurement, device: Accelerator) -> tuple[float, str]:
     """A bandwidth, a latency, or a pass over rows."""
-    name = row.subject.lower()
-    if any(word in name for word in PASSES):
-        size, metric = row_bytes(row), row.metric
-        spent = row.value / units.factor(
-            "s" if "latency" in metric else "1/s", row.unit
-        )
-        if "latency" not in metric:
-            spent = row_elements(row) / spent
+    if row_kind(row):
+        size, (unit, amount) = row_bytes(row), row_unit(row)
+        said = row.value / units.factor(unit, row.unit)
+        spent = amount / said if amount else said
         return 2 * size / spent / _loads(device, size), "a faulty shape or unit"
     if row.metric.endswith("bandwidth"):
         return _bandwidth(row, device)

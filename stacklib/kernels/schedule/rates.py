@@ -36,8 +36,8 @@ SOFTWARE_EXP_OPS = 7.0
 PAIRED_SCORE_OPS = SCORE_OPS - 1.5
 # Hopper's warp-level mma.sync: the share of the peak that it was measured to reach
 # (W. Luo et al., arXiv 2402.13499, tensor core tables: 62.9 % on average). Later data
-# centre chips keep it for old code; the same cycles are taken there.
-WARP_MMA_FLOPS = 0.629 * 4096
+# centre chips keep it for old code; no more cycles are taken there.
+WARP_MMA, WARP_MMA_FLOPS = 0.629, 4096
 _LANES_AN_EXP = 8  # FP32 lanes for each exponential of a cycle: 128 to 16
 _EXP = 16.0
 _L2 = 37.0  # bytes a cycle that a unit of H100 was measured to read
@@ -112,7 +112,7 @@ def rates_of(on: str | Accelerator, dtype: str = "bf16") -> UnitRates:
         assumed.append("exponentials: one for eight FP32 lanes, as on Hopper")
     old = tensor
     if newest(device) != "mma.sync":
-        old = min(tensor, WARP_MMA_FLOPS * 2 / bytes_per_element(name).si)
+        old = WARP_MMA * min(tensor, WARP_MMA_FLOPS * 2 / bytes_per_element(name).si)
     shared = SHARED if found is not None else fma
     width = hardware.level(device, "l2").width
     if width is None:

@@ -208,13 +208,12 @@ def files_of(path: Path) -> list[Path]:
     places = load(path, _LONGEST)[0].get("weight_map")
     if not isinstance(places, Mapping) or not places:
         raise ConfigError(f"{path}: weight_map = {shown(places)}: no index")
-    names = set(places.values())
-    for name in names:
+    for name in places.values():
         if not isinstance(name, str) or name in ("", "..") or Path(name).name != name:
             raise ConfigError(
                 f"{path}: weight_map has {shown(name)}: not a file's name"
             )
-    return [path.with_name(name) for name in sorted(names)]
+    return [path.with_name(name) for name in sorted(set(places.values()))]
 
 
 def _pieces(model: LanguageModel, found: Mapping[str, Placed]) -> Iterator[Piece]:

@@ -24,7 +24,7 @@ KINDS = ("read", "mixed")
 CACHES = ("l1", "l2")
 # How often a row-wise kernel goes over its row in memory: read for the sums, read
 # again for the result, written. An activation is read and written once.
-PASSES = {"softmax": 3, "layernorm": 3, "gelu": 2}
+PASSES = {"softmax": 3, "layernorm": 3, "rmsnorm": 3, "gelu": 2}
 _CALLS = {"softmax": "launch_softmax"}  # others are compiled, with their guards
 _NEWTON, _TINY = 40, 1e-12
 # Lines of a set of an L2, of which the oldest goes, in Accel-Sim's tested RTX 3070 and

@@ -90,7 +90,7 @@ def test_what_is_not_known_is_refused():
             hierarchy.read_rate("h100", size)
         with pytest.raises(ValueError, match="size"):
             hierarchy.row_operation_rate("h100", size, "softmax")
-    with pytest.raises(ValueError, match="softmax, layernorm, gelu"):
+    with pytest.raises(ValueError, match="softmax, layernorm, rmsnorm, gelu"):
         hierarchy.row_operation_rate("h100", 1e6, "sort")
 
 

@@ -5,12 +5,12 @@ import math
 from stacklib import hardware, models
 from stacklib.accelerators.products.byte_matmul import slips
 from stacklib.evidence import Finding, claim
-from stacklib.quantity import Quantity, ceil, chosen, counted, quoted
+from stacklib.quantity import Quantity, ceil, counted, quoted
 from stacklib.quantizers import Format, LogFormat
 
 MODEL = "llama-2-7b"  # heads of 128 numbers, 64 pairs, and the first RoPE's base
 BASE = quoted("roformer.base")
-SAMPLE = chosen(12, "bit", label="bits of a raw sample")  # as the claim says
+SAMPLE = quoted("post_bayer.sample")
 BITS = 8
 NOISE = 1e-12  # of a ratio of doubles: what their own rounding leaves
 

@@ -82,7 +82,7 @@ def sum_bits() -> Quantity:
 
 def adder() -> Quantity:
     """Transistors of an adder of that width."""
-    cell = chosen(rom_budget.FULL_ADDER, label="transistors of a full adder")
+    cell = quoted("full_adder.transistors")
     return (sum_bits() * cell).named("transistors of an adder")
 
 
@@ -207,7 +207,7 @@ def ready() -> int:
 def parallel() -> Quantity:
     """Transistors per weight of that matrix if every sum had its own adder."""
     bits = counted(wiring_of, take="adder_bits", label="bits of its widest sum")
-    cell = chosen(rom_budget.FULL_ADDER, label="transistors of a full adder")
+    cell = quoted("full_adder.transistors")
     per = parts("additions") / parts("weights")
     crossing = parts("crossings") / parts("weights")
     return (crossing + per * bits * cell).named("transistors per weight, all at once")

@@ -147,7 +147,7 @@ def chips(shape: Shape) -> Quantity:
 
 def cubes(shape: Shape) -> Quantity:
     """Cubes of a pod."""
-    edge = chosen(CUBE, label="chips along a cube's edge")
+    edge = quoted("scaling_book.cube")
     return (chips(shape) / edge**3).named("cubes")
 
 

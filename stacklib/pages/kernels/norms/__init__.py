@@ -20,7 +20,7 @@ from ...figures_of import measured
 
 DEVICE, MODEL = "h100_sxm", "llama-3-70b"
 ROWS = case("context")  # tokens of the prompt
-OPERATIONS = 4  # a number: square, add, scale, weight
+OPERATIONS = "square", "add", "scale", "weight"  # of each number
 BLOCK = 256  # threads of the primitives that are run
 ONE_ROW, SMALL = "simveit-rmsnorm", 768
 
@@ -51,7 +51,7 @@ def numbers() -> Quantity:
 
 def arithmetic() -> Quantity:
     """Time of a norm's arithmetic on the FP32 cores."""
-    each = chosen(OPERATIONS, "FLOP", label="operations for a number")
+    each = counted(len, OPERATIONS, unit="FLOP", label="operations for a number")
     peak = hardware.get(DEVICE).peak("fp32").across(1)
     return (numbers() * each / peak).named("arithmetic of a norm")
 

@@ -1,11 +1,12 @@
 """Drawings of section 4.3: lanes beyond a row, and a row's sum as a tree."""
 
+from stacklib.hardware.warp_rules import rule
 from stacklib.kernels.rows.norms import unmasked_variance
 from stacklib.pages.kernels import norms as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.parts import gpu, model
 from stacklib.plots.live.parts import stand
-from stacklib.quantity import chosen, counted
+from stacklib.quantity import counted
 
 __all__ = ["lanes_beyond_a_row", "sum_as_a_tree"]
 
@@ -42,7 +43,7 @@ def lanes_beyond_a_row() -> d.Drawing:
             ["the rest is zero as before", ("variance ", d.Shown(right, None, 4))],
         ),
     ]
-    each = chosen(EACH, label="lanes of a cell")
+    each = rule("lanes").named("lanes of a cell")
     row = stand(page, "columns", page.SMALL).named("numbers of the row")
     head = d.Words(
         [

@@ -3,12 +3,11 @@
 import numpy as np
 
 from stacklib.kernels.rows.noise import gumbel
-from stacklib.kernels.rows.sampling_time import PAIR
 from stacklib.pages.kernels import sampling as page
 from stacklib.plots import drawing as d
 from stacklib.plots.drawing.marks import then
 from stacklib.plots.drawing.parts import gpu, model
-from stacklib.quantity import chosen
+from stacklib.quantity import bytes_per_element
 
 __all__ = ["through_memory_or_not"]
 
@@ -47,7 +46,7 @@ def _tiles() -> d.Node:
     found = scores().reshape(TILES, EACH)
     best = found.max(axis=1).argmax()
     winners = [int(row.argmax()) for row in found]
-    pair = chosen(PAIR, "B", label="a score and its token")
+    pair = (2 * bytes_per_element("fp32")).named("a score and its token")
     merge = d.Box(
         "merge",
         [d.line("the largest of all", bold=True), (pair, " from each tile and row")],

@@ -8,6 +8,7 @@ from stacklib import hardware
 from stacklib.memory.scratchpad.operations import cyclic_loads
 from stacklib.memory.scratchpad.sbuf import SIDE, SbufCase, sbuf_case
 from stacklib.memory.tiers.spill import TwoTiers, spilled_time
+from stacklib.plots.live.parts import stand
 from stacklib.quantity import (
     Quantity,
     bytes_per_element,
@@ -26,7 +27,7 @@ LOOP = 32  # blocks and rounds of the small loop that is run
 @cache
 def case() -> SbufCase:
     """The product on one core of a Trainium2."""
-    return sbuf_case(CHIP)
+    return sbuf_case(CHIP, stand(__name__, "ring", 1024, "KiB").to("MiB"))
 
 
 def loop(policy: str) -> Quantity:
