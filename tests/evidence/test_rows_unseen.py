@@ -119,6 +119,12 @@ def test_a_norm_on_a_stream_takes_its_passes_and_no_wait():
     stream = hierarchy.stream_rate("h100_sxm", "mixed").rate
     spent = start + 3 * size / stream
     assert (found.value, found.unit) == (pytest.approx(2 * size / spent), "B/s")
+    # a compiled kernel keeps rows of up to 1,024 elements
+    for length, passes in ((1024, 2), (2048, 3)):
+        rows = f"m={8192 * 4096 // length};n={length};dtype=bf16"
+        made = row("C", rows, subject="rmsnorm", software="torch.compile", **rate)
+        spent = start + passes * size / stream
+        assert predict(made).value == pytest.approx(2 * size / spent)
     alone = predict(row("C", config, subject="rmsnorm"))
     assert alone.unit == "s" and alone.value > spent
 

@@ -52,6 +52,9 @@ _LEVELS = (
     ("global", "dram"),
     ("memory", "dram"),
 )
+# Elements of a row that a compiled kernel reads once and keeps (PyTorch's
+# ``should_use_persistent_reduction``, along the inner dimension, read 2026-11-30).
+_KEPT = 1024
 _SMALL = 32e6  # bytes of rows up to which a call takes longer than they do
 _DTYPE_BYTES = {"fp64": 8.0, "fp32": 4.0}
 
@@ -131,7 +134,10 @@ def row_unit(row: Measurement) -> tuple[str, float]:
 def _row_operation(row: Measurement, device: Accelerator, kind: str) -> Predict:
     size, (unit, amount) = row_bytes(row), row_unit(row)
     # The host waits for each in LLMCompass's; a call that says no more is alone too.
-    waits = not row.software or "llmcompass" in row.software.lower()
+    software = row.software.lower()
+    waits = not software or "llmcompass" in software
+    short = "n" in row.config and row.integer("n") <= _KEPT
+    passes = 2 if short and "compile" in software else hierarchy.PASSES[kind]
 
     def forecast() -> Forecast:
         if waits:
@@ -140,7 +146,7 @@ def _row_operation(row: Measurement, device: Accelerator, kind: str) -> Predict:
         else:  # kernels on a stream
             start = hardware.efficiency("launch_kernel")
             stream = hierarchy.stream_rate(device, "mixed", None).rate
-            spent = start + hierarchy.PASSES[kind] * size / stream
+            spent = start + passes * size / stream
             bound = "launch" if spent < 2 * start else "dram"
         return Forecast(amount / spent if amount else spent, unit, bound)
 
