@@ -231,10 +231,9 @@ def _asked(
         names = ", ".join(dict.fromkeys(one.short for one in cards.devices))
         raise ValueError(f"split = 'tensors': cards differ ({names}); split by layers")
     unlike = None if alike else cards.devices
-    first = model, cards.devices[0], dtype, many, batch, context, None, 1, 0.0
-    rest: dict[str, Any] = dict.fromkeys(("draft", "kv_dtype", "chunk"))
-    rest |= {"split": split, "software": "engine", "mode": "calibrated"}
-    return asking.asked(*first, devices=unlike, ep=1, host_layers=0, **rest)
+    named = keys_of(model, cards.devices[0], dtype, None)
+    how = many, 1, None, split, 0, "engine", "calibrated"
+    return asking.asked(named, (batch, context, None, 1), 0.0, None, unlike, how)
 
 
 def buffers(model: LanguageModel) -> float:
