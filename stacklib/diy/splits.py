@@ -231,9 +231,9 @@ def _asked(
         names = ", ".join(dict.fromkeys(one.short for one in cards.devices))
         raise ValueError(f"split = 'tensors': cards differ ({names}); split by layers")
     unlike = None if alike else cards.devices
-    keys = keys_of(model, cards.devices[0], dtype, None)
+    named = keys_of(model, cards.devices[0], dtype, None)
     how = many, 1, None, split, 0, "engine", "calibrated"
-    return asking.asked(keys, (batch, context, None, 1), 0.0, None, unlike, how)
+    return asking.asked(named, (batch, context, None, 1), 0.0, None, unlike, how)
 
 
 def buffers(model: LanguageModel) -> float:

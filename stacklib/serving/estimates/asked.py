@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 from stacklib.hardware import THIS_MACHINE, Accelerator, get
 from stacklib.quantity import resolve
-from stacklib.quantity.bounds import share, whole, whole_floats
+from stacklib.quantity.bounds import share, whole
 from stacklib.quantity.keys import keys_of, values_of
-from stacklib.roofline.bound.decode_plain import is_plain
 from stacklib.roofline.work.bounds import device_of
 
 from ..token import host
-from ..token.account import CONTEXT, MODES, SOFTWARE
+from ..token.account import CONTEXT, MODES, SOFTWARE, sized
 
 SPLITS = ("tensors", "layers")
 RUNNER = "runner"  # of one sequence at a time, as llama.cpp
@@ -117,14 +116,7 @@ def asked(
     found = _fixed(named, draft_of(draft), listed, *how)
     if context is None:
         context = (found.here and host.longest(found.model)) or CONTEXT
-    plain = is_plain(batch) or is_plain(context)
-    if plain:
-        batch = whole_floats(1, batch=batch)
-        context = whole_floats(0, context=context)
-    else:
-        whole(batch=batch)
-        whole(0, context=context)
-        batch, context = int(batch), int(context)  # NumPy's overflow
+    batch, context, plain = sized(batch, context)
     if new != 1 or new is True:
         whole(new=new)
         context = context + (int(new) - 1) // 2  # the middle of what is written

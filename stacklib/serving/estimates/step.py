@@ -180,7 +180,7 @@ class Step:
             if line == GROUPED:
                 return calibrated.grouped_time(case)
             if line == ROUTED:
-                return calibrated.routed_time(case)
+                return calibrated.products_time(case, PRODUCTS, routed=True)
             return calibrated.products_time(case, line)
         on = (frame.device.key, frame.tp, frame.ep)
         return exchange_time(frame.model, *on, batch, frame.software)

@@ -156,16 +156,7 @@ def account(
     keys = keys_of(model, on, dtype, kv_dtype)
     whole(tp=tp, ep=ep)  # True is 1 to the cache of frames
     tp, ep = int(tp), int(ep)  # whole numbers of NumPy overflow
-    plain = is_plain(batch) or is_plain(context)
-    if plain:
-        if not (type(batch) is float and batch >= 1 and batch.is_integer()):
-            batch = whole_floats(1, batch=batch)
-        if not (type(context) is float and context >= 0 and context.is_integer()):
-            context = whole_floats(0, context=context)
-    else:
-        whole(batch=batch)
-        whole(0, context=context)
-        batch, context = int(batch), int(context)
+    batch, context, plain = sized(batch, context)
     rows = batch
     if prompt is not None:
         whole(prompt=prompt)
@@ -194,6 +185,19 @@ def account(
         note = f"a limit, {note}"
     what = "a token" if prompt is None else f"a prompt of {prompt:,} tokens"
     return Account(f"{what} of {frame.words}", mode, lines, frame.shape.work, note)
+
+
+def sized(batch: Any, context: Any) -> tuple[Any, Any, bool]:
+    """Both as they are counted with, and whether in plain seconds."""
+    if not (is_plain(batch) or is_plain(context)):
+        whole(batch=batch)
+        whole(0, context=context)
+        return int(batch), int(context), False  # NumPy's overflow
+    if not (type(batch) is float and batch >= 1 and batch.is_integer()):
+        batch = whole_floats(1, batch=batch)
+    if not (type(context) is float and context >= 0 and context.is_integer()):
+        context = whole_floats(0, context=context)
+    return batch, context, True
 
 
 @lru_cache(maxsize=1024)

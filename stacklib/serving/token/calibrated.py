@@ -41,6 +41,7 @@ def line(case: Case, found: Line, told: Callable[[Case, str], Quantity]) -> Line
     """
     if getattr(case.rows, "shape", ()) or getattr(case.context, "shape", ()):
         raise ValueError("mode = 'calibrated': one case at a time, not a sweep")
+    by: Callable[..., float]
     if found.name in (PRODUCTS, HEAD):
         # The largest of its products says what the line is like.
         every = (work for _, work in products_of(case, found.name))
@@ -75,10 +76,14 @@ def predicted(a: Any) -> bool:
     return isinstance(a, Attention) and a.plain
 
 
-def products_time(case: Case, name: str) -> float:
-    """Seconds of all products of a line, one after the other, without their starts."""
-    on = case.frame.device
-    return sum(often * kernel_time(work, on) for often, work in products_of(case, name))
+def products_time(case: Case, name: str, routed: bool = False) -> float:
+    """Seconds of the products of a line, one after the other, without their starts.
+
+    - ``routed``: of the experts' alone
+    """
+    on, every = case.frame.device, products_of(case, name)
+    mine = (one for one in every if not routed or one[1].groups > 1)
+    return sum(often * kernel_time(work, on) for often, work in mine)
 
 
 def grouped_time(case: Case) -> float:
@@ -89,12 +94,6 @@ def grouped_time(case: Case) -> float:
         for often, work in products_of(case, PRODUCTS)
         if work.groups > 1
     )
-
-
-def routed_time(case: Case) -> float:
-    """Seconds of the experts' products alone, a part of the line's."""
-    on, every = case.frame.device, products_of(case, PRODUCTS)
-    return sum(often * kernel_time(x, on) for often, x in every if x.groups > 1)
 
 
 def products_of(case: Case, name: str) -> Iterator[tuple[int, Product]]:

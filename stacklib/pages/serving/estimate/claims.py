@@ -80,10 +80,14 @@ def session() -> Finding:
 @counting("operations of a prompt", unit="FLOP")
 def prefilled(model: str, tokens: int, what: str) -> float:
     """Operations of a prompt, its last token's logits only: all, or of the matrices."""
-    work = operations(
-        models.get(model), "prefill", context=tokens, dtype="bf16", logits="last"
-    )
+    work = read_in(tokens, "bf16", "last", model)
     return sum(op.flops for op in work if what == "all" or op.weight_bytes)
+
+
+def read_in(tokens: int, dtype: str, logits: str, model: str = MODEL) -> Any:
+    """The operations of a prompt."""
+    asked: Any = {"context": tokens, "dtype": dtype, "logits": logits}
+    return operations(models.get(model), "prefill", **asked)
 
 
 # -- operations for each byte ----------------------------------------------------------
@@ -105,19 +109,13 @@ def prefill_operations() -> Finding:
 @counting("bytes of the weights, {dtype}", unit="B")
 def weights_read(tokens: int, dtype: str) -> float:
     """Bytes of the weights that a prompt reads."""
-    work = operations(
-        models.get(MODEL), "prefill", context=tokens, dtype=dtype, logits="all"
-    )
-    return sum(op.weight_bytes for op in work)
+    return sum(op.weight_bytes for op in read_in(tokens, dtype, "all"))
 
 
 @counting("operations of the products", unit="FLOP")
 def products(tokens: int) -> float:
     """Operations of a prompt's products with the weights, every token's logits too."""
-    work = operations(
-        models.get(MODEL), "prefill", context=tokens, dtype="bf16", logits="all"
-    )
-    return sum(op.flops for op in work if op.weight_bytes)
+    return sum(op.flops for op in read_in(tokens, "bf16", "all") if op.weight_bytes)
 
 
 def intensity(dtype: str) -> Quantity:
