@@ -150,7 +150,7 @@ WORDS = {
     "agent-cpu-util": "open",
     "cpu-share-multiagent": "cited",
     "topology-routing-gain": "open",
-    "cpu-share-agentic": "wrong",
+    "cpu-share-agentic": "cited",
     "sum-of-p99": "wrong",
 }
 
