@@ -171,9 +171,18 @@ def _sibling_ties(device: Accelerator) -> Iterator[Tie]:
     """Operations a unit and cycle, as siblings do them that differ in nothing else.
 
     One generation has full and half rates (GeForce, L40), so not all are alike; where
-    those that are differ among themselves, they say nothing.
+    those that are differ among themselves, they say nothing. Where none of a device's
+    rates is a sibling's, its units are counted as something else is.
     """
     own = _operations(device)
+    both = [
+        (there[name], own[name], other.key)
+        for other, there in _siblings(device)
+        for name in there.keys() & own.keys()
+    ]
+    if both and all(rate.si != mine.si for rate, mine, _ in both):
+        rate, mine, key = min(both, key=lambda one: (one[2], one[0].si))
+        yield f"a unit and cycle of {key}", "compute_units", rate, mine
     for name, rate in own.items():
         alike = {}
         for other, there in _siblings(device):
@@ -232,7 +241,8 @@ def _built_limits(device: Accelerator) -> Iterator[Row]:
         yield "capacity of a stack", "memory_capacity", each, 1e9, 64e9
     if stacks is not None and "memory_pins" in si:
         each = si["memory_pins"] / stacks
-        yield "pins of a stack", "memory_pins", each, 512, 2048
+        wide = 2048 if device.memory_type.startswith("HBM4") else 1024
+        yield "pins of a stack", "memory_pins", each, 0.9 * wide, wide
 
 
 def _peak_limits(device: Accelerator) -> Iterator[Row]:

@@ -28,10 +28,10 @@ ALONE = {
     "memory_bandwidth": 38,
     "memory_capacity": 74,
     "l2_capacity": 56,
-    "tdp": 37,
-    "link": 35,
+    "tdp": 35,
+    "link": 33,
     "host_link": 7,
-    "peak": 196,
+    "peak": 193,
 }
 
 
@@ -78,10 +78,37 @@ def test_every_lie_on_a_field_with_a_witness_is_named():
         ("h100_sxm", "memory_capacity", GIB),  # GB for GiB
         ("h800_sxm", "link", 2),  # counted both ways, on a link without a record
         ("rtx_pro_6000_server", "memory_bandwidth", 1.344 / 1.597),
+        ("rtx_a6000", "link", 2),
+        ("mi250x", "tdp", 0.7),  # of a board of another form
+        ("gaudi3", "peak.fp8", 2),
+        ("t4", "peak.fp16", 2),
     ],
 )
 def test_lies_that_once_passed(key, field, share):
     assert named(hardware.get(key), field, share)
+
+
+@pytest.mark.rows("key", ["l40", "a30", "mi355x", "b300_sxm", "rtx_3080"])
+def test_units_are_told_from_their_cores(key):
+    """Four times as many units, each with a quarter of the rates of its siblings."""
+    device = hardware.get(key)
+    units = {"compute_units": scaled(device.fields["compute_units"], 4)}
+    quarter = {
+        name: replace(peak, per_unit_per_cycle=scaled(peak.per_unit_per_cycle, 0.25))
+        for name, peak in device.peaks.items()
+    }
+    told = replace(device, fields=MappingProxyType({**device.fields, **units}))
+    told = replace(told, peaks=MappingProxyType(quarter))
+    assert any(f"{key}: compute_units: a unit and" in fault for fault in faults(told))
+
+
+@pytest.mark.rows("key", ["gaudi3", "mi250x", "a800_sxm_80gb", "mi300a"])
+def test_a_stack_has_the_pins_of_its_generation(key):
+    device = hardware.get(key)
+    for share in (0.5, 2):
+        stacks = {"memory_stacks": scaled(device.fields["memory_stacks"], share)}
+        told = replace(device, fields=MappingProxyType({**device.fields, **stacks}))
+        assert any("pins of a stack is" in fault for fault in faults(told))
 
 
 def test_a_remark_explains_what_it_says_and_no_more():
