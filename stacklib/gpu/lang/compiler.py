@@ -113,7 +113,8 @@ class Compiler:
             new = self.expr.operators.binary(op, old, value, product)
             self.homes.assign(target.id, new)
         elif isinstance(target, ast.Subscript):
-            owner, index = self.expr(target.value), self.expr(target.slice)
+            owner = self.expr(target.value)
+            index = self.expr.place(target.slice, node.value)
             old = self.expr.kept(self.expr.element(owner, index), node.value)
             value = self.expr(node.value)
             new = self.expr.operators.binary(op, old, value, product)

@@ -297,8 +297,17 @@ class Expressions:
     # -- elements ------------------------------------------------------------
 
     def _Subscript(self, node: ast.Subscript) -> Any:
-        owner, index = self(node.value), self(node.slice)
-        return self.element(owner, index)
+        return self.element(self(node.value), self.place(node.slice))
+
+    def place(self, node: ast.expr, *later: ast.expr) -> Any:
+        """An index; names in it are read where they stand, without a copy of them."""
+        parts = node.elts if isinstance(node, ast.Tuple) else []
+        if not parts or any(isinstance(part, ast.Starred) for part in parts):
+            return self(node)
+        return tuple(
+            self.kept(self(part), *parts[at + 1 :], *later)
+            for at, part in enumerate(parts)
+        )
 
     def element(self, owner: Any, index: Any) -> Any:
         """An element of an array, a list, a tuple."""
@@ -331,7 +340,7 @@ class Expressions:
         if isinstance(target, ast.Name):
             self.homes.assign(target.id, value)
         elif isinstance(target, ast.Subscript):
-            owner, index = self(target.value), self(target.slice)
+            owner, index = self(target.value), self.place(target.slice)
             self.homes.set_element(owner, index, value)
         elif isinstance(target, ast.Tuple | ast.List):
             parts, names = list(self.of.iterated(value)), list(target.elts)

@@ -6,6 +6,7 @@ import pytest
 from stacklib.gpu.lang import compiler, loops
 
 from .test_containers import both_ways, told
+from .test_machine import same, written
 
 ROUNDS = {
     "a list read ahead": """
@@ -134,3 +135,22 @@ def test_an_iterator_is_kept_by_no_name(made):
     assert "keep list(...) of it" in found
     _, found = both_ways(told("        out[i, 0] = next(iter([3]))"))
     assert "index a list" in found
+
+
+def test_a_loop_takes_no_copy_of_its_counter_to_index_with_it():
+    """Two lists that change places, by four rounds: no moves, an address each."""
+    text = """
+def kernel(t, src, far, out):
+    i = t.thread.x
+    a, b = [src[i], 1.0], [0.0, 0.0]
+    for k in range(400):
+        for j in range(2):
+            b[j] = a[j] * 0.5 + a[1 - j] * far[i, k]
+        a, b = b, a
+    far[i, 3] += a[1]
+    out[i, 0], out[i, 1] = a[0], b[1]
+"""
+    src, far = np.arange(32.0), np.ones((32, 400))
+    ran = same(written(text, "kernel"), 1, 32, src, far, np.zeros((32, 2)))
+    assert ran.counters.warps["move"] <= 4
+    assert ran.counters.warps["int"] <= 400
