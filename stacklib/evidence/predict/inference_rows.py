@@ -82,6 +82,7 @@ class Run:
     prompt: float | None
     new: float | None
     held: float | None  # requests at once
+    queued: float | None  # requests of the whole run
     drawn: bool  # whether lengths are drawn
     beams: float  # sequences for each that is returned
     overview: bool  # whether TensorRT-LLM's overview has it
@@ -120,7 +121,7 @@ class Run:
     def requests(self) -> float | None:
         """Requests of the whole run, where its source says how many."""
         if not self.overview or self.prompt is None or self.new is None:
-            return None
+            return self.queued
         return _REQUESTS.get((int(self.prompt), int(self.new)), 1500.0)
 
 
@@ -213,6 +214,7 @@ def run_of(row: Measurement) -> Run:
         serves,
         *lengths,
         said(row, *HELD),
+        said(row, "num_prompts", "num_requests"),
         "random" in row.notes.lower() or "inferencex" in row.source.lower(),
         BEAMS if model.key == "gpt j 6b" and "mlperf" in row.metric else 1.0,
         overview,
