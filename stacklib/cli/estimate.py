@@ -134,9 +134,14 @@ def _software(args: argparse.Namespace, model: Any) -> str:
 
 def _band(found: Estimate) -> str:
     """Where nine in ten published rows like it lie."""
+    from stacklib.hardware.errors import why_none
+    from stacklib.roofline.work.bounds import device_of
+    from stacklib.serving.estimates.parts import family
+
     band = found.error
     if band is None or not band.low:
-        return "no band: no published row is like it"
+        why = why_none(family(found.asked), device_of(found.asked.on))
+        return f"no band: {why}"
     low, high = (found.tpot * end for end in (band.low, band.high))
     cell = band.cell.replace("/", ", ")
     return f"nine in ten rows like it: {low.text()} to {high.text()} ({cell})"

@@ -3,7 +3,9 @@
 A cell is what a row is like: its family, then words from the broadest to the finest,
 as ``A/8 bit/launch/engine``. A band is of the rows of a cell, and where they are too
 few, of those of the nearest wider one: ``A/8 bit/launch``, ``A/8 bit``. Of a format or
-a link that no row has there is none.
+a link that no row has there is none, and none where a band was tried and does not hold:
+its line has no ends. What follows from software holds for the kinds of silicon that its
+rows ran on, and for no other.
 """
 
 from __future__ import annotations
@@ -14,14 +16,20 @@ from collections.abc import Container
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .accelerator import Accelerator
 
 _DATA = Path(__file__).parent / "data"
 PATH = _DATA / "bands.csv"
 # What ``roofline.decode_step`` is stamped with: a limit, and no family's prediction.
 # The family of this name is what engines take (``serving.estimate``), by its cells.
 LIMIT = "E_decode"
-BANDS = ("cell", "low", "high", "median", "p90", "rows", "sources", "devices", "inside")
+_FIRST, _LAST = ("cell", "low", "high", "median", "p90", "rows"), ("inside", "silicon")
+BANDS = (*_FIRST, "sources", "devices", *_LAST)
+SOFTWARE = "EJ"  # families whose bands stand for the kinds of silicon of their rows
+TENSORS = 7.0  # compute capability from which NVIDIA's GPUs have tensor cores
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,7 @@ class ErrorBand:
     low: float = 0.0
     high: float = float("inf")
     cell: str = ""  # whose rows they are
+    silicon: frozenset[str] = frozenset()  # kinds that its rows ran on
 
 
 @cache
@@ -59,23 +68,51 @@ def cells() -> dict[str, ErrorBand]:
                 float(row["median"]),
                 float(row["p90"]),
                 int(row["rows"]),
-                float(row["low"]),
-                float(row["high"]),
+                float(row["low"] or 0.0),
+                float(row["high"] or "inf"),
                 row["cell"],
+                frozenset(row["silicon"].split(";")),
             )
             for row in csv.DictReader(lines)
         }
 
 
-def error_band(family: str) -> ErrorBand | None:
+def silicon(device: Accelerator) -> str:
+    """A kind of chip that software is written for: a vendor's, and AMD's by its line."""
+    if device.kind == "cpu":
+        return f"{device.vendor}, a CPU"
+    if device.vendor == "AMD":
+        return f"AMD {device.architecture.rstrip('0123456789.').upper()}"
+    known = float(device.compute_capability or TENSORS)
+    return device.vendor + (" without tensor cores" if known < TENSORS else "")
+
+
+def error_band(family: str, on: Accelerator | None = None) -> ErrorBand | None:
     """Errors of a family's predictions, or of a cell's, as calibration left them.
 
     None until predictions of that family have been held against published
-    measurements, for a cell whose first word no row has, and for a limit.
+    measurements, for a cell whose first word no row has or whose band does not hold,
+    for a limit, and for a device of a kind that none of its rows ran on.
     """
     if found := cells().get(nearest(family, cells())):
-        return found
+        return None if lacking(found, on) else found
     return None if family == LIMIT else family_band(family)
+
+
+def lacking(band: ErrorBand, on: Accelerator | None) -> str:
+    """Why a cell's band says nothing of a device, in words; empty where it does."""
+    cell = band.cell.replace("/", ", ")
+    if not band.low:
+        return f"none that was tried holds nine in ten rows of others ({cell})"
+    if on is not None and silicon(on) not in band.silicon:
+        return f"no row of {cell} ran on {silicon(on)}"
+    return ""
+
+
+def why_none(family: str, on: Accelerator | None = None) -> str:
+    """Why ``error_band`` has none, in words."""
+    found = cells().get(nearest(family, cells()))
+    return lacking(found, on) if found else "no published row is like it"
 
 
 def nearest(cell: str, known: Container[str]) -> str:
@@ -94,7 +131,8 @@ def family_band(family: str) -> ErrorBand | None:
     if row is None:
         return None
     found = ErrorBand(row["median"], row["p90"], row["unseen"], cell=family)
-    return replace(found, low=whole.low, high=whole.high) if whole else found
+    held = whole is not None and whole.low
+    return replace(found, low=whole.low, high=whole.high) if held else found
 
 
 def band_text(family: str) -> str:
@@ -102,6 +140,8 @@ def band_text(family: str) -> str:
     band = error_band(family)
     if family == LIMIT:
         return "none: a limit, which engines stay above (stacklib estimate)"
+    if band is None and nearest(family, cells()):
+        return f"none: {why_none(family)}"
     if band is None:
         return f"none: {family} is not yet held against published measurements"
     near = f"{band.median:.0%} at the median, {band.p90:.0%} at the 90th percentile"

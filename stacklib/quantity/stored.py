@@ -203,14 +203,15 @@ def products(name: str, rates: Iterable[str]) -> Dtype:
 
     Their own where the chip has a rate for it. Numbers of less than 16 bits are widened
     else, as AWQ, GPTQ and GGUF always are: to bf16, to fp16, or to fp32 where a chip
-    publishes neither.
+    publishes neither, as those of 16 bits are there.
 
     - ``name``: the format of the numbers (``Stored.numbers``); ``""`` for what is
       widened
     - ``rates``: formats for which the chip publishes a rate
     """
     known = [*rates]
-    if name in known or (name and DTYPES[name].bits >= 16):
-        return DTYPES[name]
     wide = next((f for f in (HALF, "fp16", "fp32") if f in known), name or HALF)
+    least = 32 if wide == "fp32" else 16
+    if name in known or (name and DTYPES[name].bits >= least):
+        return DTYPES[name]
     return DTYPES[wide]

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_a_band_is_widened_until_it_holds_sources_it_was_not_made_of():
     plain = bands.interval(rows)
     outside = sum(far > 0 for _, far in bands.beyond(rows, "source"))
     assert outside > 0.12 * len(rows)
-    name, low, high, *_, inside = bands.band_rows(rows)[0]
+    name, low, high, *_, inside, _ = bands.band_rows(rows)[0]
     assert name == "A" and float(low) < plain[0] and float(high) > plain[1]
     assert float(inside) >= 0.9
 
@@ -81,10 +82,34 @@ def test_few_rows_have_no_band_nor_those_that_nobody_elses_try():
     others = draws(3, chance, source="b", cell=("4 bit",))
     lines = bands.band_rows(alone + others)
     assert [line[0] for line in lines] == ["A", "A/4 bit"]
-    assert lines[0][-1] != "nan"
+    assert lines[0][-2] != "nan"
     # neither can be left out for most of the rows, nor for most of the sources
     apart = draws(12, chance, source="b") + draws(12, chance, source="c")
     assert bands.band_rows(apart) == []
+
+
+def test_a_few_rows_beyond_a_wider_cells_band_have_none_instead():
+    """Five of them speak; four do not, nor five that it holds."""
+    chance = random.Random(8)
+    logs = [chance.gauss(0, 0.1) for _ in range(300)]
+    rows = [miss(log, "abcdef"[i % 6], "xy"[i % 2]) for i, log in enumerate(logs)]
+    for count, far, told in ((5, 2.0, [""]), (4, 2.0, []), (5, 0.0, [])):
+        own = [miss(far, "f", cell=("8 bit", "lanes")) for _ in range(count)]
+        found = {line[0]: line for line in bands.band_rows(rows + own)}
+        assert [line[1] for name, line in found.items() if "lanes" in name] == told
+        assert found["A/8 bit"][1] != ""
+
+
+def test_where_software_decides_a_band_is_printed_if_one_made_so_holds_others():
+    """Six sources alike and one apart, which theirs do not hold however widened."""
+    chance = random.Random(9)
+    rows = [miss(chance.gauss(0, 0.02), source) for source in "abcdef" * 9]
+    rows += [miss(3.0, "g") for _ in range(9)]
+    mine = [replace(m, case=replace(m.case, key="J")) for m in rows]
+    assert bands.whole(mine) < bands.LEAST < float(bands.band_rows(rows)[0][-2])
+    assert bands.band_rows(rows)[0][1] != ""
+    assert bands.band_rows(mine)[0][1] == ""
+    assert bands.band_rows(mine, strict=False)[0][1] != ""
 
 
 def test_rows_never_seen_are_held_to_the_bands_of_others():

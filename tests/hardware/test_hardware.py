@@ -219,3 +219,13 @@ def test_every_alias_is_its_device():
                 assert hardware.get(typed).key == path.stem, alias
             seen[alias] = path.stem
     assert len(seen) > 10
+
+
+def test_nobody_multiplies_in_16_bits_that_are_slower_than_32():
+    """A P40's are a sixty-fourth; its sheet's rate can still be asked for."""
+    p40 = hardware.get("tesla_p40")
+    assert p40.formats == ("fp64", "fp32", "int8") and p40.peak("fp16") < p40.peak(
+        "fp32"
+    )
+    assert "fp16" in hardware.get("mi50_32gb").formats
+    assert "fp64" in hardware.get("rtx_4090").formats

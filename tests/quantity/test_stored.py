@@ -104,6 +104,7 @@ def test_bits_that_no_number_has_are_refused(size):
         ("int4", ("bf16", "int4"), "int4"),
         ("fp8", (), "fp8"),  # nothing published: the error names the format
         ("bf16", ("fp16",), "bf16"),  # 16 bits are not widened
+        ("fp16", ("fp32", "int8"), "fp32"),  # but where nothing has 16
     ],
 )
 def test_products_run_in_what_the_chip_has(numbers, rates, runs):

@@ -36,13 +36,10 @@ def draw(number: int, full: Mapping[str, float], family: str) -> dict[str, float
 def cross_validate(
     workers: int, full: Mapping[str, float], family: str
 ) -> dict[str, dict[str, float]]:
-    """Held-out predictions of every public row, by column of their file and id.
-
-    Of one family alone each fold is searched from the start: its factors are few.
-    """
-    problem, near = problem_of(family), {} if family else dict(full)
+    """Held-out predictions of every public row, by column of their file and id."""
+    problem = problem_of(family)
     cases = [
-        {"by": by, "group": group, "full": near, "family": family}
+        {"by": by, "group": group, "full": dict(full), "family": family}
         for by in folds.FOLDS
         for group in folds.groups(problem, by)
     ]

@@ -18,9 +18,11 @@ import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 
-from stacklib.hardware.errors import BANDS, nearest
+from stacklib import hardware
+from stacklib.hardware.errors import BANDS, SOFTWARE, nearest, silicon
 
 from ..validate import quantile
 from .folds import BY, group_of
@@ -28,6 +30,7 @@ from .problem import Case, weights
 
 SHARE = 0.9
 ROWS = 19  # of a cell with a band, at the least: 1 - 2 / (19 + 1) is nine in ten
+FEW = 5  # rows that can speak against a wider cell's band
 TINY = 1e-9  # of a log: an end is itself a row
 LEAST = 0.88
 Ends = tuple[float, float]
@@ -120,22 +123,23 @@ def widening(rows: Sequence[Miss]) -> tuple[float, float] | None:
     """By how much a cell's interval is widened, and which share it then holds.
 
     The more of both ways, and of rows left out the less. A way counts that tries most
-    of the rows; where none does, one that tries most sources, or devices. None for a
-    cell that nobody else's rows try: it has no band.
+    of the rows; where none does, or where software decides, one that tries most
+    sources, or devices. None for a cell that nobody else's rows try: it has no band.
     """
     tried = {by: found for by in BY if (found := beyond(rows, by))}
     most = {by: found for by, found in tried.items() if 2 * len(found) >= len(rows)}
-    ways = most or {
-        by: found
-        for by, found in tried.items()
-        if 2 * _groups((m for m, _ in found), by) >= _groups(rows, by)
-    }
-    if not ways:
+    if not most or rows[0].case.family in SOFTWARE:
+        most |= {
+            by: found
+            for by, found in tried.items()
+            if 2 * _groups((m for m, _ in found), by) >= _groups(rows, by)
+        }
+    if not most:
         return None
-    more = max(map(reach, ways.values()))
+    more = max(map(reach, most.values()))
     return more, min(
         sum(far <= more + TINY for _, far in found) / len(found)
-        for found in ways.values()
+        for found in most.values()
     )
 
 
@@ -153,19 +157,74 @@ def cells(rows: Iterable[Miss]) -> dict[str, list[Miss]]:
     return dict(sorted(found.items()))
 
 
-def band_rows(rows: Iterable[Miss]) -> list[tuple[str, ...]]:
-    """The file of bands: a line a cell whose rows are enough, and try it."""
-    table = []
+def whole(rows: Sequence[Miss]) -> float:
+    """Share of rows that hold to the band that the others make alone, widened too.
+
+    The less of both ways, of those that leave out ``FEW`` groups or more; else one.
+    """
+    shares = [1.0]
+    for by in BY:
+        held, groups = [], 0
+        for group in {group_of(m.case, by) for m in rows}:
+            others = [m for m in rows if group_of(m.case, by) != group]
+            if len(others) >= ROWS and (found := widening(others)) is not None:
+                ends, groups = interval(others, found[0]), groups + 1
+                mine = (m for m in rows if group_of(m.case, by) == group)
+                held += [holds([m], ends) for m in mine]
+        if groups >= FEW:
+            shares.append(sum(held) / len(held))
+    return min(shares)
+
+
+def band_rows(rows: Iterable[Miss], strict: bool = True) -> list[tuple[str, ...]]:
+    """The file of bands: a line a cell whose rows are enough and try it, or speak
+    against that of the wider cell.
+
+    - ``strict``: where software decides, a band is printed only if its making, done
+      without a source or a device, holds theirs (``whole``)
+    """
+    table: dict[str, tuple[str, ...]] = {}
     for cell, mine in cells(rows).items():
-        if len(mine) < ROWS or (found := widening(mine)) is None:
+        found = widening(mine) if len(mine) >= ROWS else None
+        told, wider = _ends_of(table), nearest(cell, table)
+        if found is not None:
+            more, inside = found
+            if strict and mine[0].case.family in SOFTWARE:
+                inside = min(inside, whole(mine))
+            ends: Ends | None = interval(mine, more) if inside >= LEAST else None
+        elif len(mine) >= FEW and wider in told:
+            ends, inside = None, holds(mine, told[wider]) / len(mine)
+            if inside >= LEAST:
+                continue
+        else:
             continue
-        more, inside = found
-        errors = [m.error for m in mine]
-        numbers = (*interval(mine, more), quantile(errors, 0.5), quantile(errors, 0.9))
-        counts = (len(mine), *(_groups(mine, by) for by in BY))
-        texts = (*(f"{x:.4g}" for x in numbers), *map(str, counts), f"{inside:.3g}")
-        table.append((cell, *texts))
-    return table
+        table[cell] = _line(cell, mine, ends, inside)
+    return list(table.values())
+
+
+def _line(
+    cell: str, rows: Sequence[Miss], ends: Ends | None, inside: float
+) -> tuple[str, ...]:
+    """A line of the file; without ends where a band does not hold."""
+    errors = [m.error for m in rows]
+    told = ("", "") if ends is None else tuple(f"{x:.4g}" for x in ends)
+    both = (f"{quantile(errors, share):.4g}" for share in (0.5, 0.9))
+    counts = (str(n) for n in (len(rows), *(_groups(rows, by) for by in BY)))
+    ran = sorted({kind for m in rows if (kind := kind_of(m.case.device))})
+    return (cell, *told, *both, *counts, f"{inside:.3g}", ";".join(ran))
+
+
+@cache
+def kind_of(device: str) -> str:
+    """The kind of silicon of a row's device; empty where it names none."""
+    known = device in hardware.names()
+    return silicon(hardware.get(device)) if known else ""
+
+
+def _ends_of(table: Mapping[str, Sequence[str]]) -> dict[str, Ends]:
+    """Ends by cell, of those lines that have them."""
+    told = ((cell, line[1:3]) for cell, line in table.items())
+    return {cell: (float(a), float(b)) for cell, (a, b) in told if a}
 
 
 def never_seen(rows: Sequence[Miss], by: str) -> tuple[int, int]:
@@ -177,14 +236,22 @@ def never_seen(rows: Sequence[Miss], by: str) -> tuple[int, int]:
     held = tried = 0
     for group in {group_of(m.case, by) for m in rows}:
         others = [m for m in rows if group_of(m.case, by) != group]
-        table = {row[0]: (float(row[1]), float(row[2])) for row in band_rows(others)}
+        table = {row[0]: row for row in band_rows(others, strict=False)}
+        told = _ends_of(table)
         for miss in rows:
-            if group_of(miss.case, by) != group:
+            cell = nearest(miss.case.cell, table)
+            if group_of(miss.case, by) != group or cell not in told:
                 continue
-            if cell := nearest(miss.case.cell, table):
-                held += holds([miss], table[cell])
-                tried += 1
+            if miss.case.family in SOFTWARE and not _ran(miss, table[cell]):
+                continue
+            held += holds([miss], told[cell])
+            tried += 1
     return held, tried
+
+
+def _ran(miss: Miss, line: Sequence[str]) -> bool:
+    """Whether a line's rows ran on a row's kind of silicon."""
+    return kind_of(miss.case.device) in line[-1].split(";")
 
 
 def text(rows: Iterable[Miss], others: Iterable[Sequence[str]] = ()) -> str:

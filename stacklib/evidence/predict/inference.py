@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -24,7 +25,8 @@ from stacklib.serving.token import runner
 from stacklib.serving.token.shape import HEAD, PRODUCTS
 
 from ..measurements import Measurement, Refusal, fitted
-from .inference_rows import HELD, MOST, SHORT, Run, run_of, said
+from . import queues
+from .inference_rows import HELD, SHORT, Run, run_of, said
 from .registry import PREDICTORS, Forecast, Predict
 
 KINDS = ("one sequence", "served", "most", "prompt", "first token")
@@ -186,15 +188,15 @@ def _prompt(row: Measurement, run: Run) -> Predict:
     tokens = _tokens(row, "pp") or run.prompt or said(row, "ctx", "context", "seq")
     if tokens is None:
         raise Refusal("config does not give the prompt's tokens")
-    chunk = steady.CHUNK if run.serves else PASS
-    kernels = kernels_of(row)
+    chunk = steady.CHUNK if run.serves else int(said(row, "ubatch") or PASS)
+    kernels, batch = kernels_of(row), run.held or 1.0
 
     def answer() -> Forecast:
         step, many = run.step, run.replicas
         if run.serves and run.ep > 1:  # groups of chips read prompts side by side
             many *= run.ep
-        time = steady.prompt_time(step, tokens, chunk, kernels)
-        return _forecast(row, time, many * tokens)
+        time = batch * steady.prompt_time(step, tokens, chunk, kernels)
+        return _forecast(row, time, many * batch * tokens)
 
     return answer
 
@@ -209,6 +211,8 @@ def _served(row: Measurement, run: Run) -> Predict:
     load = run.load()
     if re.search("throughput|tokens_per_s", name) and "user" not in name:
         return lambda: _rate(row, run, steady.rate(run.step, load), load)
+    if re.search("e2e|request", name) and not _one_by_one(row):
+        return _together(row, run)
     if re.search("e2e|request", name):
 
         def whole() -> Forecast:
@@ -241,14 +245,31 @@ def _rate(row: Measurement, run: Run, rate: float, load: steady.Load) -> Forecas
 def _static(row: Measurement, run: Run) -> Predict:
     """A batch that begins together and ends together."""
     batch = run.held or 1.0
-    prompt, new = run.prompt, run.new
+    prompt, new, tokens = run.prompt, run.new, batch
     context = _context(row) if prompt is None or new is None else prompt + new // 2
+    if "total_token" in row.metric.lower() and prompt is not None and new is not None:
+        tokens *= (prompt + new) / new
 
     def answer() -> Forecast:
         step = run.step
         time = float(step.time(batch, context)) + losses.seconds(step, batch)
         if prompt is not None and new is not None:
             time += batch * steady.prompt_time(step, prompt) / new
+        return _forecast(row, time, tokens)
+
+    return answer
+
+
+def _together(row: Measurement, run: Run) -> Predict:
+    """A batch's life, whose requests begin and end together."""
+    prompt, new = run.lengths()
+    batch = run.held or 1.0
+
+    def answer() -> Forecast:
+        step = run.step
+        each = float(step.time(batch, round(prompt + new / 2)))
+        time = batch * steady.prompt_time(step, prompt)
+        time += (new - 1) * (each + losses.seconds(step, batch))
         return _forecast(row, time, batch)
 
     return answer
@@ -286,20 +307,21 @@ def _first(row: Measurement, run: Run) -> Predict:
 def _most(row: Measurement, run: Run) -> Predict:
     """As many requests as the memory holds, or as there are, replaced by the next."""
     prompt, new = run.lengths()
-    chips = run.tp * run.ep * run.stages
-    # Its windows must be asked for (TensorRT-LLM, pull requests 5151 and 5722).
-    whole = "tensorrt" in row.software.lower()
+    each, chunk = queues.limits(row, run)
+    ending = run.requests is not None and "sharegpt" in row.settings.lower()
 
     def answer() -> Forecast:
         step, many = run.step, run.stages
-        most = min(MOST * run.ep * many, run.requests or math.inf)
-        held = steady.held(step, prompt + new, chips, most, whole)
+        most = min(each * run.ep * many, run.requests or math.inf)
+        held = queues.held(row, run, step, prompt + new, most)
         if held < 1:
             raise Refusal(f"not one request of {prompt + new:g} tokens fits")
-        load = run.load(max(1.0, held / many))
-        # Stages hold a batch each, and take turns.
-        rate = steady.rate(step, load, many, run.requests) / run.beams
-        return _rate(row, run, rate, load)
+        load = replace(run.load(max(1.0, held / many)), chunk=chunk)
+        if ending and run.requests:
+            rate = queues.emptied(step, load, run.requests / run.replicas, many)
+        else:  # stages hold a batch each, and take turns
+            rate = steady.rate(step, load, many, run.requests)
+        return _rate(row, run, rate / run.beams, load)
 
     return answer
 

@@ -32,6 +32,7 @@ TENSORRT = re.compile(r"trt|tensorrt")
 DRAWN = 0.9  # of a nominal length, where it is drawn from .8 of it on
 SHORT = 256  # tokens cached where a row says nothing
 NODE = 8  # chips of a machine
+XPU = ("Intel", "gpu")  # vllm/platforms/xpu.py: falls back to eager mode
 MOST = 2048  # requests of TensorRT-LLM's largest batch, by its own default
 # TensorRT-LLM, docs/source/.../perf-overview.md at 00f37686 (v1.0) and 03e27c7d (v1.2),
 # read 2026-11-29: requests of each run, where it is not 1,500, by tokens read and
@@ -82,6 +83,7 @@ class Run:
     prompt: float | None
     new: float | None
     held: float | None  # requests at once
+    queued: float | None  # requests of the whole run
     drawn: bool  # whether lengths are drawn
     beams: float  # sequences for each that is returned
     overview: bool  # whether TensorRT-LLM's overview has it
@@ -120,7 +122,7 @@ class Run:
     def requests(self) -> float | None:
         """Requests of the whole run, where its source says how many."""
         if not self.overview or self.prompt is None or self.new is None:
-            return None
+            return self.queued
         return _REQUESTS.get((int(self.prompt), int(self.new)), 1500.0)
 
 
@@ -176,6 +178,8 @@ def run_of(row: Measurement) -> Run:
     host = re.search(r"\bCPU\b", str(row.config.get("device", "")))
     if host and device.kind != "cpu":
         raise Refusal(f"config device={row.config['device']}: layers ran on the host")
+    if "vllm" in row.software.lower() and (device.vendor, device.kind) == XPU:
+        raise Refusal("vLLM on Intel's GPUs has no graphs: kernels wait for the host")
     model = model_named(row.subject)
     kept = kept_in(row, model)
     dtype: Any = kept
@@ -213,6 +217,7 @@ def run_of(row: Measurement) -> Run:
         serves,
         *lengths,
         said(row, *HELD),
+        said(row, "num_prompts", "num_requests"),
         "random" in row.notes.lower() or "inferencex" in row.source.lower(),
         BEAMS if model.key == "gpt j 6b" and "mlperf" in row.metric else 1.0,
         overview,

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from stacklib.hardware import UnknownSpec
-from stacklib.hardware.errors import error_band
+from stacklib import hardware
+from stacklib.hardware import Accelerator, UnknownSpec
+from stacklib.hardware.errors import SOFTWARE, error_band
 from stacklib.quantity import UnknownName
 
 from ..measurements import Measurement, Refusal
@@ -57,7 +58,8 @@ def outcome(
     try:
         forecast = by(row) if by else predictor(row.family)(row)()
         value = in_unit(forecast, row.unit)
-        band = error_band("/".join((str(key), *regime(row))))
+        cell = "/".join((str(key), *regime(row)))
+        band = error_band(cell, _silicon_of(row))
     except ANSWERS as wrong:
         return Outcome(row, key, reason=reason_of(wrong))
     if band is None or not band.low:
@@ -67,6 +69,11 @@ def outcome(
         ends = 1 / band.high, 1 / band.low
     low, high = (value * end for end in ends)
     return Outcome(row, key, value, forecast.bound, low=low, high=high, cell=band.cell)
+
+
+def _silicon_of(row: Measurement) -> Accelerator | None:
+    """The device whose kind a row's band must have rows of, where software decides."""
+    return hardware.get(device_of(row.system)[0]) if row.family in SOFTWARE else None
 
 
 @dataclass(frozen=True)

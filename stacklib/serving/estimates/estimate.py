@@ -18,6 +18,7 @@ from stacklib.hardware.factors import efficiency_moved
 from stacklib.models import LanguageModel
 from stacklib.quantity import Quantity, chosen
 from stacklib.quantity.keys import keys_of
+from stacklib.roofline.work.bounds import device_of
 from stacklib.roofline.work.fit import Infeasible
 
 from ..token.account import fit_of, fitting
@@ -159,9 +160,9 @@ class Estimate:
     def error(self) -> ErrorBand | None:
         """The band of published rows like it: None where there are none.
 
-        ``low`` and ``high`` times ``tpot`` hold nine in ten of the rows.
-        """
-        return error_band(family(self.asked)) if family(self.asked) else None
+        ``low`` and ``high`` times ``tpot`` hold nine in ten."""
+        cell, on = family(self.asked), device_of(self.asked.on)
+        return error_band(cell, on) if cell else None
 
 
 def estimate(

@@ -1,9 +1,9 @@
-"""What an engine loses on top of an account: family E, four factors.
+"""What an engine loses on top of an account: family E, three factors.
 
 - Between layers: kernels that a graph does not join, and the host's part of a step.
   About as long a layer in llama.cpp, in compiled PyTorch and in serving engines.
 - Grouped products: the experts' arithmetic keeps a share of the peak only, because rows
-  are sorted by expert, experts differ in them, and results are added up again.
+  are sorted by expert, and results are added up again: training's share, family F's.
 - A runner's products with a prompt: ``token.runner``, two.
 
 Runners read the cache once for every query head, where engines read it for a group;
@@ -41,7 +41,7 @@ def pause(layers: int) -> float:
 
 def uneven(step: Step, rows: Any) -> Any:
     """Seconds of a pass that experts take longer than at the peak."""
-    return step.grouped(rows) * (1 / efficiency("engine_grouped") - 1)
+    return step.grouped(rows) * (1 / efficiency("expert_moving") - 1)
 
 
 def again(step: Step, context: float) -> float:
@@ -148,7 +148,7 @@ def lines(step: Step, rows: Any, family: str, traced: bool) -> tuple[Line, ...]:
         on = (frame.device.key, frame.dtype, frame.kv_dtype, frame.tp, frame.ep)
         asked = (frame.model, *on, int(rows))
         ideal = counted(grouped_seconds, *asked, unit="s", label=GROUPED)
-        more = ideal * (1 / efficiency_quantity("engine_grouped") - 1)
+        more = ideal * (1 / efficiency_quantity("expert_moving") - 1)
     words, note = "engines as published", "between layers"
     found = [Line(HOST, SECTION, t_fixed=time, family=family, regime=words, note=note)]
     if more is not None:

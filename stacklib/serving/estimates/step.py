@@ -199,7 +199,7 @@ def step_of(keys: tuple[Any, ...], software: str, mode: str) -> Step:
     return _step(keys, software, mode, efficiency_moved())
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _step(keys: tuple[Any, ...], software: str, mode: str, moved: Any) -> Step:
     frame = frame_of(*keys, software, False)
     link = link_rate(frame.device.key, frame.tp)

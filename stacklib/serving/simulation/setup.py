@@ -86,7 +86,7 @@ def served(
     experts = frame.shape.experts
     a_chip = (frame.shape.weights - experts) * ep / frame.chips + experts / frame.chips
     free = FREE * (frame.capacity - a_chip) * frame.chips
-    band = error_band(SERVED)
+    band = error_band(SERVED, frame.device)
     ends = (band.low, band.high) if band is not None and band.low else None
     link = frame.device.fields["link"] or frame.device.fields["host_link"]
     rate = float(link.si) if link is not None else math.nan

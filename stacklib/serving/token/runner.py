@@ -8,6 +8,10 @@ Weights of few bits meet many rows in one of two ways, where there are tensor co
 - before that, and on other GPUs still, widened: written to memory in 16 bits, by
   threads that have few bytes on their way, then multiplied as weights of 16 bits are.
 
+Without tensor cores (Pascal, AMD's GCN and RDNA 2) lanes multiply them in 8-bit
+integers, four a turn, whatever the date (pull request 4682): the same kernels, at the
+share of such integers that they keep on tensor cores.
+
 Those a library multiplies, and sums in 16 bits too: twice the rate of a GeForce. It
 keeps a share of an engine's pace: numbers come and go in 32 bits, 512 rows at a time.
 Metal's kernels widen in registers, and take what an engine's do.
@@ -30,6 +34,9 @@ from .calibrated import products_of
 from .shape import PRODUCTS
 
 INT8, WIDENED = "int8", "widened"  # multiplied in 8-bit integers, or widened first
+LANES = "lanes"  # in 8-bit integers, by lanes
+BARE = ("pascal", "gcn5", "rdna2")  # architectures without tensor cores
+WARP = 2048.0  # 8-bit operations a cycle that a unit's warps make, from Turing on
 TURN = 4  # bytes that a thread of llama.cpp's has on their way: two numbers
 TENSOR, INTEGERS = 7.0, 7.5  # compute capability: tensor cores, and those for integers
 HALF = 2.0  # bytes
@@ -44,14 +51,17 @@ def ported(device: Accelerator) -> bool:
 
 
 def way(frame: Frame, kernels: str = INT8) -> str:
-    """How weights meet many rows: ``INT8``, ``WIDENED``, or empty as by an engine.
+    """How weights meet many rows: ``INT8``, ``LANES``, ``WIDENED``, or empty as by an
+    engine.
 
-    - ``kernels``: ``WIDENED`` for those of before June 2024
+    - ``kernels``: ``WIDENED`` for those of before June 2024; empty for an engine's
     """
     device, narrow = frame.device, not way_of(frame.model, frame.dtype).numbers
-    known = float(device.compute_capability or TENSOR)
-    if not ported(device) or known < TENSOR:
+    if not kernels or not ported(device):
         return ""
+    if device.architecture in BARE:
+        return LANES if narrow and "int8" in device.peaks else ""
+    known = float(device.compute_capability or TENSOR)
     integers = device.vendor == "NVIDIA" and known >= INTEGERS
     return INT8 if narrow and integers and kernels == INT8 else WIDENED
 
@@ -72,20 +82,22 @@ def products_time(
     if not found:
         return plain
     if (found, rows) not in kept:
-        times = integers_time if found == INT8 else widened_time
+        times = widened_time if found == WIDENED else integers_time
         kept[found, rows], kept[f"{found}, beside", rows] = times(frame, rows)
     multiplied, beside = kept[found, rows], kept[f"{found}, beside", rows]
-    if found == INT8:
-        return float(join(multiplied / efficiency("runner_operations"), beside))
-    return multiplied / efficiency("runner_library") + beside
+    if found == WIDENED:
+        return multiplied / efficiency("runner_library") + beside
+    return float(join(multiplied / efficiency("runner_operations"), beside))
 
 
 def integers_time(frame: Frame, rows: float) -> tuple[float, float]:
     """Seconds at an operation a cycle on each unit, and of reading the weights.
 
-    Every tile of weights is unpacked first, for however few rows.
+    Every tile of weights is unpacked first, for however few rows. Lanes make fewer
+    operations a cycle than warps together do, and take so much longer.
     """
-    chip = chip_of(frame.device, frame.runs_in)
+    device = frame.device
+    chip = chip_of(device, frame.runs_in)
     case = Case(frame, rows, 0.0, None, rows, False)
     operations = read = 0.0
     for often, work in products_of(case, PRODUCTS):
@@ -93,7 +105,10 @@ def integers_time(frame: Frame, rows: float) -> tuple[float, float]:
         operations += 2 * weights * (work.m + UNPACKED)
         read += weights * work.right
     drawn = chip.bandwidth * efficiency("dram_gemm")
-    return operations / (chip.units * chip.clock), read / drawn
+    cycles = operations / (chip.units * chip.clock)
+    if device.architecture in BARE:
+        cycles = operations / device.peak("int8").si * WARP
+    return cycles, read / drawn
 
 
 def widened_time(frame: Frame, rows: float) -> tuple[float, float]:

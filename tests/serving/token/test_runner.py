@@ -8,7 +8,7 @@ from stacklib.roofline.bound import hierarchy
 from stacklib.serving.estimates import losses
 from stacklib.serving.estimates.step import step_of
 from stacklib.serving.token import runner
-from stacklib.serving.token.runner import INT8, WIDENED
+from stacklib.serving.token.runner import INT8, LANES, WIDENED
 from stacklib.serving.token.shape import PRODUCTS
 
 NARROW, WIDE = "q4_k_m", "fp16"
@@ -27,7 +27,11 @@ def step(device, dtype=NARROW, model="llama-3-8b"):
         ("rtx_2080_ti", NARROW, INT8, INT8),
         ("v100_pcie_32gb", NARROW, INT8, WIDENED),  # no tensor cores for integers
         ("rx_7900_xtx", NARROW, INT8, WIDENED),
-        ("tesla_p40", NARROW, INT8, ""),  # no tensor cores
+        ("tesla_p40", NARROW, WIDENED, LANES),  # no tensor cores, whatever the date
+        ("mi50_32gb", NARROW, INT8, LANES),
+        ("mi50_32gb", WIDE, INT8, ""),
+        ("p100_sxm2", NARROW, INT8, ""),  # nor a rate of integers
+        ("rtx_4090", NARROW, "", ""),  # no runner
         ("m1_max", NARROW, WIDENED, ""),  # widened in registers
     ],
 )
@@ -48,6 +52,18 @@ def test_integers_are_of_the_units_for_many_rows_and_of_the_memory_for_few():
     assert losses.widened(one, 2.0) > read
     slow, fast = (losses.widened(one, rows) for rows in (8192.0, 4096.0))
     assert slow == pytest.approx(2 * fast, rel=0.02)
+
+
+def test_lanes_take_as_much_longer_as_they_make_fewer_operations_a_cycle():
+    """Of one model, times at equal clock and units: the sheet's rates decide."""
+    p40, rtx = (step(d) for d in ("tesla_p40", "rtx_2080_ti"))
+    slow, fast = (runner.integers_time(x.frame, 512.0)[0] for x in (p40, rtx))
+    a, b = get("tesla_p40"), get("rtx_2080_ti")
+    cycles = b.compute_units.si * b.peak_clock("int8").si * runner.WARP
+    assert slow / fast == pytest.approx(cycles / a.peak("int8").si, rel=0.02)
+    # published, of a Q8_0 in December 2023: 894 tokens a second
+    old = step("tesla_p40", "q8_0", "llama-2-7b")
+    assert 512 / losses.widened(old, 512.0) == pytest.approx(894, rel=0.3)
 
 
 def test_few_rows_of_an_expert_are_a_tile_all_the_same():

@@ -202,14 +202,13 @@ def scores(by: str) -> list[dict[str, Any]]:
 
 def _score(what: str, rows: list[Miss], cell: str) -> dict[str, Any]:
     band = error_band(f"J/{cell}")
-    assert band is not None
     off = [miss.error for miss in rows]
     return {
         "what": what,
         "rows": len(rows),
         "median miss": quantile(off, 0.5),
         "nine in ten": quantile(off, 0.9),
-        "in the band": holds(rows, (band.low, band.high)) / len(rows),
+        "in the band": band and holds(rows, (band.low, band.high)) / len(rows),
     }
 
 
