@@ -6,7 +6,7 @@ returned was made, and what a document says is quoted; both say so themselves.
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from _tools import leaves, said, tree
@@ -45,17 +45,89 @@ def parsed(source: str) -> ast.AST:
         return ast.Module([], [])
 
 
-def computed(source: str) -> Iterator[tuple[int, str]]:
-    """Line and text of each ``chosen(...)`` whose number a call made."""
+def computed(
+    source: str, choosers: Mapping[str, int] | None = None
+) -> Iterator[tuple[int, str]]:
+    """Line and text of each ``chosen(...)`` whose number a call made.
+
+    - ``choosers``: other names by which the source calls it, or what returns what it
+      chose, with the place of the number among their arguments
+    """
+    known = {"chosen": 0, **own(source), **(choosers or {})}
     for scope in ast.walk(parsed(source)):
         if isinstance(scope, ast.Module | ast.FunctionDef | ast.ClassDef):
             made: set[str] = set()
             for name, value in _assigned(scope):
                 made |= {name} if _made(value, made) else set()
             for call in _own(scope):
-                if isinstance(call, ast.Call) and _chooses(call):
-                    if _made(call.args[0], made):
+                if isinstance(call, ast.Call):
+                    at = known.get(_dotted(call.func), len(call.args))
+                    if any(_made(one, made) for one in call.args[at : at + 1]):
                         yield call.lineno, ast.unparse(call)
+
+
+@cache
+def own(source: str) -> dict[str, int]:
+    """The functions of a source that return what they are given as chosen, and names
+    that it gives to ``chosen``; with the place of the number."""
+    found: dict[str, int] = {}
+    for node in ast.walk(parsed(source)) if "chosen" in source else ():
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Name("chosen")):
+                found[name] = 0
+            case ast.alias("chosen", str(name)):
+                found[name] = 0
+            case ast.FunctionDef():
+                given = [arg.arg for arg in node.args.args]
+                for back in (n for n in _own(node) if isinstance(n, ast.Return)):
+                    call = back.value
+                    if isinstance(call, ast.Call) and _chooses(call):
+                        number = getattr(call.args[0], "id", "")
+                        if number in given:
+                            found[node.name] = given.index(number)
+    return found
+
+
+@cache
+def _exported() -> dict[str, int]:
+    """Those functions of all modules of pages, by their whole names."""
+    return {
+        f"{_module(place)}.{name}": at
+        for place, source, _ in sources()
+        if place.endswith(".py")
+        for name, at in own(source).items()
+    }
+
+
+@cache
+def imported() -> dict[str, dict[str, int]]:
+    """What each module and notebook imports of them, by the names it has there."""
+    found: dict[str, dict[str, int]] = {}
+    for place, source, _ in sources():
+        known = found.setdefault(place.partition(", cell")[0], {})
+        reads = "stacklib.pages" in source
+        for node in ast.walk(parsed(source)) if reads else ():
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                for one in node.names:
+                    whole, here = f"{node.module}.{one.name}", one.asname or one.name
+                    for name, at in _exported().items():
+                        if name == whole or name.startswith(f"{whole}."):
+                            known[here + name.removeprefix(whole)] = at
+    return found
+
+
+def _module(place: str) -> str:
+    return place.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _dotted(func: ast.expr) -> str:
+    """A function as it is called, by a name or one of a module."""
+    match func:
+        case ast.Name(name):
+            return name
+        case ast.Attribute(ast.Name(of), name):
+            return f"{of}.{name}"
+    return ""
 
 
 def numbers(source: str) -> Iterator[float]:
@@ -151,7 +223,8 @@ def sources() -> list[tuple[str, str, bool]]:
 def made() -> Iterator[str]:
     """Those of the pages and of the notebooks, with their places."""
     for place, source, live in sources():
-        for line, text in () if live else (*computed(source), *listed(source)):
+        known = imported()[place.partition(", cell")[0]]
+        for line, text in () if live else (*computed(source, known), *listed(source)):
             yield f"{place}:{line}: {text}"
 
 

@@ -6,9 +6,11 @@ key is looked up anew; a value that differs is a stale leaf. A leaf that was rea
 result file is stale when the file is not the one that was read.
 """
 
+import math
 import re
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -42,7 +44,8 @@ from stacklib.quantity import Quantity, constant, quoted
 from stacklib.quantity.constants import CASE, CONSTANTS, SIZES
 from stacklib.quantity.records import QUOTED, quotes, stored
 from stacklib.quantity.say import digest
-from stacklib.quantity.told import MARK, told
+from stacklib.quantity.store import load
+from stacklib.quantity.told import MARK, READ, told, under
 from stacklib.quantity.units import parse
 from stacklib.tinylm import model as tinylm
 
@@ -371,6 +374,48 @@ def unmeasured(said: Iterable[Cell]) -> Iterator[str]:
                 word = told(cell.quantities[number["node"]])
                 if word not in ("measured", "claimed", "simulated"):
                     yield f"{cell.place}: {name} is called measured and is {word}"
+
+
+# Numbers that are told as read and whose records cancel: why.
+CANCEL = {
+    "hierarchy_waves.share_of_the_sms_that_is_busy": "a whole wave",
+    "caches_set.bits_of_the_tag": "the line's bits are in the set's or the offset's",
+    "swept.whole_fits": "the fastest tile over itself",
+    "links.bits": "one rate, read twice",
+    "sharding.more": "one model's bytes over its bytes",
+}
+
+
+def idle(said: Iterable[Cell]) -> Iterator[str]:
+    """Numbers that are told as read, and that no record moves which they show."""
+    for cell in said:
+        numbers, now = cell.stored["numbers"].items(), cell.quantities
+        told_ = {n: told(now[x["node"]]) for n, x in numbers if now[x["node"]].inputs}
+        if not {*READ} & {*told_.values()}:
+            continue
+        smooth = [n | {"op": "max"} if n.get("op") == "ceil" else n for n in cell.nodes]
+        pairs = [
+            (load(nodes, _elsewhere(way)), still)
+            for nodes in (smooth, cell.nodes)
+            for still in [load(nodes)]
+            for way in (1, -1)
+        ]
+        for name, word in ((n, w) for n, w in told_.items() if w in READ):
+            at = cell.stored["numbers"][name]["node"]
+            same = all(math.isclose(a[at].si, b[at].si) for a, b in pairs)
+            runs = any(q.kind == "counted" and q.inputs for q in under(now[at]))
+            if same and not runs and name not in CANCEL:
+                yield f"{cell.place}: {name} is told {word}, and nothing read moves it"
+
+
+def _elsewhere(way: int) -> Callable[[str, float], float]:
+    """Records a few per cent higher or lower, each by a share of its own."""
+
+    def moved(key: str, si: float) -> float:
+        by = way * (0.02 + zlib.crc32(key.encode()) / 2**36)
+        return si if key.startswith((STAND, CASE)) else si * (1 + by) or by
+
+    return moved
 
 
 def turned(said: Iterable[Cell]) -> Iterator[str]:

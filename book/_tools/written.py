@@ -6,7 +6,8 @@ predicted or simulated; as what a live figure counted; in the help of a command.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from _tools import choices, quantities
 from stacklib import cli
@@ -54,16 +55,59 @@ HELP = {
 }
 
 
+def results(told: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Those of some lines and texts that tell a result."""
+    for line, text in told:
+        if HINT.search(text) and not NAMED.search(text):
+            if any(map(result, quantities.find(text))):
+                yield line, text
+
+
 def words(body: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and text of each string that tells a result; documentation is no string."""
     said = {id(n.value) for n in ast.walk(body) if isinstance(n, ast.Expr)}
     for node in ast.walk(body):
         if not isinstance(node, ast.Constant) or id(node) in said:
             continue
-        text = node.value
-        if isinstance(text, str) and HINT.search(text) and not NAMED.search(text):
-            if any(map(result, quantities.find(text))):
-                yield node.lineno, text
+        if isinstance(node.value, str):
+            yield from results([(node.lineno, node.value)])
+
+
+def spelled(body: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and text of what is put together of words and a typed number."""
+    for node in ast.walk(body):
+        match node:
+            case ast.JoinedStr(values):
+                found = [_part(one) for one in values]
+            case ast.BinOp(ast.Constant(str(text)), ast.Mod(), given):
+                found = [_filled(text.__mod__, given)]
+            case ast.Call(ast.Attribute(ast.Constant(str(text)), "format"), [given]):
+                found = [_filled(text.format, given)]
+            case ast.BinOp(left, ast.Add(), right):
+                found = [_part(one) for one in (left, right)]
+            case _:
+                continue
+        if any(typed for _, typed in found):
+            yield node.lineno, "".join(text for text, _ in found)
+
+
+def _part(node: ast.AST) -> tuple[str, bool]:
+    """The text of a part of a string, and whether it is a number that is typed."""
+    match node:
+        case ast.Constant(str(text)):
+            return text, False
+        case ast.FormattedValue(given, _, spec):
+            words = [_part(one)[0] for one in getattr(spec, "values", ())]
+            return _filled(lambda x: format(x, "".join(words)), given)
+        case ast.Call(ast.Name("str" | "repr" | "format"), [given, *_]):
+            return _filled(str, given)
+    return "·", False
+
+
+def _filled(text: Callable[[Any], str], given: ast.AST) -> tuple[str, bool]:
+    number = getattr(given, "value", None) if isinstance(given, ast.Constant) else None
+    typed = type(number) in (int, float)
+    return (text(number), True) if typed else ("·", False)
 
 
 def result(found: quantities.Found) -> bool:
@@ -120,7 +164,8 @@ def faults() -> Iterator[str]:
     """All of the book, with their places."""
     for place, source, live in choices.sources():
         body = choices.parsed(source)
-        for line, text in () if OTHER in place else words(body):
+        told = () if OTHER in place else (*words(body), *results(spelled(body)))
+        for line, text in told:
             yield (
                 f"{place}:{line}: {text!r} tells a result; show the number itself: "
                 "say(), a label that is a quantity, {quantity.text()}"

@@ -69,6 +69,9 @@ RESULTS = [
     "def f():\n    x, y = sizes()\n    return chosen(y)",
     "chosen(round(run()))",
     "chosen(2 * int(run()))",
+    "given = chosen\ngiven(run(), 'ms')",
+    "from stacklib.quantity import chosen as size\nsize(max(rows))",
+    "def given(label, n):\n    return chosen(n, label=label)\ngiven('it', len(near))",
 ]
 GIVENS = [
     "chosen(4096, label='tokens')",
@@ -80,12 +83,21 @@ GIVENS = [
     "chosen(int('3'))",
     "chosen(3 if run() else 1)",
     "chosen(WIDTHS.get(name, 2), 'B')",
+    "def given(label, n):\n    return chosen(n, label=label)\ngiven(run(), 3)",
 ]
 
 
 @pytest.mark.rows("source", RESULTS)
 def test_a_result_that_is_called_chosen_is_named(source):
     assert len([*choices.computed(source)]) == 1
+
+
+def test_a_result_that_a_page_s_own_function_calls_chosen_is_named():
+    """As a notebook calls it, which imports the page in another cell."""
+    known = choices.imported()["chapters/08-serving/queue.ipynb"]
+    lie = "page.given(len(near), 'requests')"
+    assert [*choices.computed(lie)] == []
+    assert len([*choices.computed(lie, known)]) == 1
 
 
 @pytest.mark.rows("source", GIVENS)

@@ -20,6 +20,7 @@ from stacklib.quantity import (
     assumed,
     chosen,
     counted,
+    maximum,
     quoted,
     recorded,
     say,
@@ -120,6 +121,31 @@ def test_a_stand_in_a_unit_is_held_to_the_control_in_that_unit():
     assert [*leaves.stale([cell])] == []
     stored["nodes"] = [node.replace("524288", "512") for node in stored["nodes"]]
     assert len([*leaves.stale([Cell(cell.place, stored)])]) == 1
+
+
+HBM = hardware.get("h100-sxm").memory_bandwidth
+IDLE = {
+    "times nothing": 0 * HBM / HBM + chosen(4.53),
+    "to the power of nothing": (HBM / HBM) ** 0 * chosen(4.53),
+    "the larger one": maximum(chosen(9, "TB/s per_chip"), HBM),
+}
+
+
+@pytest.mark.rows("lie", IDLE)
+def test_a_number_that_shows_a_record_which_does_not_move_it_is_named(lie):
+    (fault,) = leaves.idle([planted(IDLE[lie])])
+    assert fault.endswith("and nothing read moves it")
+    assert [*leaves.idle([planted(chosen(3, "GB") / HBM * 2)])] == []
+
+
+def planted(number) -> Cell:
+    """A cell that says a number."""
+    stored = json.loads(json.dumps(say("t", a=(number, "A.")).stored()))
+    return Cell("chapters/03-memory/x.ipynb, cell 2", stored)
+
+
+def test_every_number_that_is_told_as_read_is_moved_by_what_was_read():
+    assert [*leaves.idle(said.cells())] == []
 
 
 def test_nothing_moves_after_a_refresh():

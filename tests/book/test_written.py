@@ -35,6 +35,14 @@ TOLD = [
     "plots.table(rows, caption='It draws 412.5 W.')",
     "x = axis('share, 0.87 of it')",
 ]
+SPELLED = [
+    "d.line(f'{4.53} times as fast')",
+    "label = f'{chip}: {0.871:.0%} of its time'",
+    "title = '%s times as fast' % 4.53",
+    "title = '{} times as fast'.format(4.53)",
+    "title = str(4.53) + ' times as fast'",
+]
+LEFT = ["f'{gain.text()} times'", "f'{gain:.3} times'", "'%s times' % gain", "3.2 + x"]
 SAID = [
     "'''At most 4.53 times.'''\nx = 3",
     "def f():\n    '''4.53 times.'''\n    'as an expression: 9 %'\n",
@@ -49,6 +57,18 @@ SAID = [
 @pytest.mark.rows("source", TOLD)
 def test_a_result_in_words_is_named(source):
     assert len(found(written.words, source)) == 1
+
+
+@pytest.mark.rows("source", SPELLED)
+def test_a_result_put_together_of_words_and_a_typed_number_is_named(source):
+    assert found(written.words, source) == []
+    told = written.results(written.spelled(ast.parse(source)))
+    assert len([*told]) == 1
+
+
+@pytest.mark.rows("source", LEFT)
+def test_a_number_that_a_model_made_is_left_in_its_words(source):
+    assert [*written.results(written.spelled(ast.parse(source)))] == []
 
 
 @pytest.mark.rows("source", SAID)
