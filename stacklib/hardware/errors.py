@@ -78,7 +78,7 @@ def cells() -> dict[str, ErrorBand]:
 
 
 def silicon(device: Accelerator) -> str:
-    """A kind of chip that software is written for: a vendor's, and AMD's by its line."""
+    """A kind of chip that software is written for: a vendor's, of AMD's one line."""
     if device.kind == "cpu":
         return f"{device.vendor}, a CPU"
     if device.vendor == "AMD":
@@ -131,8 +131,9 @@ def family_band(family: str) -> ErrorBand | None:
     if row is None:
         return None
     found = ErrorBand(row["median"], row["p90"], row["unseen"], cell=family)
-    held = whole is not None and whole.low
-    return replace(found, low=whole.low, high=whole.high) if held else found
+    if whole is None or not whole.low:
+        return found
+    return replace(found, low=whole.low, high=whole.high)
 
 
 def band_text(family: str) -> str:

@@ -76,9 +76,10 @@ def test_decode_over_all_and_by_source():
 
 def test_bands_hold_rows_of_others():
     rows = [m for m in rig_misses() if m.case.words[0] == "decode"]
-    for by in ("source", "device"):
+    # without the RTX 3090 those by tensors are too few, and speak against the wider band
+    for by, most in (("source", 0.85), ("device", 0.8)):
         held, tried = bands.never_seen(rows, by)
-        assert held >= bands.LEAST * tried > 0.85 * len(rows) * bands.LEAST, by
+        assert held >= bands.LEAST * tried > most * len(rows) * bands.LEAST, by
     for split in ("layers", "tensors", "one card"):
         band = error_band(f"J/decode/{split}")
         assert 0.6 < band.low < 1 < band.high < 2.2

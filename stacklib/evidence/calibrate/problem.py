@@ -46,6 +46,7 @@ class Case:
     software: str = ""  # whose kernels ran
     rate: bool = False  # whether more is faster
     part: str = ""  # of its key's rows, where parts have bars of their own
+    first: bool = False  # predicted before its value was known: it tests the fit
 
     @property
     def miss(self) -> float:
@@ -76,18 +77,22 @@ def loss(miss: float) -> float:
     return size - HUBER / 2
 
 
-def weights(cases: Sequence[Case]) -> list[float]:
+def weights(cases: Sequence[Case], fitted: bool = False) -> list[float]:
     """What each row counts: every family the same, and repetition little.
 
     The rows of one source on one device are alike: n of them count as the square
-    root of n. The weights of a family (a key) sum to one.
+    root of n. The weights of a family (a key) sum to one. In a fit (``fitted``), rows
+    that were predicted first count nothing.
     """
     groups = Counter((c.key, c.source, c.device) for c in cases)
-    plain = [groups[c.key, c.source, c.device] ** -0.5 for c in cases]
+    plain = [
+        0.0 if fitted and c.first else groups[c.key, c.source, c.device] ** -0.5
+        for c in cases
+    ]
     totals: dict[str, float] = {}
     for case, weight in zip(cases, plain, strict=True):
         totals[case.key] = totals.get(case.key, 0.0) + weight
-    return [w / totals[c.key] for c, w in zip(cases, plain, strict=True)]
+    return [w and w / totals[c.key] for c, w in zip(cases, plain, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         if not self.weight:
-            object.__setattr__(self, "weight", tuple(weights(self.cases)))
+            object.__setattr__(self, "weight", tuple(weights(self.cases, True)))
 
     def touched(self) -> dict[str, list[int]]:
         """Rows that read each factor, by their place."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from stacklib import hardware
@@ -82,7 +83,16 @@ def case_of(row: Measurement, unfitted: str = UNFITTED) -> Case | None:
         row.software.partition(" ")[0],
         not is_time(first.unit),
         part_of(row),
+        row.id in predicted_first(),
     )
+
+
+@cache
+def predicted_first() -> frozenset[str]:
+    """Rows that were predicted before their values were known, which test a fit."""
+    path = files("stacklib.evidence") / "data" / "predicted_first.csv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return frozenset(line.partition(",")[0] for line in lines[1:])
 
 
 def problem_of(rows: Iterable[Measurement]) -> Problem:

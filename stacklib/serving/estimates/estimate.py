@@ -158,9 +158,7 @@ class Estimate:
 
     @property
     def error(self) -> ErrorBand | None:
-        """The band of published rows like it: None where there are none.
-
-        ``low`` and ``high`` times ``tpot`` hold nine in ten."""
+        """Factors on ``tpot`` that hold nine in ten published rows like it, if any."""
         cell, on = family(self.asked), device_of(self.asked.on)
         return error_band(cell, on) if cell else None
 

@@ -1,0 +1,99 @@
+"""Where no published row is like a run, it has no band, and words say why."""
+
+import csv
+
+import pytest
+
+from stacklib import hardware
+from stacklib.evidence import measurements
+from stacklib.evidence.calibrate import files
+from stacklib.evidence.calibrate.public import family_problem, predicted_first
+from stacklib.evidence.predict import Refusal, predictor
+from stacklib.evidence.validate import outcome
+from stacklib.hardware.errors import cells, error_band, silicon, why_none
+
+from .made_row import row
+
+WIDENED, LANES = (f"E_prefill/prompt/narrow/{way}" for way in ("widened", "lanes"))
+
+
+@pytest.mark.parametrize(
+    ("device", "kind"),
+    [
+        ("h100_sxm", "NVIDIA"),
+        ("rtx_3090", "NVIDIA"),
+        ("tesla_p40", "NVIDIA without tensor cores"),
+        ("mi300x", "AMD CDNA"),
+        ("mi50_32gb", "AMD GCN"),
+        ("rx_7900_xtx", "AMD RDNA"),
+        ("max_1550", "Intel"),
+        ("m2_ultra", "Apple"),
+        ("epyc_9755", "AMD, a CPU"),
+    ],
+)
+def test_software_is_written_for_a_kind_of_silicon(device, kind):
+    assert silicon(hardware.get(device)) == kind
+
+
+def prompt(system, date="2024-01-10"):
+    """A prompt of 512 tokens by llama.cpp, weights in four bits."""
+    return outcome(
+        row(
+            "E",
+            "batch=1;test=pp512",
+            system=system,
+            software="llama.cpp (Jan 2024)",
+            subject="Llama-2 7B Q4_0",
+            metric="prefill_speed",
+            unit="tokens/s",
+            date=date,
+        )
+    )
+
+
+def test_a_band_is_of_the_silicon_that_its_rows_ran_on():
+    """A llama.cpp of 2024 on an MI300X was many times slower than its products say."""
+    known, none = prompt("RTX 4090"), prompt("AMD MI300X")
+    assert known.cell == WIDENED and known.low < known.predicted < known.high
+    assert none.predicted and none.low is none.high is None
+    mi300x = hardware.get("mi300x")
+    assert error_band(WIDENED) and error_band(WIDENED, mi300x) is None
+    assert "ran on AMD CDNA" in why_none(WIDENED, mi300x)
+
+
+@pytest.mark.parametrize("system", ["Tesla P40", "AMD Instinct MI50 32GB"])
+def test_gpus_without_tensor_cores_have_no_band_of_prompts(system):
+    found = prompt(system)
+    assert found.predicted and found.low is found.high is None
+    assert "none that was tried holds" in why_none(LANES)
+    assert cells()[LANES].low == 0
+
+
+def test_an_engine_without_graphs_is_refused():
+    made = row(
+        "E",
+        "batch=16;isl=128;osl=128;tp=1;quant=fp16",
+        system="Intel Max 1550",
+        software="vLLM",
+        subject="Llama-2-7B",
+        metric="e2e_latency",
+        unit="s",
+    )
+    with pytest.raises(Refusal, match="no graphs"):
+        predictor("E")(made)
+
+
+# Of a source whose prompts are read quicker than a card multiplies.
+FIRST = "predicted_first.csv"
+NOT_KEPT = {"J-G005", "J-G006", "J-G007", "J-G008"}
+
+
+def test_rows_that_were_predicted_first_test_the_fit_and_do_not_make_it():
+    with open(files.data_path("held_out.csv").parent / FIRST, newline="") as lines:
+        first = {line["id"] for line in csv.DictReader(lines)}
+    assert len(first) == 190
+    assert first - {one.id for one in measurements.found()} == NOT_KEPT
+    problem = family_problem("E")
+    told = list(zip(problem.cases, problem.weight, strict=True))
+    assert all(case.first == (weight == 0) for case, weight in told)
+    assert sum(case.first for case, _ in told) > 170 and first <= predicted_first()
