@@ -177,8 +177,8 @@ def whole(rows: Sequence[Miss]) -> float:
 
 
 def band_rows(rows: Iterable[Miss], strict: bool = True) -> list[tuple[str, ...]]:
-    """The file of bands: a line a cell whose rows are enough and try it, or speak
-    against that of the wider cell.
+    """The file of bands: a line a cell whose rows are enough and try it, or, where
+    software decides, are few and speak against that of the wider cell.
 
     - ``strict``: where software decides, a band is printed only if its making, done
       without a source or a device, holds theirs (``whole``)
@@ -192,7 +192,7 @@ def band_rows(rows: Iterable[Miss], strict: bool = True) -> list[tuple[str, ...]
             if strict and mine[0].case.family in SOFTWARE:
                 inside = min(inside, whole(mine))
             ends: Ends | None = interval(mine, more) if inside >= LEAST else None
-        elif len(mine) >= FEW and wider in told:
+        elif mine[0].case.family in SOFTWARE and len(mine) >= FEW and wider in told:
             ends, inside = None, holds(mine, told[wider]) / len(mine)
             if inside >= LEAST:
                 continue
