@@ -76,7 +76,7 @@ def test_decode_over_all_and_by_source():
 
 def test_bands_hold_rows_of_others():
     rows = [m for m in rig_misses() if m.case.words[0] == "decode"]
-    # without the RTX 3090 those by tensors are too few, and speak against the wider band
+    # without the RTX 3090 those by tensors are few, and the wider band holds too few
     for by, most in (("source", 0.85), ("device", 0.8)):
         held, tried = bands.never_seen(rows, by)
         assert held >= bands.LEAST * tried > most * len(rows) * bands.LEAST, by
