@@ -95,9 +95,12 @@ def test_a_few_rows_beyond_a_wider_cells_band_have_none_instead():
     rows = [miss(log, "abcdef"[i % 6], "xy"[i % 2]) for i, log in enumerate(logs)]
     for count, far, told in ((5, 2.0, [""]), (4, 2.0, []), (5, 0.0, [])):
         own = [miss(far, "f", cell=("8 bit", "lanes")) for _ in range(count)]
-        found = {line[0]: line for line in bands.band_rows(rows + own)}
+        served = [replace(m, case=replace(m.case, key="J")) for m in rows + own]
+        found = {line[0]: line for line in bands.band_rows(served)}
         assert [line[1] for name, line in found.items() if "lanes" in name] == told
-        assert found["A/8 bit"][1] != ""
+        assert found["J/8 bit"][1] != ""
+    own = [miss(2.0, "f", cell=("8 bit", "lanes"))] * 5
+    assert "A/8 bit/lanes" not in [line[0] for line in bands.band_rows(rows + own)]
 
 
 def test_where_software_decides_a_band_is_printed_if_one_made_so_holds_others():

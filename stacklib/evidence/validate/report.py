@@ -72,8 +72,15 @@ def outcome(
 
 
 def _silicon_of(row: Measurement) -> Accelerator | None:
-    """The device whose kind a row's band must have rows of, where software decides."""
-    return hardware.get(device_of(row.system)[0]) if row.family in SOFTWARE else None
+    """The device whose kind a row's band must have rows of, where software decides.
+
+    None where its text names none, as an array that is given by its shape.
+    """
+    try:
+        known = device_of(row.system)[0] if row.family in SOFTWARE else ""
+    except DeviceRefusal:
+        known = ""
+    return hardware.get(known) if known else None
 
 
 @dataclass(frozen=True)
