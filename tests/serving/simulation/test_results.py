@@ -42,10 +42,14 @@ def test_the_interval_holds_the_value_and_widens_near_saturation():
 
 
 def test_an_interval_holds_its_value_where_quicker_steps_make_somebody_wait():
-    found = simulate(*MODEL, poisson(1, 3, prompt=11, new=90, seed=14))
-    quick = found.again(factor=found.ends[0]).requests
-    told = found.percentiles("ttft", (99,), band=True)
-    assert max(each.ttft for each in quick) / 1e9 > told[99] == told.low[99]
+    seen = 0
+    for seed in range(30, 60):
+        found = simulate(*MODEL, poisson(1, 3, prompt=11, new=90, seed=seed))
+        quick = found.again(factor=found.ends[0]).requests
+        told = found.percentiles("ttft", (99,), band=True)
+        assert told.low[99] <= told[99]
+        seen += max(each.ttft for each in quick) / 1e9 > told[99] == told.low[99]
+    assert seen
 
 
 def test_a_house_that_is_full_at_the_slow_end_has_no_upper_end():
