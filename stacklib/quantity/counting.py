@@ -13,6 +13,7 @@ from types import CodeType
 from typing import Any, ParamSpec
 
 from .core import Quantity, _fill, _make
+from .names import UnknownName
 from .told import bare, families, of_a_formula
 from .units import UnitError, parse
 
@@ -294,12 +295,23 @@ def _words(args: Iterable[Any], kwargs: dict[str, Any]) -> str:
     return ", ".join([*words, *(f"{k}={_word(value)}" for k, value in kwargs.items())])
 
 
+def _kept_call(value: Any) -> str:
+    """The call that a room's record comes from; empty for one that was changed."""
+    room = type(value).__module__.split(".")[1:2]
+    get = room and getattr(sys.modules[f"{OURS}.{room[0]}"], "get", None)
+    try:
+        same = get and get(value.key) == value
+    except UnknownName:
+        same = False
+    return f"{room[0]}.get({value.key!r})" if same else ""
+
+
 def _word(value: Any) -> str:
     if isinstance(value, Quantity):
         return value.label or value.text()
     keyed = isinstance(getattr(value, "key", None), str)
     if keyed and not isinstance(value, int | float):  # a device, a model; no size
-        return str(value.key)
+        return _kept_call(value) or str(value.key)
     if callable(value):
         return getattr(value, "__name__", "a function")
     if isinstance(value, str | bool | int | float | type(None)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -88,11 +89,22 @@ def case_of(row: Measurement, unfitted: str = UNFITTED) -> Case | None:
 
 
 @cache
-def predicted_first() -> frozenset[str]:
-    """Rows that were predicted before their values were known, which test a fit."""
+def predicted_first() -> Mapping[str, tuple[float, float, float]]:
+    """What was predicted of rows before their values were known, by the row's name.
+
+    With the ends of the band as it was printed then; NaN where there was none. These
+    rows test a fit and do not make it.
+    """
     path = files("stacklib.evidence") / "data" / "predicted_first.csv"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return frozenset(line.partition(",")[0] for line in lines[1:])
+    lines = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
+    return {
+        line["id"]: (
+            float(line["predicted"]),
+            float(line["low"] or "nan"),
+            float(line["high"] or "nan"),
+        )
+        for line in lines
+    }
 
 
 def problem_of(rows: Iterable[Measurement]) -> Problem:

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stacklib.hardware.errors import cells as known_cells
-from stacklib.hardware.errors import error_band
 from stacklib.hardware.factors import efficiency_table
 from stacklib.quantity import Quantity, chosen, counted
 
 from .. import validate
-from ..measurements import Measurement
+from ..measurements import Measurement, found
+from ..measurements import unseen as unseen_rows
+from ..validate import key_of
 from .folds import BY
 from .left_out import unseen
+from .public import predicted_first
 
 Row = dict[str, Any]
 
@@ -23,9 +25,9 @@ MEDIAN, TAIL = 0.5, 0.9
 
 def error(report: validate.Validation, share: float) -> Quantity | None:
     """A quantile of the errors of what was predicted; None where nothing was."""
-    found = [abs(o.ratio - 1) for o in report.outcomes if o.predicted is not None]
+    off = [abs(o.ratio - 1) for o in report.outcomes if o.predicted is not None]
     label = "median error" if share == MEDIAN else "90th percentile of the errors"
-    return counted(validate.quantile, found, share, label=label) if found else None
+    return counted(validate.quantile, off, share, label=label) if off else None
 
 
 def _larger(found: Iterable[Quantity | None]) -> Quantity | None:
@@ -112,18 +114,67 @@ def groups(report: validate.Validation, key: str, by: str) -> list[Row]:
 
 
 def cells(family: str) -> list[Row]:
-    """One row a cell of a family: its band, and the rows that it stands on."""
+    """One row a cell of a family: its band, and the rows that it stands on.
+
+    Without ends where rows are there and a band does not hold them.
+    """
     found = [b for name, b in known_cells().items() if name.startswith(f"{family}/")]
     return [
         {
             "cell": band.cell.partition("/")[2].replace("/", ", "),
             "rows": band.unseen,
-            "median": counted(error_band, band.cell, take="median", label="median"),
-            "p90": counted(error_band, band.cell, take="p90", label="p90"),
-            "time from": band.low,
-            "time to": band.high,
+            "median": counted(
+                known_cells, take=f"['{band.cell}'].median", label="median"
+            ),
+            "p90": counted(known_cells, take=f"['{band.cell}'].p90", label="p90"),
+            "time from": band.low or None,
+            "time to": band.high if band.low else None,
         }
         for band in found
+    ]
+
+
+def told_first(family: str = "") -> list[tuple[float, bool]]:
+    """Rows of a family, or of all, that were predicted before their values were known.
+
+    Measured over predicted, and whether the band of that day holds the row. Rows that
+    have no band then, or were not kept, are left out.
+    """
+    said = predicted_first()
+    return [
+        (row.value / said[row.id][0], said[row.id][1] <= row.value <= said[row.id][2])
+        for row in (*found(), *unseen_rows())
+        if row.id in said and family in ("", key_of(row)) and said[row.id][1] > 0
+    ]
+
+
+def rows_first() -> int:
+    """How many rows were predicted before their values were known, with a band."""
+    return len(told_first())
+
+
+def held_first(family: str = "") -> float:
+    """Share of those that the band of that day holds."""
+    rows = told_first(family)
+    return sum(held for _, held in rows) / len(rows)
+
+
+def off_first(family: str) -> float:
+    """The median error of those."""
+    return validate.quantile([abs(1 / x - 1) for x, _ in told_first(family)], MEDIAN)
+
+
+def first() -> list[Row]:
+    """One row a family: rows that were predicted before their values were known."""
+    return [
+        {
+            "family": f"{key}: {title}",
+            "rows": len(told_first(key)),
+            "median": counted(off_first, key, label="median error"),
+            "inside": counted(held_first, key, label="inside the band"),
+        }
+        for key, title in validate.TITLES.items()
+        if told_first(key)
     ]
 
 
