@@ -48,7 +48,7 @@ class ErrorBand:
     low: float = 0.0
     high: float = float("inf")
     cell: str = ""  # whose rows they are
-    silicon: frozenset[str] = frozenset()  # kinds that its rows ran on
+    silicon: tuple[str, ...] = ()  # kinds that its rows ran on
 
 
 @cache
@@ -71,7 +71,7 @@ def cells() -> dict[str, ErrorBand]:
                 float(row["low"] or 0.0),
                 float(row["high"] or "inf"),
                 row["cell"],
-                frozenset(row["silicon"].split(";")),
+                tuple(row["silicon"].split(";")),
             )
             for row in csv.DictReader(lines)
         }

@@ -92,14 +92,14 @@ def case_of(row: Measurement, unfitted: str = UNFITTED) -> Case | None:
 def predicted_first() -> Mapping[str, tuple[float, float, float]]:
     """What was predicted of rows before their values were known, by the row's name.
 
-    With the ends of the band as it was printed then; NaN where there was none. These
-    rows test a fit and do not make it.
+    With the ends of the band as it was printed then; NaN where there was none, or a
+    refusal. These rows test a fit and do not make it.
     """
     path = files("stacklib.evidence") / "data" / "predicted_first.csv"
     lines = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
     return {
         line["id"]: (
-            float(line["predicted"]),
+            float(line["predicted"] or "nan"),
             float(line["low"] or "nan"),
             float(line["high"] or "nan"),
         )
