@@ -5,6 +5,7 @@ import pytest
 from stacklib import hardware
 from stacklib.evidence import measurements
 from stacklib.evidence.calibrate import tables
+from stacklib.evidence.calibrate.kinds import KIND_BARS, errors_by_kind
 from stacklib.evidence.calibrate.public import family_problem, predicted_first
 from stacklib.evidence.predict import Refusal, predictor
 from stacklib.evidence.validate import outcome
@@ -102,3 +103,11 @@ def test_what_was_predicted_first_is_told_with_the_share_that_its_band_held():
     assert len(rows) == 9 and rows["B"]["inside"].si < 0.65 < rows["A"]["inside"].si
     assert tables.rows_first() == sum(row["rows"] for row in rows.values()) > 650
     assert 0.7 < tables.held_first() < 0.9
+
+
+def test_bars_of_two_kinds_are_missed_as_the_pages_say():
+    """8.2 and the page of predictions name both: a single sequence, the largest rate."""
+    off = errors_by_kind()
+    assert all(off[kind].median <= bar.median for kind, bar in KIND_BARS.items())
+    missed = {kind for kind, bar in KIND_BARS.items() if off[kind].p90 > bar.p90}
+    assert missed == {"one sequence", "most"}
