@@ -106,7 +106,7 @@ def test_what_was_predicted_first_is_told_with_the_share_that_its_band_held():
 
 
 def test_bars_of_two_kinds_are_missed_as_the_pages_say():
-    """8.2 and the page of predictions name both: a single sequence, the largest rate."""
+    """8.2 and the page of predictions name both: one sequence and the largest rate."""
     off = errors_by_kind()
     assert all(off[kind].median <= bar.median for kind, bar in KIND_BARS.items())
     missed = {kind for kind, bar in KIND_BARS.items() if off[kind].p90 > bar.p90}
