@@ -32,7 +32,7 @@ MODELS = {
     "A/widened": "products whose weights are widened first",
     "D_small/network": "small collectives over a network",
     "E_decode": "the decode step",
-    "J/prompt": "a prompt on cards of a rig",
+    "J/prompt": "a prompt on cards of a rig (no band that was tried holds)",
     "chase": "the pointer chase",
     "host": "this machine's roofline",
     "littles_law": "Little's law",
