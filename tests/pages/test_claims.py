@@ -104,15 +104,30 @@ def test_no_bound_is_excused_by_a_ratio():
 
 # What a device is called in a sentence, and how keys of its fields begin.
 CALLED = {
-    r"V100|Volta": "v100", r"A100": "a100", r"H100": "h100", r"H200": "h200",
+    r"V100|Volta": "v100",
+    r"A100": "a100",
+    r"H100": "h100",
+    r"H200": "h200",
     r"H800": "h800",
-    r"B200": "b200 gb200", r"Blackwell": "b200 gb200 b300 gb300", r"Rubin": "rubin",
-    r"NVL72|72[- ]GPUs?": "gb200", r"L40S": "l40s", r"4090": "rtx_4090",
-    r"5090": "rtx_5090", r"MI300X": "mi300x", r"MI325X": "mi325x", r"WSE-3": "wse3",
-    r"Groq": "groq", r"Ironwood|TPU v7": "tpu_v7", r"v5p": "tpu_v5p", r"v6e": "tpu_v6e",
-    r"Hopper": "h100 h200 h800 h20", r"Trainium2": "trainium2",
-    r"Trainium3": "trainium3", r"M4 Max": "m4_max",
-}  # fmt: skip
+    r"B200": "b200 gb200",
+    r"Blackwell": "b200 gb200 b300 gb300",
+    r"Rubin": "rubin",
+    r"NVL72|72[- ]GPUs?": "gb200",
+    r"L40S": "l40s",
+    r"4090": "rtx_4090",
+    r"5090": "rtx_5090",
+    r"MI300X": "mi300x",
+    r"MI325X": "mi325x",
+    r"WSE-3": "wse3",
+    r"Groq": "groq",
+    r"Ironwood|TPU v7": "tpu_v7",
+    r"v5p": "tpu_v5p",
+    r"v6e": "tpu_v6e",
+    r"Hopper": "h100 h200 h800 h20",
+    r"Trainium2": "trainium2",
+    r"Trainium3": "trainium3",
+    r"M4 Max": "m4_max",
+}
 DEVICES = set(hardware.names())
 
 

@@ -79,7 +79,7 @@ def test_the_live_figure_knows_what_does_not_fit():
     assert "8 x B200 make" in live.explore(**given)["title"]
     small = live.explore(**given | {"device": "h100_sxm", "gpus": 1})
     assert "too small" in small["title"] and not small["readouts"]
-    none = live.explore(**given | {"device": "epyc_9755"})
+    none = live.explore(**given | {"device": "tesla_ai4"})
     assert "does not run" in none["title"] and none["message"]
     own = live.explore(**given | {"way": "own"})
     sent = next(r for r in own["readouts"] if r["name"] == "sent")
