@@ -98,7 +98,7 @@ def test_every_file_leaves_rows_whole(file):
 def test_the_sum_is_told_by_format():
     told = explain(models.get("llama-3-8b").weight_bytes("q4_k_m"))
     assert told.count("\n") < 15 and "bytes per q6_k number" in told
-    assert "numbers_in(llama-3-8b, 'q4_k_m', 'q6_k', 0)" in told
+    assert "numbers_in(models.get('llama-3-8b'), 'q4_k_m', 'q6_k', 0)" in told
 
 
 @pytest.mark.rows("name", NAMES)
