@@ -149,15 +149,13 @@ def law() -> Finding:
 
 @claim("weights-7b-70b-fit")
 def weights() -> Finding:
-    """Weights of the 70B model in bf16."""
+    """Weights of both in bf16, and of the larger in half as many bits."""
     have, large = hardware.get(page.DEVICE).memory_capacity, models.get(MODEL)
+    bf16, fp8 = (large.weight_bytes(name) for name in ("bf16", "fp8"))
     small = models.get("llama-2-7b").weight_bytes("bf16")
-    return Finding.depends(
-        "weights are kept in 16 bits",
-        f"A 7B model has {small:.3 GB} of the {have:.3 GB} of an H100 then. In FP8 the "
-        f"larger one's {large.weight_bytes('fp8'):.3 GB} are less than that, too.",
-        computed=large.weight_bytes("bf16"),
-    )
+    why = f"A 7B model has {small:.3 GB} then. An H100 has {have:.3 GB}, in which the "
+    why += f"{fp8:.3 GB} lie that the larger one takes in FP8."
+    return Finding.depends("weights are kept in 16 bits", why, computed=bf16)
 
 
 @claim("v4-kv-90")
