@@ -73,7 +73,7 @@ def test_every_choice_is_the_rooms(place):
 
 
 JUDGED = [
-    ("stack-layer-count", "reproduced"),
+    ("stack-layer-count", "agrees with its source"),
     ("essay-reading-time", "conflict"),
     ("trn-trainium-sparse-dense", "depends"),
     ("moat-5-years", "open"),

@@ -69,7 +69,7 @@ def test_drawing_and_figure_have_both():
 
 
 JUDGED = [
-    ("rubin-six-chips", "reproduced"),
+    ("rubin-six-chips", "cited"),
     ("rubin-10x-token-cost", "cited"),
     ("rubin-4x-fewer-gpus", "close"),
     ("hw-gen-5-10x", "wrong"),

@@ -42,7 +42,6 @@ HALVED = (
 )
 WIDENED = (("E-0001", "E-0017"), ("E-0007", "E-0023"))
 # Layers of the stack, as the first document lists them.
-SEVEN = "serving kernels compute memory intra-node inter-node silicon".split()
 
 
 @cache
@@ -229,12 +228,6 @@ def deployed() -> Quantity:
 def rack() -> Quantity:
     """GPUs that a rack's switches join."""
     return hardware.get("gb200").link_domain.named("GPUs of a rack")
-
-
-@counting("layers of the first document")
-def listed() -> int:
-    """By name."""
-    return len(SEVEN)
 
 
 @counting("sparse rate of the {on} over its dense one")

@@ -9,9 +9,9 @@ from stacklib.roofline import ridge
 
 @claim("stack-layer-count")
 def layers() -> Finding:
-    """Counted in its own list, each found in this book's."""
+    """From the first level that it names to the last, each found in this book's."""
     return Finding(
-        page.listed(),
+        (quoted("stack.last") - quoted("stack.first") + 1).named("layers"),
         why="A way to cut, not a fact. Links within a node and between nodes are one "
         "layer of this book, and its layer of the invoice is not among theirs.",
     )

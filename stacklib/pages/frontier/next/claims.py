@@ -7,12 +7,11 @@ from typing import Any
 from stacklib import hardware, serving
 from stacklib.evidence import Finding, claim
 from stacklib.pages.frontier import next as page
-from stacklib.quantity import Quantity, counted, counting, quoted
+from stacklib.quantity import Quantity, counting, quoted
 from stacklib.roofline.work.fit import Infeasible
 
 FLAGSHIPS = ("v100_sxm2_32gb", "a100_sxm_80gb", "h100_sxm", "b200_sxm", "rubin")
 REFRESHED = ("h100_sxm", "h200_sxm", "b200_sxm", "b300_sxm", "rubin")
-SIX = "Vera, Rubin, NVLink 6 switch, ConnectX-9, BlueField-4, Spectrum-6".split(", ")
 RACK, MOE, DENSE = "gb200", "deepseek-v3", ("bf16", "fp16", "fp8", "fp4")
 SERVED = {"h100_sxm": ("fp8_128x128", (16, 32)), RACK: ("nvfp4", (32, 64))}
 TARGET = 0.05  # s a token, as NVIDIA's own footnote has it
@@ -21,10 +20,10 @@ TARGET = 0.05  # s a token, as NVIDIA's own footnote has it
 @claim("rubin-six-chips")
 def platform() -> Finding:
     """Names of the announcement."""
-    return Finding(
-        counted(len, SIX, label="chips"),
-        why=f"As announced on 5 January 2026: {', '.join(SIX)}. By May NVIDIA counted "
-        "seven, with Groq's 3 LPU.",
+    return Finding.cited(
+        "Source: NVIDIA's announcement of Rubin, 5 January 2026: Vera, Rubin, NVLink 6 "
+        "switch, ConnectX-9, BlueField-4, Spectrum-6. By May NVIDIA counted seven, "
+        "with Groq's 3 LPU."
     )
 
 

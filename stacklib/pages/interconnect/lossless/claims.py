@@ -12,7 +12,7 @@ JUMBO = 9216  # bytes of the longest frame that switches commonly take
 def hop() -> Finding:
     """The last that its maker tells in nanoseconds; what a cluster's hop took."""
     return Finding.depends(
-        "sellers of Quantum-X800 are right, who print it",
+        "a Quantum-X800 is meant, for which its sellers print it",
         "NVIDIA's own sheet has no number. In a cluster of HDR a further "
         f"switch took {page.per_switch().text('ns')} with its cable.",
         computed=quoted("qm8790.latency"),

@@ -149,13 +149,13 @@ def law() -> Finding:
 
 @claim("weights-7b-70b-fit")
 def weights() -> Finding:
-    """Weights of the 70B model in bf16."""
-    small, have = models.get("llama-2-7b"), hardware.get(page.DEVICE).memory_capacity
-    return Finding.true(
-        f"A 7B model has {small.weight_bytes('bf16'):.3 GB} of the {have:.3 GB} of "
-        "an H100, in bf16.",
-        computed=models.get(MODEL).weight_bytes("bf16"),
-    )
+    """Weights of both in bf16, and of the larger in half as many bits."""
+    have, large = hardware.get(page.DEVICE).memory_capacity, models.get(MODEL)
+    bf16, fp8 = (large.weight_bytes(name) for name in ("bf16", "fp8"))
+    small = models.get("llama-2-7b").weight_bytes("bf16")
+    why = f"A 7B model has {small:.3 GB} then. An H100 has {have:.3 GB}, in which the "
+    why += f"{fp8:.3 GB} lie that the larger one takes in FP8."
+    return Finding.depends("weights are kept in 16 bits", why, computed=bf16)
 
 
 @claim("v4-kv-90")
@@ -169,14 +169,13 @@ def fourth_cache() -> Finding:
     )
 
 
-@claim("v4-flops-73")
+@claim("v4-flops-73", right_if="the context is a million tokens")
 def fourth_operations() -> Finding:
-    """A token's operations at a million tokens, products and attention."""
-    near = page.operations_cut(page.CONTEXT)
+    """A token's operations, products and attention, at the case's context."""
     return Finding(
-        page.operations_cut(),
-        why="At a million tokens, which the text leaves out; at "
-        f"{page.CONTEXT:,} it is {near:.2 %}, because V4 has more active parameters.",
+        page.operations_cut(page.CONTEXT),
+        then=page.operations_cut(),
+        why=f"After {page.CONTEXT:,} tokens V4's more active parameters count.",
     )
 
 
@@ -214,6 +213,7 @@ def latent() -> Finding:
 
 
 @claim("kv-128k-tens-gb")
-def long_latent() -> Quantity:
+def long_latent() -> Finding:
     """A long conversation of DeepSeek-V3."""
-    return models.get(page.LATENT).kv_bytes(LONG, "bf16")
+    held = models.get(page.LATENT).kv_bytes(LONG, "bf16").named("cache, latent, bf16")
+    return Finding.false("Less than ten: a latent is kept, and no heads.", held)

@@ -8,7 +8,7 @@ from stacklib.pages.serving import price as page
 from stacklib.quantity import chosen, counted, quoted
 from stacklib.serving.prices.machine import GPUS
 
-TOTAL = "token-cost-total"
+TOTAL, SPARSE = "token-cost-total", "qwen3-30b-a3b"
 LINKED = f"The slip is that of {TOTAL}, and counted there."
 
 
@@ -174,18 +174,18 @@ def used() -> Finding:
 
 @claim("gpt4-175b")
 def smaller() -> Finding:
-    """175 billion over two, of which the first is another model's."""
+    """The older model's 175 billion over what the newer one's maker has."""
     return Finding(
-        quoted("progress.before") / quoted("progress.after"),
-        why="Its own two figures. The first is GPT-3's (T. Brown et al., Language "
-        "Models are Few-Shot Learners, 2020, table 2.1); nobody published GPT-4's.",
+        quoted("progress.before") / models.get(SPARSE).active_parameters,
+        why="The first figure is GPT-3's (T. Brown et al., Language Models are "
+        "Few-Shot Learners, 2020, table 2.1), the second no model's.",
     )
 
 
 @claim("qwen-27b-2b")
 def active() -> Finding:
     """Active parameters of the sparse model of that maker nearest in size."""
-    found = models.get("qwen3-30b-a3b")
+    found = models.get(SPARSE)
     return Finding(
         found.active_parameters,
         why=f"No sparse model of that maker has 27 billion; {found.name} has "
