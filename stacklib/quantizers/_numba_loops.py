@@ -315,9 +315,9 @@ def powers_of_doubles(x: Any, out: Any, p: Any) -> None:
 @part
 def _long_code(size: Any, cut: Any, least: Any, limit: Any, excess: Any) -> Any:
     """A code by the addition of ``_code``, of the bits of a double."""
-    number = L(size).view(D)
+    number: Any = L(size).view(D)
     capped = D(number if number < limit else limit)
-    power = L(L(capped.view(L)) & BEYOND).view(D)
+    power: Any = L(L(capped.view(L)) & BEYOND).view(D)
     magic = L(D(power if power > least else least).view(L) + (cut << L(52)))
     steps = L(D(capped + magic.view(D)).view(L) - magic)
     return L(steps + (magic >> (cut & L(63))) - excess)

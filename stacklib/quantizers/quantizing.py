@@ -120,7 +120,8 @@ def quantize(
         options = {"clip": clip}
     options |= _scaled(row, scale, clip) | _drawing(row, rounding, seed)
     try:
-        codes, scales, levels = FAMILIES[row.family].encode(row, rows, **options)
+        with np.errstate(all="ignore"):  # what is infinite on the way is looked for
+            codes, scales, levels = FAMILIES[row.family].encode(row, rows, **options)
     except blocks.NotFiniteError:
         _only_finite(array)
         raise
@@ -201,7 +202,8 @@ def _tell_lost(
     found = code.decode(q.row, q.codes, q.scales, q.levels).reshape(shared.shape)[at]
     power = np.frexp(np.abs(x).max(1))[1][:, None] - 10
     same = {key: options[key] for key in ("rule", "clip") if key in options}
-    alone = code.decode(q.row, *code.encode(q.row, np.ldexp(x, -power), **same))
+    with np.errstate(all="ignore"):
+        alone = code.decode(q.row, *code.encode(q.row, np.ldexp(x, -power), **same))
     error = np.abs(x - found.astype(np.float64))
     own = np.abs(x - np.ldexp(alone, power).astype(np.float64))
     # of numbers that are drawn the error is larger by itself

@@ -132,7 +132,8 @@ def awq(
     name = scheme_row(scheme).name
     size = np.maximum(np.abs(x).mean(0), 1e-4)
     h = hessian(x)
-    losses, kept = {}, {}
+    losses: dict[float, float] = {}
+    kept: dict[float, tuple[Quantized, Any]] = {}
     for alpha in alphas:
         scales = np.maximum(size**alpha, 1e-4)
         scales = (scales / np.sqrt(scales.max() * scales.min())).astype(np.float32)

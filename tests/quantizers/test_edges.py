@@ -114,6 +114,7 @@ def test_a_scale_of_all_ones_is_nan(name: str, way):
     assert np.isnan(found[1]).all() and (found[0] == 1).all()
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.rows("name", NAMES)
 def test_what_is_finite_stays_finite(name: str):
     """Up to the end of fp32, or the number that no scale in fp16 holds is named."""
