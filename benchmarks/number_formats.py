@@ -199,12 +199,13 @@ def measure(
 
 
 def touched() -> None:
-    """Start again with an allocator that keeps what was freed.
+    """Start again with an allocator that keeps what was freed, in pages of one size.
 
     Else each large result of either side is fresh memory, and the kernel clears its
-    pages one by one while the clock runs.
+    pages one by one while the clock runs; and NumPy asks for large pages, torch not.
     """
     kept = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
+    kept["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"
     if not kept.items() <= os.environ.items():
         os.environ.update(kept)
         os.execv(sys.executable, [sys.executable, *sys.argv])

@@ -17,10 +17,14 @@ from numba.core import config
 from numba.extending import intrinsic, overload
 
 from .arrays import BIASED, HALF, SCALE, UNSIGNED_ZERO, WIDE, plan
+from .formats import FORMATS, Format
 
 PIECE, LONG = 4096, 32768
+FAR = 1 << 23  # numbers: in fp32 as much as a last cache holds
 I, F = np.int32, np.float32  # noqa: E741
 MAGNITUDE, INFINITE, LEAST = I(0x7FFFFFFF), I(0x7F800000), I(-0x80000000)
+L, D = np.int64, np.float64  # the same of doubles
+LONG_MAGNITUDE, BEYOND = L((1 << 63) - 1), L(0x7FF << 52)
 # Of the processor that numba compiles for: another may be named to it.
 HOST = config.CPU_NAME is None and config.CPU_FEATURES is None
 
@@ -290,21 +294,53 @@ def brains_of_doubles(x: Any, out: Any) -> None:
 
 @jit
 def powers_of_doubles(x: Any, out: Any, p: Any) -> None:
-    """Codes in e8m0 of fp64, whose upper halves tell all but what lies below them."""
-    saturate, nan, piece = I(p[7]), I(p[5]), PIECE // 4  # both stay in the first cache
-    room: Any = np.empty(min(len(x), piece), np.int32)
-    for start in range(0, len(x), piece):
-        words, codes = x[start : start + piece].view(np.int32), out[start:]
-        many = len(words) // 2
-        for i in range(many):
-            room[i] = I(words[2 * i + 1] | I(words[2 * i] != 0))
-        for i in range(many):
-            size = I(room[i] & MAGNITUDE)
-            code = I(I(I(size + I(1 << 19)) >> I(20)) - I(896))
-            code = I(size > I(896 << 20)) if size < I(897 << 20) else code
-            code = I(min(code, I(255)))
-            bad = size >= I(0x7FF00000) or (not saturate and room[i] <= I(0))
-            codes[i] = nan if bad else code
+    """Codes in e8m0 of fp64; those beneath fp32's least normal number apart."""
+    _wide_vectors()
+    nan, signs = L(p[5]), L(p[7] - 1)  # a sign counts where nothing saturates
+    for start in range(0, len(x), PIECE):
+        part, codes, least = x[start : start + PIECE].view(L), out[start:], BEYOND
+        for i in range(len(part)):
+            size = L(part[i] & LONG_MAGNITUDE)
+            least = min(least, size)
+            code = min(L(((size + L(1 << 51)) >> L(52)) - L(896)), nan)
+            codes[i] = nan if size >= BEYOND or (part[i] & signs) < L(0) else code
+        if least < L(897 << 52):
+            for i in range(len(part)):
+                size = L(part[i] & LONG_MAGNITUDE)
+                if size < L(897 << 52):
+                    bad = signs and part[i] <= 0
+                    codes[i] = nan if bad else size > L(896 << 52)
+
+
+@part
+def _long_code(size: Any, cut: Any, least: Any, limit: Any, excess: Any) -> Any:
+    """A code by the addition of ``_code``, of the bits of a double."""
+    number: Any = L(size).view(D)
+    capped = D(number if number < limit else limit)
+    power: Any = L(L(capped.view(L)) & BEYOND).view(D)
+    magic = L(D(power if power > least else least).view(L) + (cut << L(52)))
+    steps = L(D(capped + magic.view(D)).view(L) - magic)
+    return L(steps + (magic >> (cut & L(63))) - excess)
+
+
+@jit
+def doubles(x: Any, out: Any, p: Any) -> None:
+    """Codes of fp64 in formats of a byte, rounded once by an addition of doubles."""
+    _wide_vectors()
+    cut, sign, zero = L(p[1] + 29), L(p[6]), L(p[0] == UNSIGNED_ZERO)
+    least, limit = D(I(p[2]).view(F)), D(I(p[3]).view(F))
+    excess = L((L(least.view(L)) >> L(52)) + cut) << L(52 - cut)
+    for start in range(0, len(x), PIECE):
+        part, codes, top = x[start : start + PIECE].view(L), out[start:], L(0)
+        for i in range(len(part)):
+            size = L(part[i] & LONG_MAGNITUDE)
+            top = max(top, size)
+            code = _long_code(size, cut, least, limit, excess)
+            turned = L(code | ((part[i] >> L(63)) & sign))
+            codes[i] = code if zero and not code & (sign - L(1)) else turned
+        if top > BEYOND and not zero:
+            room: Any = np.empty(len(part), np.int32)
+            _marked(widened(x[start : start + PIECE], room, p[8]), codes, p)
 
 
 # What a format has for a kind of numbers alone, by its name and the kind's number.
@@ -314,7 +350,8 @@ SHORT = {
     ("fp16", np.dtype("f4").num): halves,
     ("fp16", np.dtype("i2").num): halves,
 }
-OWN = {"e8m0": powers_of_doubles}  # of fp64
+OWN = {form.name: doubles for form in map(Format, FORMATS) if form.bits < 9}  # of fp64
+OWN |= {"e8m0": powers_of_doubles}
 if AT_ONCE:
     SHORT["fp16", np.dtype("f8").num] = halves_of_doubles
 
@@ -355,10 +392,50 @@ def decode(codes: Any, out: Any, table: Any) -> Any:
     return seen
 
 
+@intrinsic
+def _sixteen(context: Any, codes: Any, out: Any, at: Any) -> Any:
+    """Sixteen numbers of two bytes as fp32, written past the caches."""
+
+    def made(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        def place(which: int, kind: Any) -> Any:
+            array = context.make_array(signature.args[which])
+            first = builder.gep(array(context, builder, given[which]).data, [given[2]])
+            return builder.bitcast(first, ir.VectorType(kind, 16).as_pointer())
+
+        whole, word = signature.args[0].dtype == types.int16, ir.IntType(32)
+        code = builder.load(place(0, ir.IntType(16)), align=2)
+        if whole:  # bf16
+            long = builder.zext(code, ir.VectorType(word, 16))
+            found = builder.shl(long, long.type([16] * 16))
+        else:
+            half = builder.bitcast(code, ir.VectorType(ir.HalfType(), 16))
+            number = builder.fpext(half, ir.VectorType(ir.FloatType(), 16))
+            found = builder.bitcast(number, ir.VectorType(word, 16))
+        stored = builder.store(found, place(1, word), align=64)
+        past = builder.module.add_metadata([word(1)])
+        stored.set_metadata("nontemporal", past)
+        return context.get_dummy_value()
+
+    return types.void(codes, out, at), made
+
+
 @jit
 def widen(x: Any, out: Any) -> None:
-    """Numbers of two bytes as fp32."""
-    widened(x, out.view(np.int32), 0)
+    """Numbers of two bytes as fp32; of very many no cache is filled."""
+    bits, last = out.view(np.int32), 0
+    if AT_ONCE and len(x) >= FAR:
+        first = (-out.ctypes.data & 63) // 4  # to a line of the caches
+        last = len(x) - (len(x) - first) % 16
+        widened(x[:first], bits, 0)
+        for at in range(first, last, 16):
+            _sixteen(x, bits, at)
+    widened(x[last:], bits[last:], 0)
+
+
+@jit
+def lengthen(x: Any, out: Any) -> None:
+    """Numbers of codes of bf16."""
+    widen(x.view(np.int16), out)
 
 
 @vectorize(["float32(uint16)"], cache=True)
@@ -374,7 +451,7 @@ def _powers(code: Any) -> Any:
     return I(0x7FC00000 if code == 255 else size).view(np.float32)
 
 
-DECODERS = {"bf16": _lengthened.ufunc, "fp16": widen, "e8m0": _powers.ufunc}
+DECODERS = {"bf16": lengthen, "fp16": widen, "e8m0": _powers.ufunc}
 BACK = {  # for codes of a kind of any order, in memory or in bytes
     ("bf16", np.dtype("u2").num): _lengthened.ufunc,
     ("e8m0", np.dtype("u1").num): _powers.ufunc,

@@ -347,7 +347,7 @@ def decode_array(
     if type(codes) is np.ndarray and out is None:
         made = loops(codes.size)
         flat = made and made.BACK.get((form.name, codes.dtype.num))
-        if flat is not None:
+        if flat is not None and codes.size < made.FAR:
             found: NDArray[Any] = flat(codes)
             return found
     unmasked(codes, "codes")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stacklib.quantity.bounds import whole
+
 from .formats import Format
 from .ggml_blocks import IQ4_NL
 from .quantizing import FAMILIES, padded, quantize
@@ -74,8 +76,7 @@ def gptq(
             f"{row.name}: a scale is shared by rows that are rounded apart"
         )
     w, h = checked_matrix(weights, "weights"), _checked_hessian(hessian, weights, damp)
-    if block < 1:
-        raise ValueError(f"block={block}: at least one column")
+    whole(block=block)
     dead = np.diag(h) == 0
     h[dead, dead] = 1
     w[:, dead] = 0

@@ -52,8 +52,7 @@ Fit = tuple[Any, Any, Any]
 
 def _reciprocal(scales: NDArray[Any]) -> NDArray[Any]:
     """One over each scale, 0 where it is 0 or too small to have one."""
-    with np.errstate(divide="ignore", over="ignore"):
-        found = np.float32(1) / scales
+    found = np.float32(1) / scales
     return np.where(np.isfinite(found), found, np.float32(0))
 
 

@@ -79,8 +79,7 @@ def given_scale(scale: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     found = np.asarray(scale)
     if found.dtype.kind not in "fiu":
         raise TypeError(f"scale={scale!r}: real numbers are needed")
-    with np.errstate(over="ignore"):
-        found = found.astype(np.float32)
+    found = found.astype(np.float32)
     if not (np.isfinite(found) & (found > 0)).all():
         raise ValueError(f"scale={scale!r}: numbers of fp32 above zero are needed")
     if found.shape not in ((), shape):
@@ -118,15 +117,12 @@ def _fit(
 def _scales(size: NDArray[Any], top: np.float32) -> NDArray[np.float32]:
     """Scales in fp32 that send a magnitude to the grid's end and back into fp32."""
     found = np.where(size > 0, np.maximum(size / top, TINY), np.float32(0))
-    with np.errstate(over="ignore"):
-        beyond = np.isinf(found * top)
-    return np.where(beyond, np.nextafter(found, np.float32(0)), found)
+    return np.where(np.isinf(found * top), np.nextafter(found, np.float32(0)), found)
 
 
 def _half(scales: NDArray[Any]) -> NDArray[Any]:
     """Scales as they are stored, in fp16."""
-    with np.errstate(over="ignore"):
-        found = scales.astype(np.float16)
+    found = scales.astype(np.float16)
     if not np.isfinite(found).all():
         worst = float(np.abs(scales).max())
         raise ScaleError(f"a scale of {worst:.4g} is more than fp16 holds (65504)")

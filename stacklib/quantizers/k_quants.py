@@ -81,8 +81,7 @@ def encode(
 
 def _over(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     """A quotient, 0 where the divisor is 0 or the quotient too large."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        found = a / b
+    found = a / b
     return np.where(np.isfinite(found), found, np.float32(0)).astype(np.float32)
 
 

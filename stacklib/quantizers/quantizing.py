@@ -120,7 +120,8 @@ def quantize(
         options = {"clip": clip}
     options |= _scaled(row, scale, clip) | _drawing(row, rounding, seed)
     try:
-        codes, scales, levels = FAMILIES[row.family].encode(row, rows, **options)
+        with np.errstate(all="ignore"):  # what is infinite on the way is looked for
+            codes, scales, levels = FAMILIES[row.family].encode(row, rows, **options)
     except blocks.NotFiniteError:
         _only_finite(array)
         raise
@@ -134,7 +135,7 @@ def quantize(
             "divide the array before quantizing"
         ) from None
     q = Quantized(codes, scales, array.shape, row.name, axis, levels, block or 0)
-    _tell_lost(q, array)
+    _tell_lost(q, array, rows, options)
     return q
 
 
@@ -162,31 +163,70 @@ def _drawing(row: Scheme, rounding: str, seed: int | None) -> dict[str, Any]:
     return {"draw": np.random.default_rng(seed)}
 
 
-def _tell_lost(q: Quantized, array: NDArray[Any]) -> None:
-    """Warn of numbers whose scale is less than fp16, E8M0 or NVFP4 holds."""
-    held, least = q.levels.get("tensor", q.scales), "fp16 holds (5.96e-08)"
-    lost: Any = True
-    if q.row.family == "mx":
-        least = "E8M0 holds (2**-127)"
-    if (q.row.family == "mx" or held.dtype == np.float16) and not held.all():
-        each = q.codes.shape[-1] // held.shape[-1]
-        lost = _shaped(q, np.repeat(held == 0, each, axis=-1))
-    elif q.row.family == "nvfp4" and held == 1 and not dequantize(q).any():
-        least = "NVFP4's two levels hold (2**-126)"
+# Where a scale is at its lower end: the words for it, and what to do.
+ENDS = {
+    "mx": "E8M0 holds (2**-127); multiply the array before quantizing",
+    "nvfp4": "NVFP4 holds (2**-6 of the tensor's); quantize these numbers apart",
+    "float16": "fp16 holds with all digits (6.1e-05); multiply the array before "
+    "quantizing",
+    "float32": "fp32 holds with all digits (1.18e-38); multiply the array before "
+    "quantizing",
+}
+
+
+def _tell_lost(
+    q: Quantized, array: NDArray[Any], rows: NDArray[Any], options: dict[str, Any]
+) -> None:
+    """Warn of numbers that a scale at its lower end loses or moves.
+
+    Each block whose scale is there is rounded once more, moved up by a power of two, so
+    that what the format's own steps lose is not told.
+    """
+    family, held = q.row.family, q.scales
+    end = family
+    if family in ("mx", "nvfp4"):
+        weak = held <= (8 if family == "nvfp4" else 0)  # 2**-6 in e4m3fn
     else:
+        held = q.levels.get("tensor", held)
+        end = held.dtype.name
+        if end not in ENDS or q.scheme == "fp8_128x128":
+            return
+        weak = np.abs(held) < np.finfo(held.dtype).smallest_normal
+    if not weak.any():
         return
-    found, zeros = dequantize(q), "zero"
-    if "minimum" in q.levels:  # with a scale of zero each number is the block's least
-        zeros = "zero or the least of their block"
-    lost = lost & (np.abs(array - found) > np.abs(found) * np.float32(2.0**-10))
-    many = int(lost.sum())
+    shared = rows.reshape(held.size, -1)
+    at = np.flatnonzero(weak.reshape(-1) & shared.any(1))
+    if not len(at):
+        return
+    x, code = shared[at], FAMILIES[family]
+    found = code.decode(q.row, q.codes, q.scales, q.levels).reshape(shared.shape)[at]
+    power = np.frexp(np.abs(x).max(1))[1][:, None] - 10
+    same = {key: options[key] for key in ("rule", "clip") if key in options}
+    with np.errstate(all="ignore"):
+        alone = code.decode(q.row, *code.encode(q.row, np.ldexp(x, -power), **same))
+    error = np.abs(x - found.astype(np.float64))
+    own = np.abs(x - np.ldexp(alone, power).astype(np.float64))
+    # of numbers that are drawn the error is larger by itself
+    most = np.square(own).sum(1) * (4 if "draw" in options else 1.2)
+    lost = (error > own) & (np.square(error).sum(1) > most)[:, None]
+    none = (held.reshape(-1)[at] == 0) & (end == "float16")
+    if "scale" in options:
+        lost[:] = False
+    lost[none] = error[none] > np.abs(found[none]) * 2.0**-10
+    mask = np.zeros(shared.shape, bool)
+    mask[at] = lost
+    told = _shaped(q, mask.reshape(rows.shape))
+    many = int(told.sum())
     if many:
-        worst = np.unravel_index(np.where(lost, np.abs(array), 0).argmax(), q.shape)
+        became = "become zero or the least of their block" * ("minimum" in q.levels)
+        became = became or "become zero"
+        became += "" if none.all() and family != "nvfp4" else " or lose digits"
+        worst = np.unravel_index(np.where(told, np.abs(array), 0).argmax(), q.shape)
         where = ", ".join(str(int(i)) for i in worst)
         warnings.warn(
-            f"{NAME.get()}{many} of {array.size} numbers become {zeros}, the largest "
+            f"{NAME.get()}{many} of {array.size} numbers {became}, the largest "
             f"{array[worst]:.4g} at index ({where}): the scale of their block is less "
-            f"than {least}; multiply the array before quantizing",
+            f"than {ENDS[end]}",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -36,8 +36,7 @@ def encode(
     _places(row, flat, codes.reshape(-1), size.reshape(-1))
     if row.name != "nf4_dq":
         return codes, size, {}
-    with np.errstate(over="ignore"):
-        mean = size.mean(dtype=np.float32)
+    mean = size.mean(dtype=np.float32)
     if not np.isfinite(mean):  # the sum was too large, the mean is not
         mean = np.float32(size.mean(dtype=np.float64))
     bytes_, second = _blockwise((size - mean).reshape(-1))

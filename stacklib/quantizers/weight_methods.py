@@ -126,15 +126,23 @@ def awq(
     Lin et al., *AWQ*, arXiv 2306.00978, equation 5; ``auto_scale.py``: the scale is the
     mean magnitude of the input to the power alpha, over the root of its extremes.
     """
+    if not len(alphas) or not np.isfinite(alphas).all():
+        raise ValueError(f"alphas={alphas!r}: exponents to try are needed")
     w, x = checked_matrix(weights, "weights"), _inputs(weights, activations)
     name = scheme_row(scheme).name
     size = np.maximum(np.abs(x).mean(0), 1e-4)
     h = hessian(x)
-    losses, kept = {}, {}
+    losses: dict[float, float] = {}
+    kept: dict[float, tuple[Quantized, Any]] = {}
     for alpha in alphas:
         scales = np.maximum(size**alpha, 1e-4)
         scales = (scales / np.sqrt(scales.max() * scales.min())).astype(np.float32)
-        q = quantize((w * scales).astype(np.float32), name)
+        try:
+            q = quantize((w * scales).astype(np.float32), name)
+        except ValueError:  # more than a scale of the scheme holds
+            if alpha == alphas[-1] and not kept:
+                raise
+            continue
         losses[alpha] = layer_error(w, dequantize(q) / scales, h)
         kept[alpha] = q, scales
     best = min(losses, key=lambda alpha: losses[alpha])

@@ -142,6 +142,7 @@ def test_gguf_finds_every_tensor_under_llama_cpps_name(tmp_path):
         ({"mlp_bias": True}, "gate_proj.bias' is missing"),
         ({"rope_theta": 10**400}, "rope_theta = 1"),
         ({"rope_parameters": [1]}, "rope_parameters = .1.: a JSON object"),
+        ({"rope_parameters": {"full_attention": {"rope_theta": 1e6}}}, "one rotation"),
         ({"rope_scaling": {**LLAMA3, "factor": np.inf}}, "'factor': inf.*not a scal"),
         ({"rope_scaling": {**LLAMA3, "high_freq_factor": np.inf}}, "not a scaling"),
         (

@@ -114,6 +114,7 @@ def test_a_scale_of_all_ones_is_nan(name: str, way):
     assert np.isnan(found[1]).all() and (found[0] == 1).all()
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.rows("name", NAMES)
 def test_what_is_finite_stays_finite(name: str):
     """Up to the end of fp32, or the number that no scale in fp16 holds is named."""
@@ -176,6 +177,24 @@ def test_nvfp4_tells_that_all_became_zero():
         warnings.simplefilter("error")
         for silent in (np.zeros(64, np.float32), np.float32([2688.0, 1e-9] * 32)):
             quantize(silent, "nvfp4")
+    x[0], x[1] = 1, 1e-6  # too small for the scales of a tensor with the others
+    with pytest.warns(RuntimeWarning, match=r"64 of 128.*apart"):
+        quantize(x, "nvfp4")
+
+
+@pytest.mark.rows("name", NAMES)
+def test_what_a_scale_at_its_end_loses_is_told_and_nothing_else(name: str):
+    """q2_k at 1e-6 lost most of its blocks in silence; MX told zeros that were none."""
+    x = np.random.default_rng(5).standard_normal((2, 256)).astype(np.float32)
+    x[1] *= 2.0**-3
+    own = np.square(dequantize(quantize(x, name)) - x).sum(1)
+    for power in (-12, -15, -18, -21, -24, -100, -118, -128, -136):
+        small = np.ldexp(x, power)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            error = np.ldexp(dequantize(quantize(small, name)), -power) - x
+        worse = (np.square(error).sum(1) / own).max()
+        assert told if worse > 1.3 else (worse > 1.02 or not told), (power, worse)
 
 
 @pytest.mark.parametrize("name", ["mxfp8_e4m3", "mxfp6_e2m3", "mxfp4", "mxint8"])

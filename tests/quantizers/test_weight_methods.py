@@ -189,6 +189,18 @@ def test_awq_scales_what_sees_large_inputs(name: str):
     assert np.array_equal(same.weights, dequantize(quantize(w, name)))
 
 
+def test_awq_leaves_out_what_no_scale_holds():
+    """One input of 1e30 refused the search, though plain rounding was among it."""
+    w, x = layer(8, 8, 256)
+    x[:, 3] = 1e30
+    assert awq(w, x, "int4_g128").losses.keys() >= {0.0}
+    with pytest.raises(ValueError, match="more than fp16 holds"):
+        awq(w, x, "int4_g128", alphas=(0.9,))
+    for wrong in ((), (0.5, np.nan)):
+        with pytest.raises(ValueError, match="alphas="):
+            awq(w, x, "int4_g128", alphas=wrong)
+
+
 @pytest.mark.rows("alpha", [0, 0.3, 0.5, 1])
 def test_smoothing_leaves_the_product(alpha: float):
     w, x = layer(12)
@@ -275,8 +287,8 @@ def test_damp_is_a_share_of_the_mean_of_the_diagonal():
         lower = np.linalg.cholesky(np.linalg.inv(h + damp * mean * np.eye(24)))
         assert np.allclose(_factor(h, damp), lower.T, rtol=1e-9)
         gptq(w, h, "int4_g128", damp=damp)
-    for wrong in ({"damp": -0.01}, {"damp": 1.01}, {"block": 0}):
-        with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
+    for wrong in ({"damp": -0.01}, {"damp": 1.01}, {"block": 0}, {"block": 1.5}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} ?="):
             gptq(w, h, "int4_g128", **wrong)
     assert gptq(w, h, "int4_g128", block=1).shape == (6, 24)
     with pytest.raises(ValueError, match="not symmetric"):

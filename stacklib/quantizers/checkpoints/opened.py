@@ -176,8 +176,8 @@ def _sizes(raw: dict[str, Any], kind: str) -> dict[str, Any]:
 def _rope(raw: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     """The first of these fields that says something; raises for one not an object."""
     name, told = next(((n, raw[n]) for n in names if raw.get(n)), ("", {}))
-    if not isinstance(told, Mapping):
-        raise ConfigError(f"{name} = {told!r}: a JSON object is needed")
+    if not isinstance(told, Mapping) or any(isinstance(v, dict) for v in told.values()):
+        raise ConfigError(f"{name} = {told!r}: a JSON object of one rotation is needed")
     return told
 
 
