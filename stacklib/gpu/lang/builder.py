@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..vm.formats import (
     BF16,
     BOOL,
@@ -23,6 +25,7 @@ from ..vm.formats import (
     Form,
     common,
     of_constant,
+    of_numpy,
 )
 from ..vm.program import FIELDS, OP, ArrayUse, Box, Instruction, Label, Program
 from .joined import joined
@@ -299,9 +302,18 @@ class Builder:
     def lesser(self, op: str, first: Any, other: Any) -> Any:
         """``MIN`` or ``MAX`` of two."""
         if not isinstance(first, Value) and not isinstance(other, Value):
-            return min(first, other) if op == "MIN" else max(first, other)
+            return (min if op == "MIN" else max)(self.met(first, other))
         form, given = self.in_common(first, other)
         return self.op("F" + op if form.floating else op, form, *given)
+
+    def absolute(self, value: Any) -> Any:
+        """Without its sign."""
+        if not isinstance(value, Value):
+            return abs(self.met(value, 0)[0])
+        form, (given, _) = self.in_common(value, 0)
+        if form.family == "uint":
+            return given
+        return self.op("FABS" if form.floating else "ABS", form, given)
 
     def chosen(self, test: Value, one: Any, other: Any, wanted: bool = True) -> Value:
         """One where the test is as wanted, else the other: a select."""
@@ -321,6 +333,18 @@ class Builder:
         for number, other in zip(numbers[1:], forms[1:], strict=True):
             form = self._meet(form, other, number, numbers[0])
         return form, [self.as_form(n, form) for n in numbers]
+
+    def met(self, one: Any, other: Any, divided: bool = False) -> tuple[Any, Any]:
+        """Numbers of NumPy's formats as lanes' meet; NumPy's own rules are others."""
+        given = one, other
+        if not of_numpy(given) or None in map(of_constant, given):
+            return given
+        form = self.in_common_form(one, other)
+        if form.weak or (divided and not form.floating):
+            plain = [n.item() if isinstance(n, np.generic) else n for n in given]
+        else:
+            plain = [np.asarray(n).astype(form.dtype)[()] for n in given]
+        return plain[0], plain[1]
 
     @staticmethod
     def _meet(form: Form, other: Form, *numbers: Any) -> Form:
@@ -349,8 +373,6 @@ class Builder:
 
     def program(self) -> Program:
         """The compiled kernel."""
-        import numpy as np
-
         self.emit("EXIT", kind="exit")
         kept = self.laid_out()
         rows: Any = np.zeros((len(kept), len(FIELDS)), np.int64)

@@ -90,8 +90,8 @@ class Calls:
         """Whether a call is compiled in: a Python function that sees lanes."""
         if isinstance(function, Closure):
             return True
-        if inspect.ismethod(function):
-            function = function.__func__
+        if inspect.ismethod(function):  # whose object may hold lanes' values
+            return inspect.isfunction(function.__func__)
         return inspect.isfunction(function) and not plain
 
     def inlined(self, function: Any, args: list[Any], named: dict[str, Any]) -> Any:

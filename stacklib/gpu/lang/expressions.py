@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..vm.formats import BOOL, FORMS
+from ..vm.formats import BOOL, FORMS, of_numpy
 from .builder import Home, KernelError, Value, of_home
 from .frames import Closure, Frame, of_form
 from .homes import Homes
@@ -125,7 +125,8 @@ class Expressions:
     def function(self, node: ast.FunctionDef) -> Closure:
         """A function defined in the kernel; its defaults are what they are now."""
         of, defaults = self.of, tuple(self._items(node.args.defaults))
-        return Closure(node, of.frame, of.build.file, defaults, node.name)
+        run = self.calls.inlined
+        return Closure(node, of.frame, of.build.file, defaults, run, node.name)
 
     def _NamedExpr(self, node: ast.NamedExpr) -> Any:
         frame, name = self.of.frame, node.target.id
@@ -386,21 +387,28 @@ class Expressions:
                 self._called_plainly(list, [a], {}) if isinstance(a, through) else a
                 for a in args
             ]
-        plain = all(map(is_plain, [*args, *named.values()]))
+        given = [*args, *named.values()]
+        # Of NumPy's numbers its own functions would make what no lane does.
+        plain = all(map(is_plain, given)) and (_numpys(function) or not of_numpy(given))
         if own is not None and not plain:
-            return own(*args, **named)
+            return self._called_plainly(own, args, named)
         if self.calls.can_inline(function, plain):
             return self.calls.inlined(function, args, named)
         if function is builtins.next:
             raise self.of.error("next() uses an iterator up; index a list")
         if function is builtins.print:
             raise self.of.error("a kernel prints nothing; store the values")
-        if not plain:
+        if not all(map(is_plain, given)):
             self._no_function_of_lanes(function, args)
         return self._called_plainly(function, args, named)
 
     def _called_plainly(self, function: Any, args: list[Any], named: Any) -> Any:
         owner = getattr(function, "__self__", None)
+        if isinstance(owner, dict) and function.__name__ == "update":
+            given = dict(*args, **named).items()
+            for key, value in [(key, self.of.own(value)) for key, value in given]:
+                self.homes.set_element(owner, key, value)
+            return None
         if isinstance(owner, list | dict | set) and function.__name__ not in LOOKS:
             self.homes.may_change(owner, f".{function.__name__}()")
             args = [self.of.own(one) for one in args]
@@ -456,6 +464,11 @@ def _hashable(function: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _numpys(function: Any) -> bool:
+    """Whether it is of NumPy, as the formats that make a number are."""
+    return (getattr(function, "__module__", "") or "").startswith("numpy")
 
 
 def _of_truth(value: Any) -> bool:

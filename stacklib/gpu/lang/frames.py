@@ -128,7 +128,12 @@ class Closure:
     frame: Frame
     file: str
     defaults: tuple[Any, ...]  # as they were where it was defined
+    run: Callable[..., Any]  # compiles it in
     __name__: str = ""
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """As ``map`` and ``sorted`` call what is handed to them."""
+        return self.run(self, list(args), named)
 
 
 def of_form(value: Any) -> Any:

@@ -61,16 +61,16 @@ class Operators:
             raise self.of.error(f"{op.__name__} has no meaning in a kernel")
         whole, real, plain = BINARY[op]
         if is_plain(left) and is_plain(right):
-            return self._plainly(plain, left, right)
+            return self._plainly(plain, *self.of.build.met(left, right, op is ast.Div))
         for side in (left, right):
             if not isinstance(side, Value) and of_constant(side) is None:
                 return self._plainly(plain, left, right)
         return self._emitted(op, whole, real, left, right, product)
 
     def _plainly(self, plain: Callable[..., Any], *operands: Any) -> Any:
-        of_numpy = not all(type(one) in PYTHON for one in operands)
+        own = all(type(one) in PYTHON for one in operands)
         try:
-            with np.errstate(over="ignore") if of_numpy else nullcontext():
+            with nullcontext() if own else np.errstate(over="ignore"):
                 found = plain(*operands)
         except (ArithmeticError, TypeError, ValueError) as wrong:
             raise self.of.error(_of_plain(wrong)) from None
@@ -191,15 +191,17 @@ class Operators:
     def unary(self, op: type, value: Any) -> Any:
         """An operation on one operand."""
         if not isinstance(value, Value):
-            return self._plainly(UNARY[op], value)
+            zero = value if of_constant(value) is None else 0
+            return self._plainly(UNARY[op], self.of.build.met(value, zero)[0])
+        if value.form.code == BOOL and op is ast.Invert:  # CUDA and Python say -2
+            raise self.of.error("~ of bool: whole numbers are needed, or not")
+        form, (value, _) = self.of.build.in_common(value, 0)
         if op is ast.UAdd:
             return value
-        form = value.form
         if op is ast.Invert:
-            if form.floating or form.code == BOOL:  # of a test CUDA and Python say -2
+            if form.floating:
                 raise self.of.error(f"~ of {form}: whole numbers are needed, or not")
             return self.of.build.op("INV", form, value)
-        form = FORMS[WEAK_INT] if form.code == BOOL else form
         return self.of.build.op("FNEG" if form.floating else "NEG", form, value)
 
     def negated(self, value: Any) -> Any:

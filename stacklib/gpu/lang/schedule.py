@@ -28,7 +28,7 @@ LATENCY = {
     "special": 20,
     "fp64": 16,
 }
-_FIXED = range(OP["IF"], OP["CHECK"] + 1)  # control, and marks of what has a value
+_FIXED = {*range(OP["IF"], OP["CHECK"] + 1)} - {OP["SET"]}  # control, and checks
 _STORES = ("STORE", "ATOMIC", "STORE_LOCAL")
 _LOADS = ("LOAD", "LOAD_LOCAL")
 

@@ -42,17 +42,14 @@ class FunctionMembers(Thread):
     @member
     def abs(self, value: Any) -> Value:
         """Without its sign."""
-        build = self._of.build
-        given = build.value(value)
-        return build.op("FABS" if given.form.floating else "ABS", given.form, given)
+        return self._of.build.absolute(value)
 
     def _bits(self, op: str, value: Any) -> Value:
         build = self._of.build
-        given = build.value(value)
-        if given.form.floating:
-            raise self._error(f"bits of {given.form}: whole numbers are needed")
-        result = FORMS[WEAK_INT]
-        return build.op(op, given.form, given, result=result, kind="int")
+        form, (given, _) = build.in_common(value, 0)
+        if form.floating:
+            raise self._error(f"bits of {form}: whole numbers are needed")
+        return build.op(op, form, given, result=FORMS[WEAK_INT], kind="int")
 
     @member
     def popc(self, value: Any) -> Value:

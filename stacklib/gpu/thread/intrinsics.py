@@ -46,12 +46,10 @@ def intrinsics(of: State, operators: Operators) -> dict[Any, Callable[..., Any]]
             found = operators.binary(op, found, holding(one))
         return found
 
-    def absolute(value: Any) -> Any:
-        form = of.build.form_of(value)
-        return of.build.op("FABS" if form.floating else "ABS", form, value)
-
     def whole(value: Any) -> Any:
-        if isinstance(value, Value) and not value.form.floating:
+        if not isinstance(value, Value):
+            return int(value)
+        if not value.form.floating:
             return value
         raise of.error(
             "a value that differs by lane is no Python int; t.to(int, value) converts"
@@ -72,7 +70,7 @@ def intrinsics(of: State, operators: Operators) -> dict[Any, Callable[..., Any]]
         builtins.min: folded("MIN"),
         builtins.max: folded("MAX"),
         builtins.sum: total,
-        builtins.abs: absolute,
+        builtins.abs: of.build.absolute,
         builtins.all: partial(holds, ast.BitAnd),
         builtins.any: partial(holds, ast.BitOr),
         builtins.int: whole,
@@ -85,7 +83,7 @@ def intrinsics(of: State, operators: Operators) -> dict[Any, Callable[..., Any]]
     for name in kinds.split():
         kind = getattr(np, name)
         found[kind] = _converts(of, find(kind))
-    found[math.fabs] = absolute
+    found[math.fabs] = of.build.absolute
     return found
 
 

@@ -8,6 +8,7 @@ float. A plain Python number takes the format of what it meets; by itself it is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,6 +104,14 @@ def of_constant(value: Any) -> Form | None:
             return FORMS[WEAK_INT]
         return FORMS[I64 if -(2**63) <= value < 2**63 else U64]
     return FORMS[WEAK_FLOAT] if isinstance(value, float) else None
+
+
+def of_numpy(given: Iterable[Any]) -> bool:
+    """Whether a number of one of NumPy's formats is among them."""
+    return any(
+        of_numpy(one) if isinstance(one, list | tuple) else isinstance(one, np.generic)
+        for one in given
+    )
 
 
 def common(one: Form, other: Form) -> Form:

@@ -173,6 +173,31 @@ def test_blocks_that_wait_for_blocks_have_no_time():
         gpu.estimate(chained, 64, 32, "h100-sxm", flags, gpu.empty(64 * 32))
 
 
+def test_loads_go_ahead_in_a_branch_as_behind_an_early_return():
+    """A sum that an ``if`` holds was marked in every round, and its loads waited."""
+
+    def inside(t, a, b, c, n):
+        i = t.block.x * t.block_dim.x + t.thread.x
+        if i < n:
+            total = np.float32(0)
+            for k in range(512):
+                total += a[k * n + i] * b[k]
+            c[i] = total
+
+    def behind(t, a, b, c, n):
+        i = t.block.x * t.block_dim.x + t.thread.x
+        if i >= n:
+            return
+        total = np.float32(0)
+        for k in range(512):
+            total += a[k * n + i] * b[k]
+        c[i] = total
+
+    args = gpu.empty(1 << 19), gpu.empty(512), gpu.empty(1024), 1024
+    one, other = (gpu.estimate(f, 4, 256, "a100", *args) for f in (inside, behind))
+    assert one.time == pytest.approx(other.time, rel=0.1)
+
+
 def test_no_load_is_moved_over_an_atomic():
     """The order of four loads and what is done with each."""
 

@@ -103,6 +103,17 @@ RIGHT = {
             x = f(x)
         out[i, 0] = x + sum([g(k) for g in fs for k in range(2)])
     """,
+    "what a lambda is handed to": """
+        u = list(map(lambda e: e * 3 + i, [i, src[i], 2]))
+        v = sorted([3, 1, 2], key=lambda e: -e)
+        out[i, 0], out[i, 1] = sum(u), v[0] * 10 + v[2]
+    """,
+    "a dict brought up to date under a mask": """
+        d = {'a': i, 'b': 3}
+        if i % 2:
+            d.update({'b': src[i]}, a=d['b'])
+        out[i, 0], out[i, 1] = d['a'], d['b']
+    """,
     "keys and numbers of a dict, again under a mask": """
         d = {'a': i, 'b': 3}
         for k, v in d.items():
@@ -127,6 +138,7 @@ REFUSED = {
     "u = [i] if i > 3 else [3]": "a conditional expression gives [a int of each lane]",
     "a, *b, c = [i]": "1 values for 3 names",
     "y = sum(map(abs, [i]))": "bad operand type for abs()",
+    "y = max([i], default=3)": "unexpected keyword argument 'default'",
     "out[i, 0] = (i + 2) ** (2 - i)": "a negative exponent; raise a float",
     "out[i, 0] = 2 ** -i": "thread 1, lane 1",
     "out[i, 0] = pow(i, 2, 0)": "divided by zero",
@@ -175,10 +187,36 @@ def test_whole_numbers_are_rounded_once(form, to):
         same(kernel, 1, len(x), given, np.zeros(len(x), to))
 
 
+_NARROW = (np.int8, np.uint8, np.int16, np.uint16)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.rows("form", [*_NARROW, np.uint32, np.int64, np.uint64])
+def test_a_number_of_a_format_is_what_a_lane_of_it_holds(form):
+    """C's conversions, not NumPy's: of 8 bits, 100 and 100 are 200."""
+
+    def twice(a):
+        return a + a
+
+    def kernel(t, x, out):
+        for n, v in enumerate((form(100), x[0])):
+            out[n, 0], out[n, 1], out[n, 2] = twice(v), -v, ~v
+            out[n, 3], out[n, 4], out[n, 5] = v - 101, v | np.int32(-1), max(v, 7)
+            out[n, 6], out[n, 7], out[n, 8] = sum([v, v, v]), t.clz(v), v // 3 * v
+            out[n, 9], out[n, 10] = abs(form(28) - v), (v > form(101)) + v
+
+    out = np.zeros((2, 11), np.int64)
+    plain, lanes = launch(kernel, 1, 1, np.array([100], form), out).results["out"]
+    assert plain.tolist() == lanes.tolist()
+    if form in _NARROW:
+        assert lanes.tolist() == [200, -100, -101, -1, -1, 100, 300, 25, 3300, 72, 100]
+
+
 def test_the_largest_of_all_has_no_sign():
     def kernel(t, x, out):
         out[0, t.thread.x] = t.reduce_max(x[t.thread.x])
         out[1, t.thread.x] = t.reduce_min(x[t.thread.x])
+        out[2, t.thread.x] = abs(x[t.thread.x])
 
     x = np.array([1, 2**63, 2**64 - 1, 7], np.uint64)
-    same(kernel, 1, 4, x, np.zeros((2, 4), np.uint64))
+    same(kernel, 1, 4, x, np.zeros((3, 4), np.uint64))
