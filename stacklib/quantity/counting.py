@@ -230,7 +230,7 @@ def _repeated(args: list[Any]) -> bool:
 def _refuse_constant(function: Callable[..., Any], path: str) -> None:
     run = unwrap(function)
     code = getattr(run, "__code__", None)
-    typed = code and run.__module__ == PAGE and _parts_typed(code)
+    typed = code and run.__module__ == PAGE and _parts_typed(run)
     if code and (typed or _is_constant(code)):
         raise UnitError(
             f"counted({path}, ...) gives a typed number and runs nothing; say "
@@ -238,9 +238,13 @@ def _refuse_constant(function: Callable[..., Any], path: str) -> None:
         )
 
 
-def _parts_typed(code: CodeType) -> bool:
-    """Whether a cell's own function holds a number that is of no formula."""
-    held = [x for x in code.co_consts if type(x) in (int, float)]
+def _parts_typed(run: Any) -> bool:
+    """Whether a cell's own function holds, or reads, a number that is of no formula."""
+    code = run.__code__
+    given = [*(run.__defaults__ or ()), *(run.__kwdefaults__ or {}).values()]
+    beside = [run.__globals__.get(name) for name in code.co_names]
+    beside += [cell.cell_contents for cell in run.__closure__ or ()]
+    held = [x for x in (*code.co_consts, *given, *beside) if type(x) in (int, float)]
     return any(not (float(x).is_integer() and of_a_formula(x)) for x in held)
 
 

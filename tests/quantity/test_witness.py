@@ -74,7 +74,19 @@ def cell_whole(runs):
     return len([runs]) * 4530
 
 
-cell_figure.__module__ = cell_whole.__module__ = "__main__"
+def cell_default(runs, each=4530):
+    """The same by default."""
+    return runs * each
+
+
+def cell_beside(runs):
+    """The same of one beside it."""
+    return runs * FIGURE
+
+
+FIGURE = 4530
+for one in (cell_figure, cell_whole, cell_default, cell_beside):
+    one.__module__ = "__main__"
 
 
 def _hidden(value):
@@ -200,6 +212,8 @@ PLANTS = {
     "a stamp on typed numbers": (lambda: said(TIME), "carries the band of A"),
     "a cell's own figure": (lambda: counted(cell_figure, 3), "gives a typed number"),
     "a whole one": (lambda: counted(cell_whole, 3), "gives a typed number"),
+    "by default": (lambda: counted(cell_default, 3), "gives a typed number"),
+    "beside it": (lambda: counted(cell_beside, 3), "gives a typed number"),
     **{
         f"assumed of {words}": (
             lambda words=words: assumed(0.37, "", "a share", why=words),
