@@ -6,8 +6,9 @@ returned was made, and what a document says is quoted; both say so themselves.
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cache
+from typing import Any
 
 from _tools import leaves, said, tree
 from stacklib.quantity.counting import PLAIN
@@ -15,6 +16,9 @@ from stacklib.quantity.counting import PLAIN
 PAGES = "stacklib/pages"
 LIVE = "live"  # modules whose parameters the reader sets
 RECORD = "give the record it is from: a spec, a quote, a measurement"
+ASSIGNS = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
+LOOPS = ASSIGNS | ast.For | ast.comprehension
+GOES = ("zip", "enumerate", "sorted", "reversed", "items", "values")  # over a thing
 CONVERTS = ("int", "float", "str", "range")  # a number stays the one it was
 READ = re.compile(
     r"\b(?:claim|quoted?\b|report|publish|posts?\b|document\b|spreadsheet|paper\b"
@@ -46,24 +50,36 @@ def parsed(source: str) -> ast.AST:
 
 
 def computed(
-    source: str, choosers: Mapping[str, int] | None = None
+    source: str, choosers: Mapping[str, int] | None = None, given: Any = ASSIGNS
 ) -> Iterator[tuple[int, str]]:
     """Line and text of each ``chosen(...)`` whose number a call made.
 
     - ``choosers``: other names by which the source calls it, or what returns what it
       chose, with the place of the number among their arguments
+    - ``given``: by which kinds of node a name is given what it holds
     """
     known = {"chosen": 0, **own(source), **(choosers or {})}
-    for scope in ast.walk(parsed(source)):
+    named = any(name in source for name in known)
+    for scope in ast.walk(parsed(source)) if named else ():
         if isinstance(scope, ast.Module | ast.FunctionDef | ast.ClassDef):
             made: set[str] = set()
-            for name, value in _assigned(scope):
+            for name, value in _assigned(scope, given):
                 made |= {name} if _made(value, made) else set()
             for call in _own(scope):
                 if isinstance(call, ast.Call):
-                    at = known.get(_dotted(call.func), len(call.args))
-                    if any(_made(one, made) for one in call.args[at : at + 1]):
+                    name = "chosen" if _named(call) == "chosen" else _dotted(call.func)
+                    at = known.get(name, len(call.args))
+                    numbers = [*call.args[at : at + 1], *_value(call, name)]
+                    passes = call.args if _named(call) in ("map", "partial") else ()
+                    passed = any(_dotted(one) in known for one in passes)
+                    if passed or any(_made(one, made) for one in numbers):
                         yield call.lineno, ast.unparse(call)
+
+
+def _value(call: ast.Call, name: str) -> list[ast.expr]:
+    """What ``chosen`` is given by the name of its number."""
+    named = (one for one in call.keywords if one.arg == "value")
+    return [one.value for one in named if name == "chosen"]
 
 
 @cache
@@ -140,20 +156,25 @@ def numbers(source: str) -> Iterator[float]:
 
 def listed(source: str) -> Iterator[tuple[int, str]]:
     """Line and text of each count of one of Python's own that counts typed numbers."""
-    for call in ast.walk(parsed(source)):
+    typed, body = {*CONVERTS}, parsed(source if "counted(" in source else "")
+    for name, value in _assigned(body):
+        typed = typed - {name} if _moves(value, typed) else typed | {name}
+    for call in ast.walk(body):
         if isinstance(call, ast.Call) and _named(call) == "counted" and call.args:
             plain = getattr(call.args[0], "id", "") in PLAIN
             given = [*call.args[1:]]
-            if plain and given and not any(map(_moves, given)):
+            if plain and given and not any(_moves(one, typed) for one in given):
                 yield call.lineno, ast.unparse(call)
 
 
-def _moves(value: ast.AST) -> bool:
+def _moves(value: ast.AST, typed: Set[str]) -> bool:
     """Whether a value stands on anything but numbers that are typed here."""
     nodes = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
-    words = [one for one in ast.walk(value) if isinstance(one, ast.Constant)]
-    named = any(node.id not in CONVERTS for node in nodes)
-    return named or len({one.value for one in words if isinstance(one.value, str)}) > 1
+    held = [one.value for one in ast.walk(value) if isinstance(one, ast.Constant)]
+    words = {one for one in held if isinstance(one, str)}
+    letters = len({*words}) == len(held) and len({*"".join(words)}) > 1
+    named = any(node.id not in typed for node in nodes)
+    return named or letters or len(words) > 1
 
 
 def _named(call: ast.Call) -> str:
@@ -172,13 +193,17 @@ def _own(scope: ast.AST) -> Iterator[ast.AST]:
             yield from _own(child)
 
 
-def _assigned(scope: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+def _assigned(scope: ast.AST, given: Any = ASSIGNS) -> Iterator[tuple[str, ast.expr]]:
     """Names of a scope with what they were given, part by part where both are."""
-    for node in (one for one in _own(scope) if isinstance(one, ast.Assign)):
-        for target in node.targets:
-            pairs: list[tuple[ast.expr, ast.expr]] = [(target, node.value)]
-            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                pairs = list(zip(target.elts, node.value.elts, strict=True))
+    for node in _own(scope):
+        value = getattr(node, "iter", getattr(node, "value", None))
+        if not isinstance(node, given) or value is None:
+            continue
+        for target in getattr(node, "targets", [getattr(node, "target", None)]):
+            pairs: list[tuple[ast.expr, ast.expr]] = [(target, value)]
+            both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            if both and isinstance(node, ast.Assign):
+                pairs = list(zip(target.elts, value.elts, strict=True))
             for to, value in pairs:
                 names = (one for one in ast.walk(to) if isinstance(one, ast.Name))
                 yield from ((one.id, value) for one in names)
@@ -187,10 +212,14 @@ def _assigned(scope: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 def _made(value: ast.AST, names: set[str]) -> bool:
     """Whether a value holds a call, or a name that one was given."""
     if isinstance(value, ast.Call):
-        name = getattr(value.func, "id", "")
-        if not _looks_up(value.func) and name not in (*CONVERTS, "case"):
+        own = [value.func.value] if isinstance(value.func, ast.Attribute) else []
+        if not _looks_up(value.func) and _named(value) not in (
+            *CONVERTS,
+            *GOES,
+            "case",
+        ):
             return True
-        return any(_made(one, names) for one in value.args)
+        return any(_made(one, names) for one in (*own, *value.args))
     if isinstance(value, ast.IfExp):
         return _made(value.body, names) or _made(value.orelse, names)
     if isinstance(value, ast.Name):
@@ -220,11 +249,12 @@ def sources() -> list[tuple[str, str, bool]]:
     return found
 
 
-def made() -> Iterator[str]:
+def made(given: Any = ASSIGNS) -> Iterator[str]:
     """Those of the pages and of the notebooks, with their places."""
     for place, source, live in sources():
         known = imported()[place.partition(", cell")[0]]
-        for line, text in () if live else (*computed(source, known), *listed(source)):
+        found = () if live else (*computed(source, known, given), *listed(source))
+        for line, text in found:
             yield f"{place}:{line}: {text}"
 
 

@@ -361,6 +361,16 @@ def _alone(text: str, stands: set[str], which: int) -> str:
     return f"is told of {told} and stands on {under} alone"
 
 
+def misnamed(entries: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Rows of tables and figures that are named after another device than theirs."""
+    for entry in entries:
+        for one in entry["rows"]:
+            told, device = _told(str(one["row"]), 0), one["device"] or ""
+            own = _called()[0][0].get(device.replace("_", "-"))
+            if own and told and own not in told:
+                yield f"{entry['name']}: {one['row']!r} is of {device}"
+
+
 _ONE = re.compile(r"\b(?:one|each|per|a) (?:way|direction)\b", re.I)
 _BOTH = re.compile(r"\bboth (?:ways|directions)\b|\bbidirectional", re.I)
 _SEEN = re.compile(r"measured\b(?! (?:over|less|against))", re.I)

@@ -35,6 +35,10 @@ WARP = 32
 MEGATRANSFERS = re.compile(r"(?:DDR5X?|DDR4X|DIMM)-(\d+)$")  # a pin, as DDR5-6000 says
 AMD = ("gcn", "cdna", "rdna")  # architectures that name a generation of units
 
+# What a unit can hold follows from its generation.
+LIMITS = ("shared_per_unit", "registers_per_unit", "max_warps_per_unit")
+LIMITS += ("max_threads_per_unit", "max_blocks_per_unit")
+
 # Each format is no slower than the one before it; so is the same format with a
 # narrower accumulator, and FP64 on tensor cores.
 CHAINS = (
@@ -168,12 +172,18 @@ def _cache_ties(device: Accelerator) -> Iterator[Tie]:
 
 
 def _sibling_ties(device: Accelerator) -> Iterator[Tie]:
-    """Operations a unit and cycle, as siblings do them that differ in nothing else.
+    """What siblings' units hold, and do a cycle where they differ in nothing else.
 
     One generation has full and half rates (GeForce, L40), so not all are alike; where
     those that are differ among themselves, they say nothing. Where none of a device's
     rates is a sibling's, its units are counted as something else is.
     """
+    for name in LIMITS if device.architecture != "rdna3" else ():  # its chips differ
+        mine = device.fields[name]
+        for other, _ in _siblings(device):
+            limit = other.fields[name]
+            if mine is not None and limit is not None:
+                yield f"{name} of {other.key}", name, limit, mine
     own = _operations(device)
     both = [
         (there[name], own[name], other.key)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dis import get_instructions as instructions
 from functools import lru_cache, partial, wraps
 from inspect import CO_VARARGS, CO_VARKEYWORDS, signature, unwrap
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any, ParamSpec
 
 from .core import Quantity, _fill, _make
@@ -96,7 +96,7 @@ def counted(
         What it is called in formulas; default the call.
     take : str or callable
         Which part of the outcome: a path as Python has it, ``"layout.chips"`` or
-        ``"[1]"``, or a function of it, which is not shown.
+        ``"[1]"``, or a function of it that a reader can type as well.
     shown : str
         Unit in which it is printed; default that of the outcome.
     family : str
@@ -119,7 +119,9 @@ def counted(
     call = f"{path}({words})"
     outcome = function(*map(_plain, args), **{k: _plain(v) for k, v in kwargs.items()})
     if callable(take):
-        outcome = take(outcome)
+        part = typed(take, [outcome])
+        _refuse_constant(take, part)
+        outcome, call = take(outcome), f"{part}({call})"
     elif take:
         outcome = _part(outcome, take)
         call += take if take.startswith("[") else f".{take}"
@@ -180,7 +182,7 @@ def typed(function: Callable[..., Any], args: Iterable[Any] = ()) -> str:
                 f"counted({name}, ...): no reader can type {module}.{name}; give the "
                 "function a public name in its module, with @counting(label) above it"
             )
-        return path
+        return _of(function, path)
     if module == PAGE or not _foreign(top):
         if name.startswith("_") or "<lambda>" in name:
             raise UnitError(
@@ -195,6 +197,17 @@ def typed(function: Callable[..., Any], args: Iterable[Any] = ()) -> str:
             "arguments, or sum and what it adds up"
         )
     return name
+
+
+def _of(function: Callable[..., Any], path: str) -> str:
+    """A method as it is called, of an object as it shows itself."""
+    owner = getattr(function, "__self__", None)
+    if owner is None or isinstance(owner, type | ModuleType):
+        return path
+    made, _, method = path.rpartition(".")
+    name, _, given = repr(owner).partition("(")
+    typed = name == type(owner).__name__ and not re.search(r" = |object at", given)
+    return f"{made}({given if typed and len(given) <= _LONG else '…)'}.{method}"
 
 
 def _things(args: list[Any]) -> int:
@@ -217,7 +230,7 @@ def _repeated(args: list[Any]) -> bool:
 def _refuse_constant(function: Callable[..., Any], path: str) -> None:
     run = unwrap(function)
     code = getattr(run, "__code__", None)
-    typed = code and run.__module__ == PAGE and _parts_typed(code)
+    typed = code and run.__module__ == PAGE and _parts_typed(run)
     if code and (typed or _is_constant(code)):
         raise UnitError(
             f"counted({path}, ...) gives a typed number and runs nothing; say "
@@ -225,9 +238,13 @@ def _refuse_constant(function: Callable[..., Any], path: str) -> None:
         )
 
 
-def _parts_typed(code: CodeType) -> bool:
-    """Whether a cell's own function holds a number that is of no formula."""
-    held = [x for x in code.co_consts if type(x) in (int, float)]
+def _parts_typed(run: Any) -> bool:
+    """Whether a cell's own function holds, or reads, a number that is of no formula."""
+    code = run.__code__
+    given = [*(run.__defaults__ or ()), *(run.__kwdefaults__ or {}).values()]
+    beside = [run.__globals__.get(name) for name in code.co_names]
+    beside += [cell.cell_contents for cell in run.__closure__ or ()]
+    held = [x for x in (*code.co_consts, *given, *beside) if type(x) in (int, float)]
     return any(not (float(x).is_integer() and of_a_formula(x)) for x in held)
 
 

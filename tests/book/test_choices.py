@@ -19,8 +19,14 @@ PREFIXES = [10.0**power for power in (-12, -9, -6, -3, -2, 0, 2, 3, 6, 9, 12)]
 PREFIXES += [2.0**-10, 2.0**10, 2.0**20, 2.0**30, 60.0, 3600.0]
 
 
+# Choices of what a loop goes over, where a call made that. They may only become fewer.
+LOOPED = 14
+
+
 def test_a_given_is_typed_where_it_is_chosen():
     assert [*choices.made()] == []
+    looped = [*choices.made(choices.LOOPS)]
+    assert len(looped) == LOOPED, "\n".join(looped)
 
 
 def test_a_given_tells_of_no_document_and_of_no_product(numbers):
@@ -69,6 +75,13 @@ RESULTS = [
     "def f():\n    x, y = sizes()\n    return chosen(y)",
     "chosen(round(run()))",
     "chosen(2 * int(run()))",
+    "many: int = run()\nchosen(many)",
+    "many = 0\nmany += run()\nchosen(many)",
+    "assert (many := run())\nchosen(many)",
+    "chosen(value=run())",
+    "from stacklib import quantity\nquantity.chosen(run(), 'ms')",
+    "[*map(chosen, run())]",
+    "given = partial(chosen, unit='ms')\ngiven(run())",
     "given = chosen\ngiven(run(), 'ms')",
     "from stacklib.quantity import chosen as size\nsize(max(rows))",
     "def given(label, n):\n    return chosen(n, label=label)\ngiven('it', len(near))",
@@ -92,6 +105,13 @@ def test_a_result_that_is_called_chosen_is_named(source):
     assert len([*choices.computed(source)]) == 1
 
 
+@pytest.mark.rows(
+    "source", ["for n in run():\n    chosen(n)", "[chosen(n) for n in run()]"]
+)
+def test_a_result_that_a_loop_goes_over_is_named(source):
+    assert len([*choices.computed(source, None, choices.LOOPS)]) == 1
+
+
 def test_a_result_that_a_page_s_own_function_calls_chosen_is_named():
     """As a notebook calls it, which imports the page in another cell."""
     known = choices.imported()["chapters/08-serving/queue.ipynb"]
@@ -112,7 +132,9 @@ COUNTS = ["len, near", "max, shape", "len, ['queries', 'keys']", "sum, [a, 2]"]
 
 @pytest.mark.rows("given", TYPED)
 def test_a_count_of_typed_numbers_is_named(given):
-    assert len([*choices.listed(f"counted({given}, label='it')")]) == 1
+    what, _, them = given.partition(", ")
+    for lie in (f"counted({given})", f"PARTS = {them}\ncounted({what}, PARTS)"):
+        assert len([*choices.listed(lie)]) == 1
 
 
 @pytest.mark.rows("given", COUNTS)

@@ -3,7 +3,7 @@
 import copy
 import json
 
-from _tools import tree
+from _tools import leaves, tree
 
 from stacklib.evidence import guard
 
@@ -24,6 +24,13 @@ def test_every_row_says_its_device_or_why_it_has_none():
     rows = [r for p in NOTEBOOKS for e in guard.read_notebook(p) for r in e["rows"]]
     assert [row["row"] for row in rows if not row["device"]] == []
     assert all("model" in row for row in rows)
+
+
+def test_a_row_named_after_a_device_is_that_devices():
+    entries = [e for p in NOTEBOOKS for e in guard.read_notebook(p)]
+    assert [*leaves.misnamed(entries)] == []
+    lie = {"row": "A100 80", "device": "h100_sxm"}  # a legend that is swapped
+    assert [*leaves.misnamed([{"name": "f", "rows": [lie]}])]
 
 
 def test_every_table_and_figure_is_registered():

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from _tools import brackets, leaves, said, sentences, tree
+from _tools import brackets, leaves, roots, said, sentences, tree
 from _tools.prose import Block
 from _tools.said import Cell
 
@@ -27,7 +27,7 @@ from stacklib.quantity import (
     stamp,
 )
 from stacklib.quantity.constants import case
-from stacklib.quantity.told import exact_count
+from stacklib.quantity.told import exact_count, of_a_formula
 
 VALUES = {"decode.t_mem": "21.1 ms", "decode.busy": "one part in 300"}
 TEXT = """It takes [21.5 ms](#q:decode.t_mem), no less. The units
@@ -323,6 +323,26 @@ def test_every_leaf_of_the_book_says_what_it_is(numbers):
         or (leaf.kind == "assumed") > bool(leaf.note)
     ]
     assert bare == [], "\n".join(bare)
+
+
+# Numbers with a whole factor that is of no formula and says nothing of itself: what a
+# synthesis or a plan counted, as a plain number. They may only become fewer.
+UNNAMED = 33
+
+
+def unnamed(number) -> bool:
+    """Whether a number stands on such a factor."""
+    return any(
+        p.kind == "constant"
+        and not (p.label or p.key or p.shown.dims or of_a_formula(p.si))
+        for p in roots.nodes(number)
+    )
+
+
+def test_a_factor_says_what_it_counts(numbers):
+    held = [name for name, number in numbers.items() if unnamed(number.quantity)]
+    assert len(held) == UNNAMED, held
+    assert unnamed(HBM * 417) and not unnamed(HBM * chosen(417, label="chips"))
 
 
 MOST = 77  # judgements of eight chapters; a better source takes one away

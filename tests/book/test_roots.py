@@ -1,6 +1,11 @@
 """What the numbers of the book stand on, counted."""
 
+import ast
+import importlib
+import inspect
 import json
+import re
+from functools import reduce
 
 import pytest
 from _tools import roots, said
@@ -53,3 +58,45 @@ def test_every_number_of_the_book_opens_to_a_root(capsys):
     assert (found["rootless"], found["private"]) == ("0", "0"), (
         "python -m _tools.roots --list NOTEBOOK names them"
     )
+
+
+# Shown calls that leave out what they were given: a list, an object. Only fewer.
+SHORTENED = 159
+LEFT_OUT = re.compile(r"…|\d values|a function|[<>]")
+
+
+def fault(note: str, given: list[str]) -> str:
+    """Why a shown call cannot be typed, its inputs under the names that it shows."""
+    path, at, words = note.partition("(")
+    for label in sorted(given, key=len, reverse=True):
+        words = words.replace(label, "_")
+    try:
+        parts = [*ast.walk(ast.parse(path + at + words, mode="eval"))]
+        for call in (one for one in parts if isinstance(one, ast.Call)):
+            made = ast.unparse(call.func)
+            if made.startswith("stacklib."):
+                path = re.sub(r"\(.*?\)", "", made).split(".")
+                own = [None] * ("(" in made)  # a method of an object that is made first
+                function = reduce(_inside, path[1:], importlib.import_module(path[0]))
+                names = dict.fromkeys(word.arg for word in call.keywords)
+                inspect.signature(function).bind(*own, *call.args, **names)
+    except (SyntaxError, AttributeError, ImportError, TypeError) as error:
+        return f"{note}: {error}"
+    return ""
+
+
+def _inside(found: object, name: str) -> object:
+    if inspect.ismodule(found) and not hasattr(found, name):
+        return importlib.import_module(f"{found.__name__}.{name}")
+    return getattr(found, name)
+
+
+def test_every_shown_call_can_be_typed_or_says_what_it_leaves_out(numbers):
+    ran = [q for n in numbers.values() for q in roots.nodes(n.quantity)]
+    calls = {q.note: q for q in ran if q.kind == "counted" and "(" in q.note}
+    whole = {note for note in calls if not LEFT_OUT.search(note)}
+    given = {n: [p.label or p.text() for p in calls[n].inputs] for n in whole}
+    assert [told for n in whole if (told := fault(n, given[n]))] == []
+    assert len(calls) - len(whole) == SHORTENED
+    for lie in ("stacklib.memory.misses(3, 4, 'lru', 5)", "stacklib.memory.missed(3)"):
+        assert fault(lie, [])

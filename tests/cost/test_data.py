@@ -1,8 +1,10 @@
 """Costs: every figure dated and sourced, ranges that span their quotes, bad files."""
 
 import copy
+import dataclasses
 import re
 import tomllib
+from statistics import median
 
 import pytest
 
@@ -109,6 +111,19 @@ def test_a_priced_device_exists_and_its_prices_have_a_kind(key):
         unit = "USD/h" if quote.what == "cloud" else "USD"
         assert "per_chip" in quote.value.to(unit).tags
         assert quote.value.source is not None
+    assert not of_several(found)
+    for at, quote in enumerate(found if len({q.what for q in found}) > 1 else ()):
+        of_eight = dataclasses.replace(quote, value=quote.value * 8)
+        assert of_several([*found[:at], of_eight, *found[at + 1 :]]), quote
+
+
+def of_several(quotes) -> bool:
+    """Whether a price of one device is that of several, by the others and the rent."""
+    rents = [q.value.si * 3600 for q in quotes if q.what == "cloud"]
+    bought = [q.value.si for q in quotes if q.what != "cloud"]
+    wide = any(max(x) > 4 * min(x) for x in (rents, bought) if x)
+    hours = [median(bought) / median(rents)] if rents and bought else []
+    return wide or any(not 2500 < x < 16_000 for x in hours)
 
 
 @pytest.mark.rows("key", hardware.names())

@@ -25,8 +25,8 @@ SAID = (
 ).split()
 # Fields on one source and no relation, as the audit counts: they become fewer.
 ALONE = {
-    "memory_bandwidth": 38,
-    "memory_capacity": 74,
+    "memory_bandwidth": 30,
+    "memory_capacity": 53,
     "l2_capacity": 56,
     "tdp": 35,
     "link": 33,
@@ -82,6 +82,10 @@ def test_every_lie_on_a_field_with_a_witness_is_named():
         ("mi250x", "tdp", 0.7),  # of a board of another form
         ("gaudi3", "peak.fp8", 2),
         ("t4", "peak.fp16", 2),
+        ("h100_sxm", "shared_per_unit", 2),
+        ("a100_sxm_80gb", "registers_per_unit", 0.5),
+        ("rtx_4090", "max_blocks_per_unit", 2),
+        ("rtx_4500_ada", "memory_bandwidth", 0.9),  # with its pin rate
     ],
 )
 def test_lies_that_once_passed(key, field, share):

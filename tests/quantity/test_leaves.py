@@ -70,8 +70,8 @@ def test_what_a_run_counted_shows_the_call_and_its_inputs():
     found = counted(min, room, 7, label="the fewest")
     assert found.si == 3 and found.tree()["formula"] == "min(room, 7)"
     assert found.tree()["inputs"][0]["kind"] == "chosen"
-    spread = counted(run, (3, 2), take=lambda pair: pair[1], unit="B")
-    assert spread.text() == "2 B"
+    spread = counted(run, (3, 2), take=max, unit="B")
+    assert (spread.text(), spread.note) == ("3 B", "max(run((3, 2)))")
     deep = counted(run, [{"two words": slice(1, 5)}], take="[0]['two words'].stop")
     assert deep.si == 5 and deep.tree()["formula"].endswith(")[0]['two words'].stop")
     for path in ("[-1]", "stop()", "[0", "a b"):

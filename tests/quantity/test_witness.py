@@ -31,6 +31,7 @@ from stacklib.quantity.core import MAKERS, SOURCED
 from stacklib.quantity.counting import typed
 from stacklib.quantity.records import QUOTED, quotes
 from stacklib.quantity.told import families, told
+from stacklib.quantizers import Format
 
 ROW = ("gemv-fp32-8192x8192", "times_s/median")
 RESULT = "benchmarks/results/host_gemv_gemm.json"
@@ -73,7 +74,19 @@ def cell_whole(runs):
     return len([runs]) * 4530
 
 
-cell_figure.__module__ = cell_whole.__module__ = "__main__"
+def cell_default(runs, each=4530):
+    """The same by default."""
+    return runs * each
+
+
+def cell_beside(runs):
+    """The same of one beside it."""
+    return runs * FIGURE
+
+
+FIGURE = 4530
+for one in (cell_figure, cell_whole, cell_default, cell_beside):
+    one.__module__ = "__main__"
 
 
 def _hidden(value):
@@ -112,6 +125,14 @@ PLANTS = {
     "private partial": (lambda: counted(partial(_hidden, 4.53)), "name the function"),
     "a constant function": (lambda: counted(rate), "gives a typed number"),
     "deaf to its arguments": (lambda: counted(deaf, 3), "gives a typed number"),
+    "a part that is not shown": (
+        lambda: counted(hardware.get, "h100_sxm", take=lambda found: 421.7),
+        "name the function",
+    ),
+    "a part deaf to what ran": (
+        lambda: counted(hardware.get, "h100_sxm", take=deaf),
+        "gives a typed number",
+    ),
     "a length of one number": (lambda: counted(len, [0] * 718), "names no run"),
     "a measurement": (
         lambda: Quantity(421.7, "ns", kind="measured", source=DATED),
@@ -191,6 +212,8 @@ PLANTS = {
     "a stamp on typed numbers": (lambda: said(TIME), "carries the band of A"),
     "a cell's own figure": (lambda: counted(cell_figure, 3), "gives a typed number"),
     "a whole one": (lambda: counted(cell_whole, 3), "gives a typed number"),
+    "by default": (lambda: counted(cell_default, 3), "gives a typed number"),
+    "beside it": (lambda: counted(cell_beside, 3), "gives a typed number"),
     **{
         f"assumed of {words}": (
             lambda words=words: assumed(0.37, "", "a share", why=words),
@@ -267,8 +290,10 @@ def test_a_call_is_shown_as_a_reader_types_it():
     path = "stacklib.interconnect.best.bounds.least_steps"
     assert typed(bounds.least_steps) == path
     board = chosen(8, label="chips")
-    found = counted(hardware.get, "h100_sxm", take=lambda d: d.year, label="year")
-    assert found.note == "stacklib.hardware.get('h100_sxm')"
+    found = counted(hardware.get, "h100_sxm", take="year", label="year")
+    assert found.note == "stacklib.hardware.get('h100_sxm').year"
+    made = counted(Format("e2m1").decode, 5, label="x")
+    assert made.note == "stacklib.quantizers.Format(name='e2m1').decode(5)"
     assert counted(operands, board, 2, label="x").inputs == (board,)
 
 

@@ -24,7 +24,9 @@ from stacklib.quantity import maximum, minimum, one_of, quoted, resolve
 from ..build import table
 from .devices import device
 
-WEEKS_A_MONTH = (one_of("year") / (84 * one_of("day"))).to("").named("weeks of a month")
+WEEKS_A_MONTH = (
+    (one_of("year") / (12 * (7 * one_of("day")))).to("").named("weeks of a month")
+)
 LOT = 25  # wafers
 PARTS = (
     *("rtx_5090", "rtx_5090", "7960x", "trx50_aero_d", "renegade_pro_128"),

@@ -23,15 +23,21 @@ from .instructions import instruction, part_count
 # Warp instructions of `kernels.matvec`: for each 64 weights four loads and two
 # multiply-adds (places are within the addresses); then those of a row: the row and its
 # address (2), ten of the shuffled sum, compare, branch, store and the end.
-STEP, ROW = 6, 16
+STEP, ROW, WEIGHTS = 6, 16, 64
 
 
 def matvec_instructions(rows: int, k: int) -> int:
     """Warp instructions of ``kernels.matvec``."""
     whole(rows=rows, k=k)
-    if k % 64:
-        raise ValueError(f"k = {k}: a multiple of 64")
-    return rows * (STEP * (k // 64) + ROW)
+    if k % WEIGHTS:
+        raise ValueError(f"k = {k}: a multiple of {WEIGHTS}")
+    return rows * (STEP * (k // WEIGHTS) + ROW)
+
+
+def round_instructions() -> Quantity:
+    """Warp instructions of 64 weights more of a row."""
+    two, one = (counted(matvec_instructions, 1, k * WEIGHTS) for k in (2, 1))
+    return (two - one).named("warp instructions a round, by matvec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +82,7 @@ def decode_slots(
     kept = found.streamed_parameters / chips
     schedulers = microarchitecture(device).count("warp_schedulers")
     slots = schedulers * one_of("1/cycle", "issued by a scheduler")
-    each = counted(
-        matvec_instructions,
-        rows=1,
-        k=64,
-        take=lambda n: (n - ROW) / 64,
-        label="warp instructions a weight, by matvec",
-    )
+    each = (round_instructions() / WEIGHTS).named("warp instructions a weight")
     lanes = part_count(device, "fp32_lanes")
     one = one_of("1/cycle", "multiply-adds of a lane")
     tensor = device.peak("bf16") / constant("multiply_add")

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import lru_cache, partial
-from operator import itemgetter
 from typing import Any
 
 from stacklib.interconnect.schedules.cost import Cost, least_share
@@ -73,8 +72,8 @@ def cost(schedule: Schedule, topology: Topology, *, size: Any) -> Cost:
     if isinstance(size, Quantity):
         made = f"{schedule.algorithm} on {topology.name}"
         run = partial(counted, parts, schedule, topology, size.si)
-        alpha = run(unit="s", label=f"latency, {made}", take=itemgetter(0))
-        beta = run(unit="s/B", label=f"time per byte, {made}", take=itemgetter(1))
+        alpha = run(unit="s", label=f"latency, {made}", take="[0]")
+        beta = run(unit="s/B", label=f"time per byte, {made}", take="[1]")
         rate = counted(widest, topology, unit="B/s", label="the widest chip's rate")
         share = counted(least_share, *asked, label="least share of the array")
         floor = (share / rate).named(f"least per byte, {made}")

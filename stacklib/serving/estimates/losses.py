@@ -139,10 +139,10 @@ def lines(step: Step, rows: Any, family: str, traced: bool) -> tuple[Line, ...]:
     - ``traced``: as quantities
     """
     frame = step.frame
-    layers = frame.model.layers
-    time: Any = pause(layers)
+    time: Any = pause(frame.model.layers)
     more: Any = None if frame.model.experts is None else uneven(step, rows)
     if traced:
+        layers = frame.model.size("layers", "layers")
         time = (layers * efficiency_quantity("engine_layer")).named(HOST)
     if traced and more is not None:
         on = (frame.device.key, frame.dtype, frame.kv_dtype, frame.tp, frame.ep)

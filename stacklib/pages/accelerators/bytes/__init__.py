@@ -137,10 +137,9 @@ def differing() -> Quantity:
 
 def passes(bits: int, other: int = NARROW) -> Quantity:
     """Products of bytes in one of so many bits by so many."""
-    given = (chosen(n, label="bits of an operand") for n in (bits, other))
-    return counted(
-        byte_matmul.passes, *given, label=f"passes of {bits} by {other} bits"
-    )
+    one, two = chosen(bits, label="bits of one"), chosen(other, label="of the other")
+    label = f"passes of {bits} by {other} bits"
+    return counted(byte_matmul.passes, one, two, label=label)
 
 
 def accumulator(terms: int) -> Quantity:

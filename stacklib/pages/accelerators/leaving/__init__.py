@@ -70,7 +70,7 @@ def dollars(name: str) -> Quantity:
 def rent() -> Quantity:
     """Dollars an hour of a GPU of one's own kind, at the lowest quote."""
     found = row(OWN)
-    mine = counted(row, OWN, take=lambda r: r.machine.chips or 1, label="GPUs")
+    mine = counted(row, OWN, take="machine.chips", label="GPUs")
     assert found.roof is not None
     token = chosen(1, "token", label="a token")
     hour = dollars(OWN) * token / found.roof / mine

@@ -44,7 +44,8 @@ def explore(*, model: str, machine: str, batch: int, context: int) -> Spec:
         points = [(n, 1e3 * r.roof.si) for n, r in rows if r.roof is not None]
         if points:
             xs, ys = zip(*points, strict=True)
-            marks.append(line(xs, ys, name, "predicted", series=index))
+            on = rows[0][1].machine.on
+            marks.append(line(xs, ys, name, "predicted", series=index, device=on))
     said = []
     if mine.roof is not None:
         marks.append(here(batch, 1e3 * mine.roof.si, "yours"))

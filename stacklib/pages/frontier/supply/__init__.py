@@ -206,11 +206,7 @@ def sold() -> Quantity:
 
 def needs() -> Quantity:
     """Growth a year that would do, from what these two sold."""
-
-    def take(found: dict[str, projections.Projected]) -> float | None:
-        return found["eda-tam-2035"].needed
-
-    words = "growth that would do"
+    take, words = "['eda-tam-2035'].needed", "growth that would do"
     return counted(projections.backed_out, take=take, label=words, shown="%")
 
 

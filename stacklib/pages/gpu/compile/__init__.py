@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 from stacklib import gpu, hardware
@@ -27,8 +26,7 @@ def read(things: Sequence[Any], label: str, unit: str = "") -> Quantity:
 
 def made(field: str, label: str, unit: str = "") -> Quantity:
     """A count from the listings of `twice` for an H100."""
-    take = attrgetter(field)
-    return counted(gpu.compiled, "twice", "sm_90", take=take, unit=unit, label=label)
+    return counted(gpu.compiled, "twice", "sm_90", take=field, unit=unit, label=label)
 
 
 def held_by_each() -> Quantity:

@@ -9,7 +9,7 @@ from stacklib.cost.spans import Span
 from stacklib.gpu.chip.chips import chip as chips_chip
 from stacklib.gpu.issue import decode_slots as decode
 from stacklib.pages.roofline.journey import CHIPS, DEVICE, MODEL
-from stacklib.quantity import Quantity, assumed, chosen, constant, counted
+from stacklib.quantity import Quantity, assumed, chosen, constant
 
 YEARS = 4
 
@@ -73,14 +73,3 @@ def units_share() -> Quantity:
     """Units of an H100 that are on, of those on its die."""
     chip = chips_chip(DEVICE)
     return chip.units / chip.units_designed
-
-
-def round_instructions() -> Quantity:
-    """Warp instructions that the kernel spends on 64 weights."""
-    return counted(
-        decode.matvec_instructions,
-        rows=1,
-        k=64,
-        take=lambda n: n - decode.ROW,
-        label="warp instructions a round, by matvec",
-    )

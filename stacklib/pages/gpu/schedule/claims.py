@@ -57,14 +57,9 @@ def changing(warps: int) -> Trace:
 def switch_cost() -> Finding:
     """Cycles lost by a scheduler that changes warps in every cycle."""
     taken = counted(changing, 4, unit="cycle", label="cycles taken", take="cycles")
-    used, changes = (
-        counted(changing, 4, unit=unit, label=label, take=take)
-        for unit, label, take in (
-            ("cycle", "cycles in which one is issued", lambda done: len(done.issued)),
-            ("", "changes of warp", lambda done: len(done.issued) - 1),
-        )
-    )
-    each = ((taken - used) / changes).named("cycles lost a change")
+    used = counted(len, changing(4).issued, label="instructions, one a cycle")
+    lost = taken - used * one_of("cycle")
+    each = (lost / (used - 1)).named("cycles lost a change")
     return Finding.true(
         computed=each,
         why="Four warps that change places in every cycle lose none: all of them keep "

@@ -10,6 +10,8 @@ from stacklib.gpu.issue.replay import REASONS, Replayed
 from stacklib.gpu.issue.timeline import Stretch, timeline
 from stacklib.plots.marks import Mark, Spec, across, axis, cells, chart, down
 
+from ..simt import transposed
+
 ACRONYMS = {"mio": "MIO", "lg": "LG", "gmma": "GMMA"}
 # What is drawn alike: a name, the reasons, series and shade.
 FAMILIES = {
@@ -34,9 +36,10 @@ def named(reason: str) -> str:
     return " ".join(ACRONYMS.get(word, word) for word in reason.split("_"))
 
 
-def share(done: Replayed, reason: str) -> float:
-    """What a reason took of the warps' time."""
-    return done.stalls[reason] / sum(done.stalls.values())
+def share(reason: str, kernel: str, *pad: int, side: int) -> float:
+    """What a reason took of the warps' time in a transpose."""
+    stalls = transposed(kernel, *pad, side=side).times.replayed.stalls
+    return stalls[reason] / sum(stalls.values())
 
 
 def _cells(found: Mapping[str, Sequence[Place]]) -> list[Mark]:

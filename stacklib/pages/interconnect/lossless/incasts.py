@@ -139,7 +139,8 @@ def step(whose: str) -> Quantity:
         return (quoted("dcqcn.step") / quoted("dcqcn.port")).named(
             "its step, of a port"
         )
-    return counted(Dcqcn, take=lambda d: d.additive / BASE, label="our step, of a port")
+    own = counted(Dcqcn, take="additive", unit="B/s", label="our step")
+    return (own / chosen(BASE, "B/s", label="its port")).named("our step, of a port")
 
 
 def over_time() -> Spec:

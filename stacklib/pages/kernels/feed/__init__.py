@@ -170,11 +170,12 @@ def bytes_read(group: int) -> Quantity:
     """Bytes of those bands, each read once."""
     model, each = models.get(MODEL), bytes_per_element("bf16")
     k = model.size("hidden", "hidden size").named("shared size")
-    rows = counted(bands, group, take=lambda b: b[0] * ROWS, label="rows of A")
-    columns = counted(bands, group, take=lambda b: b[1] * COLUMNS, label="columns of B")
-    return ((rows + columns) * k * each).named(
-        f"bytes of {BLOCKS} blocks, {group} high"
+    a, b = (
+        counted(bands, group, take=f"[{at}]", label=f"bands of {of}")
+        * chosen(size, label=f"{side} of a band")
+        for at, of, size, side in ((0, "A", ROWS, "rows"), (1, "B", COLUMNS, "columns"))
     )
+    return ((a + b) * k * each).named(f"bytes of {BLOCKS} blocks, {group} high")
 
 
 # -- the ladder ------------------------------------------------------------------------
@@ -262,7 +263,7 @@ def turned() -> Quantity:
     from stacklib.evidence import kernel_series
 
     found = list(versions().values())
-    return counted(kernel_series.order_faults, found, take=len, label="pairs turned")
+    return counted(len, kernel_series.order_faults(found), label="pairs turned")
 
 
 def judged() -> Quantity:

@@ -1,7 +1,6 @@
 """Drawings of section 4.4: buffers in turns, and the next eight tiles."""
 
 from dataclasses import dataclass
-from operator import itemgetter
 
 from stacklib.kernels.schedule.feed import feed_events
 from stacklib.pages.kernels import feed as page
@@ -136,7 +135,7 @@ def _order(words: str, group: int) -> d.Node:
         )
     blocks = chosen(page.BLOCKS, label="blocks that start together")
     a, b = (
-        counted(page.bands, group, take=itemgetter(at), label=f"bands of {of}, {words}")
+        counted(page.bands, group, take=f"[{at}]", label=f"bands of {of}, {words}")
         for at, of in enumerate("AB")
     )
     told = d.Box(

@@ -15,6 +15,7 @@ from stacklib.quantity import (
     chosen,
     constant,
     counted,
+    counting,
     one_of,
 )
 from stacklib.roofline.work.moving import moving_time
@@ -51,10 +52,10 @@ def ring_of(share: float) -> Quantity:
     return (case().sbuf * left).named("ring").to("MiB")
 
 
-def loaded(use: float, policy: str, snake: bool = False) -> Quantity:
+@counting("X copied in at {use:.0%} of the SBUF, {policy}", unit="B")
+def loaded(use: float, policy: str, snake: bool = False) -> float:
     """Bytes of activations that are copied in."""
-    label = f"X copied in at {use:.0%} of the SBUF, {policy}"
-    return counted(case().loaded, use, policy, snake=snake, unit="B", label=label)
+    return case().loaded(use, policy, snake=snake)
 
 
 def weights() -> Quantity:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from operator import attrgetter
 from typing import Any
 
 from stacklib import tinylm
@@ -103,8 +102,7 @@ def probe_rows(model: str = "tiny") -> list[dict[str, Any]]:
         given = part, right, asked, 0.25 if part == "cloze" else 0.5
         row = {"asked for": part, "questions": asked, "right": share(model, part)}
         for end in ("low", "high"):
-            take = attrgetter(f"accuracy.{end}")
-            row[end] = counted(Result, *given, take=take, label=end)
+            row[end] = counted(Result, *given, take=f"accuracy.{end}", label=end)
         before = share("untrained", part).named("before training")
         rows.append({**row, "before training": before})
     return rows

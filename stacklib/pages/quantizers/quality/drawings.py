@@ -1,7 +1,5 @@
 """The drawing of section 7.9: one pair of sentences, scored by two models."""
 
-from operator import itemgetter
-
 from stacklib.pages.quantizers import quality as page
 from stacklib.plots import drawing as d
 from stacklib.quantity import Quantity, counted, maximum, one_of
@@ -17,7 +15,7 @@ def one_pair_two_models() -> d.Drawing:
         (scheme, which): counted(
             page.sentence_costs,
             scheme,
-            take=itemgetter(which),
+            take=f"[{which}]",
             label=f"nats, {words}, {('right', 'wrong')[which]}",
         )
         for scheme, words in MODELS.items()

@@ -9,7 +9,6 @@ line says of the first year. The outer lines hold the line itself in 95 % of cas
 from __future__ import annotations
 
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 from stacklib.hardware import Accelerator
@@ -161,7 +160,7 @@ def _growth(
     """Growth in two years with its interval."""
     label = f"{what}, in two years"
     grown = partial(counted, trend.memory_wall, found, dtype=dtype, family="trend")
-    value = grown(take=attrgetter(f"{name}.growth"), label=label.lower())
+    value = grown(take=f"{name}.growth", label=label.lower())
     text = str(getattr(trend.memory_wall(found, dtype=dtype), name))
     return {**readout(name, label, value), "text": text}
 

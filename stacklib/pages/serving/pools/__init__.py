@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import replace
 from functools import cache
-from operator import itemgetter
 from typing import Any
 
 from stacklib import hardware, models, serving
@@ -223,7 +222,7 @@ def half(batch: int, which: int) -> Quantity:
     """The same as a number of the page."""
     name = ("attention", "MLP")[which]
     return counted(
-        halves, batch, unit="s", take=itemgetter(which), label=f"{name} of a layer"
+        halves, batch, unit="s", take=f"[{which}]", label=f"{name} of a layer"
     )
 
 
