@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,7 +45,7 @@ class Sampling:
     min_p: float = 0.0
 
     def __post_init__(self) -> None:
-        number = isinstance(self.temperature, int | float)
+        number = isinstance(self.temperature, Real)
         if not (number and 0 <= self.temperature < math.inf):
             raise ValueError(f"temperature = {self.temperature!r}: 0 or more is needed")
         whole(0, top_k=self.top_k)  # 0 is all
@@ -63,8 +64,8 @@ def probabilities(logits: ArrayLike, how: Sampling) -> NDArray[np.float64]:
     ``logits``: (vocab,) of one position.
     """
     x = np.asarray(logits, dtype=np.float64)
-    if x.ndim != 1 or not len(x) or np.isnan(x).any():
-        raise ValueError(f"logits of shape {x.shape}: one row without NaN is needed")
+    if x.ndim != 1 or not len(x) or not np.isfinite(x.max()):
+        raise ValueError(f"logits of shape {x.shape}: one row, its largest finite")
     if how.temperature == 0:
         certain = np.zeros(len(x))
         certain[np.argmax(x)] = 1.0

@@ -36,14 +36,15 @@ class LatentHeads:
     def __post_init__(self) -> None:
         heads, nope, latent = self.w_k.shape
         right = (
-            self.q.shape == (heads, nope)
+            len(self.cache)
+            and self.q.shape == (heads, nope)
             and self.q_rope.shape[0] == heads == self.w_v.shape[0]
             and self.w_v.shape[2] == latent
             and self.cache.shape[1] == latent + self.q_rope.shape[1]
         )
         if not right:
             shapes = {name: getattr(self, name).shape for name in self.__slots__}
-            raise ValueError(f"shapes {shapes}: heads, latent and rope must agree")
+            raise ValueError(f"shapes {shapes}: sizes must agree, and none be 0")
 
     @property
     def scale(self) -> float:

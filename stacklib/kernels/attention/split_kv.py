@@ -138,21 +138,21 @@ def paged_decode(
 
     - ``q``: array, (batch, heads, queries, head_dim); the last queries of each
       sequence, causal among themselves.
-    - ``k_pages``, ``v_pages``: array, (pages, kv_heads, page, head_dim); the pool:
-      ``page`` tokens a page, of any sequence.
+    - ``k_pages``, ``v_pages``: array, (pages, kv_heads, page, head_dim or value_dim);
+      the pool: ``page`` tokens a page, of any sequence.
     - ``table``: array of int, (batch, most); the pages of each sequence, in order; what
       lies past its length is not read.
     - ``lengths``: sequence of int, (batch,); tokens of each sequence; one of none gives
       zeros.
     - ``scale``: float, optional; of the scores.
     - ``splits``: int; shares that the keys of all sequences are cut into; see `shares`.
-    - gives array, (batch, heads, queries, head_dim).
+    - gives array, (batch, heads, queries, value_dim).
     - raises ``ValueError`` for a table without a row for each sequence, a length that
       its row cannot hold or a page that the pool lacks.
     - source: W. Kwon and others, "Efficient Memory Management for Large Language Model
       Serving with PagedAttention", 2023, section 4.1.
     """
-    if not len(q) == len(table) == len(lengths):
+    if not 0 < len(q) == len(table) == len(lengths):
         raise ValueError(
             f"q {q.shape}, table {table.shape}, {len(lengths)} lengths: one row of the "
             "table and one length for each sequence"
@@ -163,12 +163,11 @@ def paged_decode(
             one = run.sequence
             k, v = (gather(x, table[one], lengths[one]) for x in (k_pages, v_pages))
             parts[one].append(_piece(q[one][None], k, v, run, scale))
-    return np.concatenate(
-        [
-            merge(own)[0] if own else np.zeros_like(q[one : one + 1])
-            for one, own in enumerate(parts)
-        ]
-    )
+    out = np.zeros((*q.shape[:3], v_pages.shape[3]), q.dtype)
+    for one, own in enumerate(parts):
+        if own:
+            out[one] = merge(own)[0][0]
+    return out
 
 
 def _piece(

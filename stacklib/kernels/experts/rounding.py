@@ -172,7 +172,7 @@ def round_tokens(scores: Any, *, top_k: int, tile: int = TILE) -> Rounded:
     for expert in range(experts):
         wanted = nearest(int(chosen[:, expert].sum()), tile, tokens)
         # those who chose it come first, each part by its gates
-        order = np.lexsort((-gates[:, expert], ~chosen[:, expert]))
+        order = np.lexsort((-table[:, expert], -gates[:, expert], ~chosen[:, expert]))
         rounded[order[:wanted], expert] = True
     return Rounded(chosen, rounded, gates, tile)
 

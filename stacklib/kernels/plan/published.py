@@ -8,7 +8,10 @@ says from how much use on a search has paid for itself.
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 
 from stacklib.quantity import quoted, resolve
 from stacklib.quantity.bounds import above_zero, at_least
@@ -31,140 +34,16 @@ class Gain:
     seen: str = "read"  # "recalled" where its base is not in the source that was read
 
 
-_FLASHINFER = "Z. Ye et al., FlashInfer, arXiv 2501.01005, 2025, abstract"
-_AVO = "T. Chen et al., AVO, arXiv 2603.24517, 2026, abstract"
-_SAMPLING = "T. Ruiz et al., FlashSampling, arXiv 2603.15854, 2026"
-_DOC = "document 004"
-_FA4 = "FlashAttention-4, 2026, abstract; document 004"
-GAINS = {
-    "flashinfer-itl": Gain(
-        "FlashInfer",
-        0.29,
-        0.69,
-        "shorter",
-        "a compiler's (Triton) backend",
-        "SGLang, time between tokens, batch 8 to 64",
-        _FLASHINFER,
-    ),
-    "flashinfer-long": Gain(
-        "FlashInfer",
-        0.28,
-        0.30,
-        "shorter",
-        "RoPE and attention as two kernels",
-        "long contexts, latency",
-        _FLASHINFER,
-        seen="recalled",
-    ),
-    "flashinfer-parallel": Gain(
-        "FlashInfer",
-        0.13,
-        0.17,
-        "faster",
-        "one format for the whole cache",
-        "parallel generation",
-        _FLASHINFER,
-        seen="recalled",
-    ),
-    "tensorrt-llm": Gain(
-        "TensorRT-LLM",
-        0.08,
-        0.13,
-        "faster",
-        "vLLM",
-        "throughput; model, device and versions are not given",
-        _DOC,
-    ),
-    "vllm-orca": Gain(
-        "vLLM",
-        1.0,
-        3.0,
-        "faster",
-        "FasterTransformer and Orca",
-        "OPT and LLaMA on A100, same latency",
-        "W. Kwon et al., PagedAttention, SOSP 2023, abstract",
-        seen="recalled",
-    ),
-    "sglang": Gain(
-        "SGLang",
-        0.0,
-        5.4,
-        "faster",
-        "inference systems of its time",
-        "agents, few-shot prompts, JSON, chat: prefixes are shared",
-        "L. Zheng et al., SGLang, arXiv 2312.07104, abstract",
-        True,
-    ),
-    "fa4-cudnn": Gain(
-        "FlashAttention-4", 0.0, 0.3, "faster", "cuDNN 9.13", "B200, bf16", _FA4, True
-    ),
-    "fa4-triton": Gain(
-        "FlashAttention-4", 0.0, 1.7, "faster", "Triton", "B200, bf16", _FA4, True
-    ),
-    "avo-cudnn": Gain(
-        "AVO, 7 days", 0.0, 0.035, "faster", "cuDNN", "B200, multi-head", _AVO, True
-    ),
-    "avo-fa4": Gain(
-        "AVO, 7 days",
-        0.0,
-        0.105,
-        "faster",
-        "FlashAttention-4",
-        "B200, multi-head",
-        _AVO,
-        True,
-    ),
-    "avo-gqa-cudnn": Gain(
-        "AVO, 30 minutes more",
-        0.0,
-        0.07,
-        "faster",
-        "cuDNN",
-        "B200, grouped-query",
-        _AVO,
-        True,
-    ),
-    "avo-gqa-fa4": Gain(
-        "AVO, 30 minutes more",
-        0.0,
-        0.093,
-        "faster",
-        "FlashAttention-4",
-        "B200, grouped-query",
-        _AVO,
-        True,
-    ),
-    "flashsampling-multinomial": Gain(
-        "FlashSampling",
-        0.0,
-        0.84,
-        "faster",
-        "torch's multinomial, compiled",
-        "B300, the kernel",
-        _SAMPLING,
-        True,
-    ),
-    "flashsampling-flashinfer": Gain(
-        "FlashSampling",
-        0.0,
-        1.52,
-        "faster",
-        "FlashInfer's top-k and top-p",
-        "B300, the kernel: another function",
-        _SAMPLING,
-        True,
-    ),
-    "flashsampling-step": Gain(
-        "FlashSampling",
-        0.0,
-        0.19,
-        "shorter",
-        "vLLM's own sampler",
-        "Qwen3-1.7B on B200, time a token; 7 % at 8B, 2 % at 32B",
-        _SAMPLING,
-        True,
-    ),
-}
+def _gains() -> Iterator[tuple[str, Gain]]:
+    """The rows of ``gains.csv`` by their keys."""
+    text = (files(__package__) / "gains.csv").read_text("utf-8")
+    for key, what, low, high, *words in csv.reader(text.splitlines()[1:]):
+        kind, over, where, source, best, seen = words
+        shares = float(low), float(high)
+        yield key, Gain(what, *shares, kind, over, where, source, best == "up to", seen)
+
+
+GAINS = dict(_gains())
 SEARCH_DAYS = 7  # of AVO
 PORT_MINUTES = quoted("avo.port").value  # of that search, to grouped queries
 

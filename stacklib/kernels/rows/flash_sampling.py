@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -62,10 +63,8 @@ def _checked(hidden: Any, weights: Any, temperature: float) -> tuple[Any, Any]:
         )
     if not rows.size or not len(weights):
         raise ValueError(f"hidden {hidden.shape}, weights {weights.shape}: empty")
-    if not (isinstance(temperature, int | float) and 0 <= temperature < math.inf):
+    if not (isinstance(temperature, Real) and 0 <= temperature < math.inf):
         raise ValueError(f"temperature = {temperature!r}: 0 or more is needed")
-    if np.isnan(rows).any():
-        raise ValueError(f"hidden {hidden.shape} holds NaN")
     return rows, weights
 
 
@@ -137,6 +136,8 @@ def draw_in_tiles(
 
 
 def _scores(logits: Any, temperature: float) -> NDArray[np.float64]:
+    if not (logits < np.inf).all():
+        raise ValueError("hidden @ weights.T holds NaN or infinity")
     warm = max(temperature or 1.0, COLDEST)
     scores: NDArray[np.float64] = logits.astype(np.float64) / warm
     return scores

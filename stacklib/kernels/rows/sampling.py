@@ -41,9 +41,10 @@ class Sampled:
 
 
 def _row(logits: Any, u: float) -> NDArray[np.float32]:
-    row = np.asarray(logits, np.float32)
-    if row.ndim != 1 or not len(row) or np.isnan(row).any():
-        raise ValueError(f"logits of shape {row.shape}: one row without NaN is needed")
+    with np.errstate(over="ignore"):
+        row = np.asarray(logits, np.float32)
+    if row.ndim != 1 or not len(row) or not np.isfinite(row.max()):
+        raise ValueError(f"logits of shape {row.shape}: one row, its largest finite")
     if not 0 <= u < 1:
         raise ValueError(f"u = {u!r}: a random number from 0 up to 1")
     return row

@@ -285,6 +285,11 @@ def decode_with_lse(
             f"lengths from {min(held)} to {max(held)}: the table has {most_pages} "
             f"pages of {page_size} tokens for each sequence"
         )
+    if device_of(lengths) == device_of(table) == "cpu":
+        for row, n in zip(table.tolist(), held, strict=True):
+            read = row[max(n - (seen or n), 0) // page_size : cdiv(n, page_size)]
+            if read and not 0 <= min(read) <= max(read) < sizes["pages"]:
+                raise ValueError(f"pages {read}: the pool has {sizes['pages']}")
     if splits is None:
         splits = splits_for(held, tiles_h, window, block=block)
     if type(splits) is not int or splits < 1:

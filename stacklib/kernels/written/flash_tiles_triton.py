@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .flash_shapes_triton import Shapes
+from .flash_shapes_triton import Shapes, column_sides
 from .host_triton import (
     INTERPRETED,
     capability_of,
@@ -28,8 +28,8 @@ from .host_triton import (
 
 SIDES = ("BLOCK_Q", "BLOCK_K")
 Tiles = tuple[tuple[int, int, int, int], ...]  # rows of Q and of K, warps, stages
-# Columns of q and v together, up to -> rows: the first where nothing is measured, all
-# where a GPU can choose.
+# Columns of tiles of q and v together, up to -> rows: the first where nothing is
+# measured, all where a GPU can choose.
 Table = dict[int, Tiles]
 
 FORWARD: dict[int, Table] = {
@@ -146,8 +146,10 @@ def rows_for(
         )
     narrow, wide = TABLES[kernel]
     table = wide if dtype == "float32" else narrow[found]
+    whole, rest = column_sides(dim).values()
+    columns = whole + (rest if dim > whole else 0) + next_power_of_2(dim_v)
     for most, rows in table.items():
-        if dim + dim_v <= most:
+        if columns <= most:
             return rows[1:] if crowded and len(rows) > 1 else rows
     raise ValueError(
         f"{kernel} of {dtype} on sm_{capability}: head_dim {dim} and v_dim {dim_v} fit "

@@ -42,7 +42,7 @@ def forward(
 ) -> Array:
     """softmax(scale q k^T) v; the parameters are those of `forward_with_lse`."""
     if scale is not None and scale <= 0:  # kernels compare scores before they scale
-        q, scale = q * scale, 1.0
+        q, scale = (-q, -scale) if scale else (q * 0, 1.0)
     return forward_with_lse(q, k, v, causal, window, scale, blocks=blocks)[0]
 
 
@@ -50,7 +50,7 @@ def attend(q: Array, k: Array, v: Array, call: Any) -> tuple[Array, Array]:
     """What `flash_attention` asks of a backend; ``call`` is its checked question."""
     causal, window, scale = call.mask.causal, call.mask.window, call.scale
     if scale <= 0:  # kernels compare scores before they scale
-        q, scale = q * scale, 1.0
+        q, scale = (-q, -scale) if scale else (q * 0, 1.0)
     if not is_tensor(q):
         out, lse = forward_with_lse(q, k, v, causal, window, scale)
         return out, lse[0] + lse[1]

@@ -86,7 +86,9 @@ def tiles_kernel(
     scores = logits * of_logits
     if NOISE:
         scores += of_noise * gumbel(seed, row[:, None] * tokens + token[None, :])
-    scores = tl.where(token[None, :] < tokens, scores, float("-inf"))
+    # NaN would win against all, and lanes past the row against NaN.
+    there = (token[None, :] < tokens) & (scores == scores)
+    scores = tl.where(there, scores, float("-inf"))
     top = tl.max(scores, axis=1)
     at = tl.argmax(scores, axis=1) + tl.program_id(1) * BLOCK_V
     tile = row.to(tl.int64) * tl.num_programs(1) + tl.program_id(1)

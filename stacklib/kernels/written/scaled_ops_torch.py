@@ -68,7 +68,7 @@ def _groups(x: Tensor, size: int) -> tuple[Tensor, Tensor]:
     value = torch.nn.functional.silu(gate) * up
     more = -value.shape[1] % size
     groups = torch.nn.functional.pad(value, (0, more)).reshape(len(x), -1, size)
-    return groups, groups.abs().amax(-1)
+    return groups, groups.abs().nan_to_num(0, torch.inf).amax(-1)
 
 
 def _coded(x: Tensor, groups: Tensor, scale: Tensor) -> Tensor:
@@ -110,6 +110,7 @@ def swiglu_mxfp8(x: Tensor) -> tuple[Tensor, Tensor]:
 
 def _sampled(hidden: Tensor, weights: Tensor, temperature: float, seed: int) -> Tensor:
     logits = hidden.float() @ weights.float().T
+    logits.masked_fill_(logits.isnan(), -torch.inf)
     if temperature == 0:
         return logits.argmax(-1).int()
     noise = torch.Generator(hidden.device).manual_seed(seed)

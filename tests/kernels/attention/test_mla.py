@@ -79,7 +79,9 @@ def test_what_makes_no_sense_is_named():
     with pytest.raises(ValueError, match="keys = 0"):
         mla.latent_decode(keys=0)
     case = given_heads(1, 2, 3, 4, 5, 6, 7)
-    with pytest.raises(ValueError, match="heads, latent and rope must agree"):
-        LatentHeads(case.q, case.q_rope[:, :2], case.cache, case.w_k, case.w_v)
+    for columns, keys in ((2, 9), (9, 0)):
+        rope, cache = case.q_rope[:, :columns], case.cache[:keys]
+        with pytest.raises(ValueError, match="sizes must agree, and none be 0"):
+            LatentHeads(case.q, rope, cache, case.w_k, case.w_v)
     with pytest.raises(ValueError, match="tile = 0"):
         absorbed(case, 0)

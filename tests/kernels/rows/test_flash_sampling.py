@@ -213,6 +213,8 @@ def test_tiles_on_units_take_the_closed_form_and_at_most_a_tile_more(
         ((np.ones((2, 3)), np.ones((5, 4)), 1.0, 0), r"\(2, 3\), weights \(5, 4\)"),
         ((np.ones((0, 3)), np.ones((5, 3)), 1.0, 0), "empty"),
         ((np.full((1, 3), np.nan), np.ones((5, 3)), 1.0, 0), "NaN"),
+        ((np.ones((1, 3)), np.full((5, 3), np.nan), 1.0, 0), "NaN"),
+        ((np.ones((1, 3)), np.full((5, 3), np.inf), np.float32(1), 0), "infinity"),
         ((np.ones(3), np.ones((5, 3)), -1.0, 0), "temperature = -1.0"),
         ((np.ones(3), np.ones((5, 3)), 1.0, -1), "seed = -1"),
     ],

@@ -100,7 +100,10 @@ def test_cuts_that_keep_all_cost_nothing():
     [
         (np.zeros((2, 3)), 0.5, r"\(2, 3\)"),
         (np.zeros(0), 0.5, r"\(0,\)"),
-        (np.array([1, np.nan]), 0.5, "NaN"),
+        (np.array([1, np.nan]), 0.5, "its largest finite"),
+        (np.array([1, np.inf]), 0.5, "its largest finite"),
+        (np.array([-np.inf, -np.inf]), 0.5, "its largest finite"),
+        (np.array([1, 1e300]), 0.5, "its largest finite"),
         (np.zeros(3), 1.0, "u = 1.0"),
     ],
 )

@@ -13,6 +13,8 @@ import torch
 from triton.runtime.interpreter import InterpreterBuilder, interpreter_builder
 
 from stacklib.kernels.attention import split_kv
+from stacklib.kernels.attention.flash import flash_attention
+from stacklib.kernels.attention.naive import naive_attention
 from stacklib.kernels.written import (
     decode_triton,
     flash_triton,
@@ -199,9 +201,14 @@ def test_lengths_that_the_table_cannot_hold():
             decode_triton.paged_decode(
                 normal(2, 1, 16), k, v, table, np.array(bad, np.int32)
             )
+    held, q = np.array([20, 3], np.int32), normal(2, 1, 16)
     with pytest.raises(ValueError, match="splits = 0"):
-        held = np.array([20, 3], np.int32)
-        decode_triton.paged_decode(normal(2, 1, 16), k, v, table, held, splits=0)
+        decode_triton.paged_decode(q, k, v, table, held, splits=0)
+    for page in (-1, len(k)):  # it was read, outside the pool
+        table[0, 0] = page
+        with pytest.raises(ValueError, match=rf"{page}.*: the pool has {len(k)}"):
+            decode_triton.paged_decode(q, k, v, table, held)
+        decode_triton.paged_decode(q, k, v, table, held, window=2)  # not among them
 
 
 @pytest.mark.parametrize("rows", [1, 16, 17, 50, 64, 65])
@@ -214,8 +221,6 @@ def test_the_lm_head_is_read_once_for_64_rows(rows):
 
 
 def test_a_compiled_kernel_refuses_a_cpu(monkeypatch):
-    from stacklib.kernels import flash_attention
-
     monkeypatch.setattr(host_triton, "INTERPRETED", False)
     q = torch.ones(1, 1, 2, 16)
     with pytest.raises(ValueError, match="TRITON_INTERPRET=1 before"):
@@ -243,6 +248,26 @@ def test_the_coldest_temperature_is_that_of_the_largest_logit():
     for temperature in (1e-20, 1e-38, 1e-45, 1e-310, 5e-324):
         for draw in drawn:
             assert (np.asarray(draw(*given, temperature, 3)) == wanted).all()
+
+
+def test_no_number_is_never_drawn():
+    """NaN won against all others, or, compiled, lanes past the row against NaN."""
+    hidden, head = normal(5, 30), normal(300, 30)
+    logits = hidden @ head.T
+    head[7], logits[:, 7], hidden[2], logits[2] = np.nan, -np.inf, np.nan, -np.inf
+    given = torch.from_numpy(hidden), torch.from_numpy(head), 0.0, 3
+    for draw in (ops_torch.PLAIN["flash_sampling"], sampling_triton.flash_sampling):
+        assert (draw(*given).numpy() == logits.argmax(1)).all()
+
+
+def test_a_scale_below_zero_rounds_no_query():
+    """Sixteen-bit queries times -0.4 were rounded again: sums of .3 % beside."""
+    q, k, v = (torch.randn(1, 2, 9, 64).bfloat16() for _ in "qkv")
+    asked = {"scale": -0.4, "return_lse": True, "backend": "triton"}
+    _, lse = flash_attention(q, k, v, **asked)
+    wide = (x.float().numpy() for x in (q, k, v))
+    _, right = naive_attention(*wide, scale=-0.4, return_lse=True)
+    assert np.allclose(lse.numpy(), right, rtol=1e-6, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["swiglu_fp8", "swiglu_mxfp8"])

@@ -14,6 +14,7 @@ import pytest
 from stacklib.kernels.attention.count import io_count
 from stacklib.kernels.written import (
     cubins,
+    flash_shapes_triton,
     flash_tiles_triton,
     host_triton,
     matmul_triton,
@@ -97,6 +98,20 @@ def test_every_row_of_the_tables_is_recorded():
                 for row in rows if wide else rows[:1]:
                     assert (on, dtype, kernel, dim, dim_v, kind, *row) in held
     assert TILES_OF == cubins.kernels_digest(), "kernels changed: record them again"
+
+
+def test_a_head_of_other_columns_has_tiles_that_are_recorded():
+    """In 64 and 32 columns a head of 96 spilled; of 160, 5,592 bytes."""
+    held = {(t.head_dim, t.v_dim) for t in cubins.tiles()}
+    for dim in range(1, 257):
+        sides = flash_shapes_triton.column_sides(dim)
+        wide = sides["BLOCK_D"] + sides["BLOCK_R"] * (dim > sides["BLOCK_D"])
+        asked = "keys_kernel", 90, "bfloat16"
+        rows = flash_tiles_triton.rows_for(*asked, dim, dim)
+        assert wide in {64, 128, 192, 256} or wide < 64
+        side = host_triton.next_power_of_2(dim)
+        alike = [h for h in held if h[0] >= wide and h[1] >= side]
+        assert rows == flash_tiles_triton.rows_for(*asked, *min(alike))
 
 
 def test_a_row_is_the_sides_of_a_tile_then_warps_and_stages(monkeypatch):
