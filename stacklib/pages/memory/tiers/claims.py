@@ -189,13 +189,12 @@ def hbm_energy() -> Finding:
 
 @claim("ddr5-energy")
 def ddr5_energy() -> Finding:
-    """A circuit survey's access to DRAM; nobody prints DDR5's own."""
-    bits = chosen(32, "bit", "bits of the access")
-    return Finding(
-        (constant("dram_45nm") / bits).named("DRAM of 2014, a bit"),
-        why="A survey's figure for the DRAM of 2014. DDR4's, scaled by the square of "
-        f"the voltage, gives {tiers_seen.ddr5_energy():.3 pJ/bit}; a measured DDR5 "
-        "system would settle it.",
+    """Older DRAM, and what its voltage makes of it; nobody prints DDR5's own."""
+    survey = constant("dram_45nm") / chosen(32, "bit", "bits of the access")
+    return Finding.open(
+        f"A survey has {survey:.3 pJ/bit} for the DRAM of 2014. DDR4's, scaled by the "
+        f"square of the voltage, gives {tiers_seen.ddr5_energy():.3 pJ/bit}, from "
+        "memory. To settle it: a measured DDR5 system."
     )
 
 

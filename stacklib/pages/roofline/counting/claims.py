@@ -28,13 +28,12 @@ def _ridge() -> Quantity:
 
 @claim("decode-intensity")
 def decode_intensity() -> Finding:
-    """From batch one to a serving batch, in 16 bits."""
+    """The batch decides, and the text names none."""
     alone, crowd = _work().intensity, _work(SERVING_BATCH).intensity
-    return Finding(
-        alone,
-        to=crowd,
-        why=f"16-bit weights, from batch one to {SERVING_BATCH} sequences. Each "
-        "sequence brings its own KV cache to read, so it grows slower than the batch.",
+    return Finding.open(
+        f"16-bit weights have {alone} at batch one and {crowd} at {SERVING_BATCH}: "
+        "each sequence brings its own KV cache to read, so it grows slower than the "
+        "batch. To settle it: the batch and the format that the document means."
     )
 
 
@@ -83,13 +82,13 @@ def prefill_intensity(tokens: int) -> Quantity:
 
 @claim("prefill-intensity")
 def prefill_range() -> Finding:
-    """A short prompt and the book's own, in FP8."""
-    return Finding(
-        prefill_intensity(SHORT_PROMPT),
-        to=prefill_intensity(CONTEXT),
-        why=f"From a prompt of {SHORT_PROMPT:,} tokens to {CONTEXT:,}. Intensity "
-        "is twice the tokens that share one read of an FP8 weight, so it goes beyond "
-        "the range until activations, left out here, dominate.",
+    """The prompt decides, and the text names none."""
+    short, long = prefill_intensity(SHORT_PROMPT), prefill_intensity(CONTEXT)
+    return Finding.open(
+        f"In FP8 a prompt of {SHORT_PROMPT:,} tokens has {short}, one of {CONTEXT:,} "
+        f"{long}: about twice the tokens that share one read of a weight, until "
+        "activations, left out here, dominate. To settle it: how many tokens share a "
+        "read in the prefill that the document means."
     )
 
 
