@@ -25,7 +25,7 @@ BY_HAND = {
     "decode-mlp-us": 3 * WIDE * MLP * 2 / 3.35e12,
     "prefill-threshold-512": 989.4 / 3.35,
     "decode-5-10-util": 100 * 3.35 / 989.4,
-    "disagg-activation-bytes": 2 * 61 * 5e-3,
+    "disagg-activation-bytes": 2 * 61 * (128 * 7168 * 2 / 450e6 + 5e-4),
     "session-tool-time": 1000 * (65 - 5 * 0.4 - 2000 * 0.03 - 10 * 0.1) / 4,
     "gpt4-175b": 175 / 2,
     "token-cost-sum": 60.6 + 48.7 + 17.4 + 13.9 + 10.4 + 22.7,

@@ -29,11 +29,13 @@ def _ridge() -> Quantity:
 @claim("decode-intensity")
 def decode_intensity() -> Finding:
     """The batch decides, and the text names none."""
-    alone, crowd = _work().intensity, _work(SERVING_BATCH).intensity
-    return Finding.open(
-        f"16-bit weights have {alone} at batch one and {crowd} at {SERVING_BATCH}: "
-        "each sequence brings its own KV cache to read, so it grows slower than the "
-        "batch. To settle it: the batch and the format that the document means."
+    return Finding(
+        _work().intensity,
+        to=_work(SERVING_BATCH).intensity,
+        verdict="open",
+        why=f"16-bit weights, from batch one to {SERVING_BATCH} sequences. Each brings "
+        "its own KV cache to read, so it grows slower than the batch. To settle it: "
+        "the batch and the format that the document means.",
     )
 
 
@@ -83,12 +85,13 @@ def prefill_intensity(tokens: int) -> Quantity:
 @claim("prefill-intensity")
 def prefill_range() -> Finding:
     """The prompt decides, and the text names none."""
-    short, long = prefill_intensity(SHORT_PROMPT), prefill_intensity(CONTEXT)
-    return Finding.open(
-        f"In FP8 a prompt of {SHORT_PROMPT:,} tokens has {short}, one of {CONTEXT:,} "
-        f"{long}: about twice the tokens that share one read of a weight, until "
-        "activations, left out here, dominate. To settle it: how many tokens share a "
-        "read in the prefill that the document means."
+    return Finding(
+        prefill_intensity(SHORT_PROMPT),
+        to=prefill_intensity(CONTEXT),
+        verdict="open",
+        why=f"In FP8, from a prompt of {SHORT_PROMPT:,} tokens to {CONTEXT:,}: twice "
+        "the tokens that share one read of a weight, until activations, left out here, "
+        "dominate. To settle it: the prompt that the document means.",
     )
 
 
