@@ -279,11 +279,11 @@ def _decided(claim: Claim, found: Finding) -> tuple[str, float | None, str]:
 
 def _on_its_ground(word: str, claim: Claim, ends: list[Quantity]) -> str:
     """A figure that was read agrees with its source; one remembered, with nobody."""
-    if word != REPRODUCED:
-        return word
     read = [_read_only(end) for end in ends]
     if all(map(ground.from_memory, ends)) or _any_recalled(read):
         return "open"
+    if word != REPRODUCED:
+        return word
     if all(ground.of_document(end, claim.source) for end in ends):
         return AGREES
     if not all(read):

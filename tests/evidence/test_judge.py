@@ -305,9 +305,13 @@ def test_a_printed_peak_over_its_own_factors_is_read_back():
     assert plant(peak / foreign).verdict == "reproduced"
 
 
-def test_a_recalled_figure_that_equals_the_claim_leaves_it_open():
-    row = plant(spec(148, "recalled"))
+@pytest.mark.rows("ours", [148, 190, 900])
+def test_a_recalled_figure_leaves_its_claim_open_and_refutes_none(ours):
+    row = plant(spec(ours, "recalled"))
     assert row.verdict == "open" and row.reason.endswith("a document that prints it.")
+
+
+def test_a_figure_partly_recalled_says_of_what():
     product = spec(296, "recalled", "a.x") / spec(2, "recalled", "b.y", "")
     assert plant(product).verdict == "open"
     assert "From memory, with no document read: a.x; b.y." in plant(product).reason

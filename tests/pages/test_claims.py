@@ -89,6 +89,18 @@ def test_a_proposition_of_a_written_chapter_has_its_truth():
     assert on and [why for why in on if not why.startswith("It holds if ")] == []
 
 
+def test_no_range_of_ours_is_made_by_a_choice_of_ours():
+    """A batch or a prompt that the text does not print may not make a word."""
+    made = []
+    for row in pages.claims():
+        if row.to and row.computed and row.verdict != "open":
+            ends = (end.leaves() for end in (row.computed, row.to))
+            low, high = ({x.value for x in end if x.kind == "chosen"} for end in ends)
+            if any(f"{value:g}" not in row.claim.text for value in low ^ high):
+                made.append(row.claim.id)
+    assert made == []
+
+
 BOUND = re.compile(
     r"(?i)\b(?:over|above|below|more than|less than) (?:half|[\d,.]+)"
     r"|\d\+|\d\S* \S+ (?:and|or) more\b|\d\S* or more\b|\b(?:tens|hundreds) of"

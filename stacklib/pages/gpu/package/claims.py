@@ -59,7 +59,7 @@ def rubin() -> Finding:
     told = cost.fact("capacity", "rubin_a_wafer").low
     return Finding.cited(
         "Source: TrendForce, 2026, quoted by copperroad.news, Silicon interposers: "
-        "about four. NVIDIA prints none. TSMC's CoWoS-L carries "
+        "about four; its news of April say 5.5. NVIDIA prints none. CoWoS-L carries "
         f"{planned.si:.2g} fields in 2026, and a square of that size fits "
         f"{cost.grid_dies(side, side)} times on a wafer; {told.text()} "
         "Rubin packages a wafer is what a bank reports."

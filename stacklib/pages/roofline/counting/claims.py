@@ -28,13 +28,14 @@ def _ridge() -> Quantity:
 
 @claim("decode-intensity")
 def decode_intensity() -> Finding:
-    """From batch one to a serving batch, in 16 bits."""
-    alone, crowd = _work().intensity, _work(SERVING_BATCH).intensity
+    """The batch decides, and the text names none."""
     return Finding(
-        alone,
-        to=crowd,
-        why=f"16-bit weights, from batch one to {SERVING_BATCH} sequences. Each "
-        "sequence brings its own KV cache to read, so it grows slower than the batch.",
+        _work().intensity,
+        to=_work(SERVING_BATCH).intensity,
+        verdict="open",
+        why=f"16-bit weights, from batch one to {SERVING_BATCH} sequences. Each brings "
+        "its own KV cache to read, so it grows slower than the batch. To settle it: "
+        "the batch and the format that the document means.",
     )
 
 
@@ -83,13 +84,14 @@ def prefill_intensity(tokens: int) -> Quantity:
 
 @claim("prefill-intensity")
 def prefill_range() -> Finding:
-    """A short prompt and the book's own, in FP8."""
+    """The prompt decides, and the text names none."""
     return Finding(
         prefill_intensity(SHORT_PROMPT),
         to=prefill_intensity(CONTEXT),
-        why=f"From a prompt of {SHORT_PROMPT:,} tokens to {CONTEXT:,}. Intensity "
-        "is twice the tokens that share one read of an FP8 weight, so it goes beyond "
-        "the range until activations, left out here, dominate.",
+        verdict="open",
+        why=f"In FP8, from a prompt of {SHORT_PROMPT:,} tokens to {CONTEXT:,}: twice "
+        "the tokens that share one read of a weight, until activations, left out here, "
+        "dominate. To settle it: the prompt that the document means.",
     )
 
 

@@ -138,16 +138,6 @@ def decode_idle_typical_batch() -> Finding:
 
 
 @claim("decode-tensor-waste")
-def wasted_share() -> Finding:
-    """The idle share from a serving batch down to batch one."""
-    return Finding(
-        _in_16_bits(SERVING_BATCH, tp=4).idle,
-        to=_in_16_bits().idle,
-        why=f"In BF16 on H100s, from {SERVING_BATCH} sequences of {CONTEXT:,} tokens "
-        "to one. It is no property of decode: the batch decides.",
-    )
-
-
 @claim("tensor-idle-97")
 def idle_share() -> Finding:
     """The idle share of a batch-one step."""
@@ -155,7 +145,7 @@ def idle_share() -> Finding:
     return Finding(
         _in_16_bits().idle,
         why=f"In BF16 on H100s at batch one. With {SERVING_BATCH} sequences of "
-        f"{CONTEXT:,} tokens it is {crowd.idle:.3 %}.",
+        f"{CONTEXT:,} tokens it is {crowd.idle:.3 %}: it is no property of decode.",
     )
 
 
