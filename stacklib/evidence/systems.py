@@ -34,7 +34,7 @@ PARTS = frozenset("gcd gcds mig for".split())
 _WORD = re.compile(r"\d+\.\d+[a-z]*|[a-z0-9]+|[(),;+]|(?<= )-(?= )")
 _GLUED = re.compile(r"(rtx|gtx|rx)?(\d{3,4})(ti|super|xtx|xt|d)?")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)(gb|gib|g)")
-_NETWORK = ("ib", "infiniband", "rdma", "roce", "cx", "nic", "ethernet", "eth")
+_NETWORK = ("ib", "infiniband", "rdma", "roce", "cx", "nic", "ethernet", "slingshot")
 
 Words = tuple[str, ...]
 

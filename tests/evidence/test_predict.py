@@ -126,9 +126,9 @@ def test_a_loop_is_as_large_as_the_benchmark_makes_it():
     device = hardware.get("rtx-pro-6000-server")
     mib = 2**20
 
-    def kept(software: str, columns: int, dtype: str = "bf16", rows: int = 16) -> float:
+    def kept(software, columns, dtype="bf16", rows=16, source=""):
         config = f"m={rows};n={columns};k=4096;dtype={dtype}"
-        made = row("A", config, software=software, **on)
+        made = row("A", config, software=software, source=source, **on)
         work, _ = product_of(made, device)
         return _hits(made, work, gemm.chip_of(device, work.dtype), "kernel")
 
@@ -141,6 +141,8 @@ def test_a_loop_is_as_large_as_the_benchmark_makes_it():
     assert kept("vLLM 0.24", 2048, rows=1024) == 1 > kept("SGLang 0.5", 2048, rows=1024)
     assert kept("vLLM 0.24", 8192, "nvfp4") == 1  # one layer of 18 MiB
     assert kept("SGLang 0.5", 12288, "nvfp4") < 0.1
+    own = kept("vLLM 0.24", 4096, source="pull request 1 of vllm-project/vllm")
+    assert own == 1
     work = gemm.product(m=16, n=4096, k=4096)
     chip = gemm.chip_of(device, "bf16")
     assert gemm.loop_hits(work, chip, "stream") == 1

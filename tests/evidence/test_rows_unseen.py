@@ -101,13 +101,42 @@ def test_switches_of_sixteen_and_bridges_of_two(system, config, key, local):
     )
 
 
-def test_a_port_of_ethernet_is_read():
-    systems = (f"2 nodes x 8 H100{port}" for port in ("", ", 100G Ethernet"))
-    asked = "ngpus=16;nodes=2;msg_bytes=1e9"
-    own, told = (
-        collectives.fabric_of(row("D", asked, system=name)).port for name in systems
-    )
-    assert own > 3 * told and told == pytest.approx(12.5e9, rel=0.06)
+@pytest.mark.rows(
+    ("port", "gbits"),
+    [
+        ("100G Ethernet", 100),
+        ("25GbE", 25),
+        ("100G Slingshot", 100),
+        ("200Gb/s CX6", 200),
+        ("EDR", 100),
+        ("HDR InfiniBand", 200),
+        ("3200G EFA", 400),  # of a node's eight
+    ],
+)
+def test_a_port_is_read_by_whatever_name(port, gbits):
+    asked, system = "ngpus=16;nodes=2;msg_bytes=1e9", "2 nodes x 8 H100, "
+    found = collectives.fabric_of(row("D", asked, system=system + port)).port
+    assert found == pytest.approx(gbits / 8 * 1e9, rel=0.06)
+
+
+def test_one_rank_a_node_has_its_port_alone():
+    """NVLink-C2C of a DGX Spark joins its processor, and no byte of another node."""
+    on = collectives.fabric("dgx_spark_gb10", 2, nodes=2, port=25e9)
+    assert on.rate == on.port and on.local == 1
+
+
+def test_values_of_a_latent_are_columns_of_its_keys():
+    """deepseek-ai/FlashMLA: 576 elements a token, of which 512 are values too."""
+    said = "batch=128;kv_len=8192;heads=128;kv_heads=1;head_dim=576;v_head_dim=512"
+
+    def takes(queries):
+        asked = f"{said};seq_q={queries};dtype=bf16"
+        about = {"subject": "MLA decode attention", "software": "FlashMLA"}
+        return predict(row("B", asked, **about)).value
+
+    cache = 128 * 8192 * 576 * 2 / hardware.get("h100_sxm").memory_bandwidth.si
+    assert cache < takes(1) < 1.7 * cache
+    assert takes(2) < 2.5 * takes(1)  # queries lie in a tile with all heads
 
 
 def test_a_norm_on_a_stream_takes_its_passes_and_no_wait():

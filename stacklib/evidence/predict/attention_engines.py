@@ -53,7 +53,10 @@ class Engine:
     groups: bool = False  # packs and shares out for heads that share keys alone
 
     def cut(self, work: Attention, window: bool) -> Cut:
-        """How an attention is cut."""
+        """How an attention is cut; queries of a latent lie in a tile with all heads
+        (deepseek-ai/FlashMLA, csrc: q is seen as q_len * heads / kv_heads rows)."""
+        if work.queries > 1 and work.kv_heads == 1 and not work.causal:
+            return replace(self.token, packs="all")
         if work.queries > 1 or (work.causal and not self.lone):
             return self.prompt
         if self.groups and (window or work.heads == work.kv_heads):

@@ -110,8 +110,12 @@ _COMPILED = ("nccl-tests", "rccl-tests", "nccl_tests", "rccl_tests", "graph", "c
 # DeepEP's tables name a generation; its links and ports are all that is asked for.
 _GENERATIONS = {"sm90": "h100_sxm", "sm100": "b200_sxm"}
 _PORT = re.compile(
-    r"(\d+)\s*g(?:b/s|bps|be|bit/s|bit)?\s*(?:ib|roce|nic|hdr|ndr|efa|tcpx|ether)"
+    r"(\d+)\s*g(?:be\b|(?:b/s|bps|bit/s|bit)?"
+    r"\s*(?:ib|infini|roce|nic|cx|[ehnx]dr|efa|tcpx|ether|sling))"
 )
+_NAMED = re.compile(r"\b([ehnx]dr)(?:[1248]00)?\b")  # a port of four lanes, by name
+_LANES = {"edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}  # Gbit/s
+_FASTEST = 800  # Gbit/s of a port sold; clouds name what all ports of a node carry
 # Cards that bridges join in pairs, where a source names no form of them.
 _PAIRED = {"h100_sxm": "h100_pcie", "a100_sxm_80gb": "a100_pcie_80gb"}
 # Switches of NVIDIA's DGX-2 join sixteen V100, where its boards of eight join eight.
@@ -167,13 +171,16 @@ def _device(row: Measurement) -> tuple[str, int]:
         raise
 
 
-def _port(row: Measurement) -> float | None:
+def _port(row: Measurement, local: int) -> float | None:
     """Bytes a second of a chip's network port, where the row describes it."""
     for key in ("nic_gbps", "port_gbps", "network_gbps"):
         if key in row.config:
             return row.number(key) * 1e9 / 8
-    said = _PORT.search(f"{row.system} {row.settings}".lower())
-    return float(said[1]) * 1e9 / 8 if said else None
+    text = f"{row.system} {row.settings}".lower()
+    said, named = _PORT.search(text), _NAMED.search(text)
+    if not said:
+        return _LANES[named[1]] * 1e9 / 8 if named else None
+    return float(said[1]) * 1e9 / 8 / (local if float(said[1]) > _FASTEST else 1)
 
 
 def _boards(row: Measurement, key: str, ranks: int) -> Fabric:
@@ -211,7 +218,12 @@ def fabric_of(row: Measurement) -> Fabric:
     words = re.findall(r"[a-z]+", system)
     network = next((name for name in reversed(NETWORKS) if name in words), None)
     return fabric(
-        key, ranks, nodes=nodes, port=_port(row), domain=joined, network=network
+        key,
+        ranks,
+        nodes=nodes,
+        port=_port(row, ranks // (nodes or 1)),
+        domain=joined,
+        network=network,
     )
 
 
@@ -319,7 +331,7 @@ def _experts(row: Measurement) -> Predict:
     name, metric = row.subject.lower(), row.metric
     key, _ = _device(row)
     ranks, local = _groups(row)
-    on = fabric(key, ranks, nodes=max(1, ranks // local), port=_port(row))
+    on = fabric(key, ranks, nodes=max(1, ranks // local), port=_port(row, local))
     case: dict[str, Any] = {"ranks": ranks, "ranks_per_node": on.local}
     if "bottleneck" in metric:
         few = 4 if "top4" in row.settings else None

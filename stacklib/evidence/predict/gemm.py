@@ -116,6 +116,8 @@ def _hits(row: Measurement, work: gemm.Product, chip: gemm.Chip, launch: str) ->
     """Share of the operands that the row's benchmark finds in the L2."""
     engine = row.software.lower().partition(" ")[0]
     looped = launch == "kernel" and engine in ("tensorrt-llm", "vllm", "sglang")
+    if engine == "vllm" and "vllm-project/vllm" in row.source:
+        return gemm.loop_hits(work, chip, "stream")
     if not looped or chip.l2_capacity is None:
         return gemm.loop_hits(work, chip, launch)
     weights = work.groups * work.k * work.n * work.right

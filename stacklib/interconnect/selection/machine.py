@@ -219,7 +219,8 @@ def fabric(
     late = between.latency_of(kind) if latency is None else latency
     at_least(0, latency=late)
     if linked:
-        rate, link = chip.link.si * PAYLOAD, "nvlink"
+        # Of one rank a node no byte crosses its links: its port is all that it has.
+        rate, link = chip.link.si * PAYLOAD if local > 1 else far, "nvlink"
     else:
         host, link = chip.host_link.si, "pcie"
         reach = pcie.reaches(chip) if peers is None else peers

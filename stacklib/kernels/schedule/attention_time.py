@@ -88,9 +88,10 @@ class Attention:
 
     @property
     def kv_bytes(self) -> float:
-        """Bytes of K and V of one head."""
+        """Bytes of K and V of one head; of a latent V is the first columns of K."""
         each = bytes_per_element(self.kv_dtype or self.dtype).si
-        return self.keys * (self.head_dim + self.wide) * each
+        latent = self.kv_heads == 1 and self.wide < self.head_dim
+        return self.keys * (self.head_dim + self.wide * (not latent)) * each
 
     @property
     def query_bytes(self) -> float:
