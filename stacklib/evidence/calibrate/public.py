@@ -89,11 +89,13 @@ def case_of(row: Measurement, unfitted: str = UNFITTED) -> Case | None:
 
 
 @cache
-def predicted_first() -> Mapping[str, tuple[float, float, float]]:
+def predicted_first(turn: int = 0) -> Mapping[str, tuple[float, float, float]]:
     """What was predicted of rows before their values were known, by the row's name.
 
     With the ends of the band as it was printed then; NaN where there was none, or a
     refusal. These rows test a fit and do not make it.
+
+    - ``turn``: of one round of gathering alone, 1 or 2
     """
     path = files("stacklib.evidence") / "data" / "predicted_first.csv"
     lines = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
@@ -104,6 +106,7 @@ def predicted_first() -> Mapping[str, tuple[float, float, float]]:
             float(line["high"] or "nan"),
         )
         for line in lines
+        if turn in (0, int(line["round"]))
     }
 
 

@@ -134,13 +134,15 @@ def cells(family: str) -> list[Row]:
     ]
 
 
-def told_first(family: str = "") -> list[tuple[float, bool]]:
+def told_first(family: str = "", turn: int = 0) -> list[tuple[float, bool]]:
     """Rows of a family, or of all, that were predicted before their values were known.
 
     Measured over predicted, and whether the band of that day holds the row. Rows that
     have no band then, or were not kept, are left out.
+
+    - ``turn``: the round in which they were gathered, 1 or 2; 0 for both
     """
-    said = predicted_first()
+    said = predicted_first(turn)
     return [
         (row.value / said[row.id][0], said[row.id][1] <= row.value <= said[row.id][2])
         for row in (*found(), *unseen_rows())
@@ -148,33 +150,36 @@ def told_first(family: str = "") -> list[tuple[float, bool]]:
     ]
 
 
-def rows_first() -> int:
+def rows_first(turn: int = 0) -> int:
     """How many rows were predicted before their values were known, with a band."""
-    return len(told_first())
+    return len(told_first(turn=turn))
 
 
-def held_first(family: str = "") -> float:
+def held_first(family: str = "", turn: int = 0) -> float:
     """Share of those that the band of that day holds."""
-    rows = told_first(family)
+    rows = told_first(family, turn)
     return sum(held for _, held in rows) / len(rows)
 
 
-def off_first(family: str) -> float:
+def off_first(family: str, turn: int = 0) -> float:
     """The median error of those."""
-    return validate.quantile([abs(1 / x - 1) for x, _ in told_first(family)], MEDIAN)
+    rows = told_first(family, turn)
+    return validate.quantile([abs(1 / x - 1) for x, _ in rows], MEDIAN)
 
 
 def first() -> list[Row]:
-    """One row a family: rows that were predicted before their values were known."""
+    """One row a round and family: rows predicted before their values were known."""
     return [
         {
+            "round": turn,
             "family": f"{key}: {title}",
-            "rows": len(told_first(key)),
-            "median": counted(off_first, key, label="median error"),
-            "inside": counted(held_first, key, label="inside the band"),
+            "rows": len(told_first(key, turn)),
+            "median": counted(off_first, key, turn, label="median error"),
+            "inside": counted(held_first, key, turn, label="inside the band"),
         }
+        for turn in (1, 2)
         for key, title in validate.TITLES.items()
-        if told_first(key)
+        if told_first(key, turn)
     ]
 
 
