@@ -175,6 +175,7 @@ def test_the_same_run_is_told_in_many_metrics():
 test_refusals_name_what_is_missing = refusals(
     (ALONE, {"system": "hardware not stated"}, "no device"),
     (ALONE, {"subject": "Secret 9B"}, "no shape of model 'Secret 9B'"),
+    (ALONE, {"subject": "LLaMA-3 8B IQ4_KSS"}, "'iq4_kss'"),
     (ALONE, {"subject": "LLaMA-3 70B F16"}, "141.1 GB of weights > 24 GB"),
     (ALONE, {"settings": "device=GPU/CPU"}, "on the host"),
     (ALONE, {"metric": "perplexity"}, "'perplexity'"),
@@ -204,10 +205,14 @@ test_refusals_name_what_is_missing = refusals(
         ("Llama 33B", "quant=GPTQ 4b g128 act", "llama 33b", "gptq_g128"),
         ("VILA1.5-13B-AWQ", "quant=int4", "llama-2-13b", "int4_g128"),
         ("Llama-3.1-8B", "quant=IQ3_XXS", "llama-3.1-8b", "iq3_xxs"),
+        ("Qwen3-30B-A3B UD-Q4_K_XL", "", "qwen3-30b-a3b", "q4_k_m"),
+        ("Qwen3-8B", "quant=4bit g64", "qwen3-8b", "4.5 bpw"),
+        ("Qwen3-8B", "quant=8bit", "qwen3-8b", "8.5 bpw"),
     ],
 )
 def test_names_and_formats_as_tables_write_them(subject, config, model, kept):
-    row = replace(BY_ID[ALONE], subject=subject, settings=config, software="vllm")
+    software = "MLX" if kept.endswith("bpw") else "vllm"
+    row = replace(BY_ID[ALONE], subject=subject, settings=config, software=software)
     found = model_named(subject)
     assert found.key == model and kept_in(row, found).lower() == kept.lower()
 
@@ -277,6 +282,15 @@ def test_a_prompts_kernels_follow_the_date_of_llama_cpp():
     assert predicted(new) > 1.3 * predicted(old)
     assert predicted(row, date="") == predicted(new)
     assert inference.kernels_of(replace(row, software="FasterTransformer")) == ""
+
+
+def test_a_runner_of_before_2025_reads_the_cache_for_each_head():
+    long = {"settings": "ctx=8192;batch=1", "subject": "LLaMA-3 8B Q4_K_M"}
+    row = replace(BY_ID[ALONE], **long, software="llama.cpp")
+    old, new = (predicted(row, date=date) for date in ("2024-12-31", "2025-01-01"))
+    assert new > 1.3 * old and predicted(row, software="llama.cpp (2026)") == new
+    assert predicted(row, software="llama.cpp (2024)") == old
+    assert not inference.reads_again(replace(row, software="MLX", date="2024"))
 
 
 def test_no_run_of_one_card_that_is_told_reads_a_longer_prompt_quicker():

@@ -32,6 +32,7 @@ from .registry import PREDICTORS, Forecast, Predict
 KINDS = ("one sequence", "served", "most", "prompt", "first token")
 GIB = 2**30 / 1e9
 SETTLED = 1.05  # a rate that grows by more: repeats agree within a few hundredths
+GROUPS = "2025"  # from here on kernels of runners read the cache once for a group
 INTEGERS = "2024-06-24"  # llama.cpp's pull request 8075: products in 8-bit integers
 _TEST = re.compile(r"(pp|tg|prompt|gen)[ =]?(\d+)")
 
@@ -79,6 +80,16 @@ def regime(row: Measurement) -> tuple[str, ...]:
         return kind, "wide"
     told = kind == "prompt" and runner.way(run.step.frame, kernels_of(row))
     return (kind, "narrow", told) if told else (kind, "narrow")
+
+
+def reads_again(row: Measurement) -> bool:
+    """Whether a runner's kernels are of before 2025: they read the cache for each head.
+
+    MLX reads it once for a group of heads from its first release on.
+    """
+    said = re.search(r"\b20\d\d\b", row.software)
+    year = said[0] if said else row.date[:4]
+    return year < GROUPS and "mlx" not in row.software.lower()
 
 
 def kernels_of(row: Measurement) -> str:
@@ -144,11 +155,12 @@ def _one(row: Measurement, run: Run) -> Predict:
     """A token of one sequence."""
     context = _context(row)
     vector = "llama.cpp" in row.software.lower()
+    old = not run.serves and reads_again(row)
 
     def answer() -> Forecast:
         step = run.step
         time = float(step.time(1.0, context)) + losses.seconds(step, 1.0)
-        if not run.serves:
+        if old:
             time += losses.again(step, context)
         if vector:
             time += losses.two_numbers(step)

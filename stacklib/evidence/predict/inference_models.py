@@ -53,11 +53,13 @@ _MEANT = {
 _BESIDE = re.compile(
     r" (?:instruct|chat|hf|it|awq|gptq|gguf|exl2|unsloth|mlperf|offline|server|"
     r"99(?:.9)?|f16|fp16|bf16|fp8|fp4|nvfp4|mxfp4|i?q\d(?: [01ksmlx]+)*|int4|int8|4bit|"
-    r"8bit|g\d+|v\d\.\d|2411|2507|0528|test|unverified)\b"
+    r"8bit|ud|g\d+|v\d\.\d|2411|2507|0528|test|unverified)\b"
 )
 _QUANT = ("quant", "quantization", "gemm", "dtype", "precision", "weights", "format")
 _FILE = re.compile(r"i?q\d_\w+|fp4|f16|fp8|int\d|awq|gptq|\d ?bits?|ollama")
 _BPW = re.compile(r"(\d+(?:\.\d+)?) ?bpw")
+_GROUPED, MLX_GROUP = re.compile(r"int([48])_(?:g(\d+)|channel)"), 64
+_GGUF = re.compile(r"i?q\d_\w+|tq\d_\d|mxfp\d\w*")
 _GROUP = re.compile(r"(?:g|group[ =]?|-)(32|64|128)\b")
 
 
@@ -118,7 +120,11 @@ def kept_in(row: Measurement, model: LanguageModel) -> str:
         return "mxfp4_moe" if files else "mxfp4"
     if model.key.startswith("deepseek") and not _FILE.search(text):
         return "fp8_128x128"  # as it was released
-    return _format(text, row)
+    found = _format(text, row)
+    if (grouped := _GROUPED.fullmatch(found)) and "mlx" in row.software.lower():
+        # Of every matrix, the output's too; a group has a scale and its least.
+        return f"{int(grouped[1]) + 2 * 16 / int(grouped[2] or MLX_GROUP):g} bpw"
+    return found
 
 
 def _format(text: str, row: Measurement) -> str:
@@ -146,9 +152,14 @@ def _format(text: str, row: Measurement) -> str:
         if re.search(pattern, text) and not (meant == "nvfp4" and "mxfp4" in text):
             return meant
     names = [fold(name) for name in NAMES]
-    for word in re.split(r"[ ;=,()]+", text):
-        if word and fold(word) in names and re.match(r"i?q\d|mxfp|tq\d", word):
-            return word
+    for word in re.split(r"[ ;=,()-]+", text):
+        if not _GGUF.fullmatch(word):
+            continue
+        # Unsloth's mixtures of their own: as many bits in all as the plain one of them.
+        kept = re.sub("_xl$", "_m", word)
+        if fold(kept) in names:
+            return kept
+        raise Refusal(f"weights kept in {word!r}: no format of that name")
     if words and row.text("quant", "") and fold(words) not in names:
         raise Refusal(f"weights kept in {row.text('quant')!r}: no format of that name")
     return "bf16"

@@ -50,11 +50,10 @@ from stacklib.serving.estimates.step import Step
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
 from . import accelerators
-from .inference import _context, _tokens, kernels_of
+from .inference import _context, _tokens, kernels_of, reads_again
 from .inference_rows import Run, run_of, said
 from .registry import PREDICTORS, Forecast, Predict
 
-NEW = 2025  # from here on kernels of runners read the cache once for a group of heads
 WIDENED = "2026-01-24"  # and from here on llama.cpp asks for longer queues
 SHARE, MOST = 0.9, 256.0  # vLLM's ``gpu_memory_utilization`` and ``max_num_seqs``
 CORES = quoted("cpu.drawn").si  # of a memory's rate
@@ -205,9 +204,8 @@ def _kind(row: Measurement, run: Run, cards: Cards, given: Asked) -> Any:
         return lambda: tokens / prompt_time(cards, *asked, queue)
     if row.metric.startswith("decode"):
         context = _context(row)
-        year = re.search(r"\b20\d\d\b", row.software)
-        old = year is not None and int(year[0]) < NEW
-
+        dated = re.search(r"\b20\d\d\b", row.software) is not None
+        old = dated and reads_again(row)
         batch = said(row, "batch") or 1.0
 
         def together() -> float:

@@ -15,6 +15,7 @@ from ..speculation.formula import tokens_per_pass
 from ..token import host
 from ..token.account import Case, account, fitting
 from ..token.lines import ARITHMETIC, BYTES, Account, Line
+from ..token.runner import way
 from ..token.shape import ATTENTION, PRODUCTS
 from ..token.work import EXCHANGES
 from . import divided, losses
@@ -52,6 +53,8 @@ def _with_losses(
     names = {line.name for line in mine}
     if given.software == RUNNER:
         lines = tuple(_by_runner(given, step, line, rows) for line in lines)
+        if rows > 1 and way(step.frame):  # its share has what grouping costs
+            mine = tuple(line for line in mine if line.name != losses.GROUPED)
     return (*(line for line in lines if line.name not in names), *mine)
 
 

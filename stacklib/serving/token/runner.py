@@ -119,10 +119,13 @@ def widened_time(frame: Frame, rows: float) -> tuple[float, float]:
     case = Case(frame, rows, 0.0, None, rows, False)
     multiplied = moved = 0.0
     for often, work in products_of(case, PRODUCTS):
+        if work.groups > 1:  # those of many experts are one kernel, that unpacks them
+            multiplied += often * kernel_time(work, frame.device)
+            continue
         wide = replace(work, right=HALF, expand=0.0)
         multiplied += often * kernel_time(wide, _summed_in_16(frame.device.key))
         if work.right < HALF:
-            moved += often * work.groups * work.n * work.k * (work.right + HALF)
+            moved += often * work.n * work.k * (work.right + HALF)
     drawn = frame.device.memory_bandwidth.si * efficiency("dram_gemm")
     return multiplied, moved / hierarchy.delivered(frame.device, TURN, drawn)
 

@@ -5,7 +5,8 @@ import pytest
 from stacklib.hardware import efficiency, efficiency_override, get
 from stacklib.quantity.keys import keys_of
 from stacklib.roofline.bound import hierarchy
-from stacklib.serving.estimates import losses
+from stacklib.serving import estimate
+from stacklib.serving.estimates import losses, steady
 from stacklib.serving.estimates.step import step_of
 from stacklib.serving.token import runner
 from stacklib.serving.token.runner import INT8, LANES, WIDENED
@@ -90,6 +91,20 @@ def test_widening_reads_and_writes_every_weight_once_a_pass():
     asked = hierarchy.delivered(device, runner.TURN, drawn)
     assert found == pytest.approx(moved / asked) and asked < 0.6 * drawn
     assert runner.widened_time(frame, 64.0)[1] == found
+
+
+def test_experts_are_unpacked_by_their_kernel_and_pay_for_their_grouping_once():
+    """117 GB would be written otherwise, and an engine's loss stand beside a share."""
+    one = step("strix_halo_395", "mxfp4_moe", "gpt-oss-120b")
+    assert runner.way(one.frame) == runner.WIDENED
+    multiplied, widening = runner.widened_time(one.frame, 512.0)
+    assert widening < 0.2 * one.experts(512.0) < multiplied
+    told = steady.prompt_time(one, 512.0, 512, runner.INT8)
+    both = losses.uneven(one, 512.0) + losses.widened(one, 512.0)
+    assert losses.widened(one, 512.0) < told < both
+    asked = {"on": "strix-halo-395", "dtype": "mxfp4_moe", "prompt": 512}
+    found = estimate("gpt-oss-120b", **asked, software="runner")
+    assert found.ttft.si == pytest.approx(told, rel=0.02)
 
 
 def test_what_is_kept_does_not_hide_a_factor():
