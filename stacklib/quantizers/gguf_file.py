@@ -113,7 +113,7 @@ class Tensors(Mapping[str, Any]):
         number = self._numbers(scale)
         if isinstance(number, Quantized) or number.size != 1:
             raise self._wrong(f"tensor {scale.name!r} of shape {scale.shape}: no scale")
-        if not abs(float(number.item())) <= np.finfo(np.float32).max:
+        if not abs(float(number.item())) <= float(np.finfo(np.float32).max):
             raise self._wrong(f"tensor {scale.name!r} = {number}: no scale")
         tensor.levels["tensor"] = number.reshape(()).astype(np.float32)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import struct
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,7 +126,8 @@ def write_planned(
         sizes = struct.pack(f"<I{len(p.shape)}Q", len(p.shape), *reversed(p.shape))
         head.append(_text(p.name) + sizes + struct.pack("<IQ", p.kind, start))
         start += p.nbytes + -p.nbytes % align
-    partial = path.with_name(path.name + ".partial")
+    mine = f"{os.getpid()}-{threading.get_ident()}"  # another may write there, too
+    partial = path.with_name(f"{path.name}.{mine}.partial")
     try:
         with partial.open("wb") as file:
             file.writelines(head)

@@ -1,5 +1,7 @@
 """GGUF files: read by gguf, written by gguf, and cut at every byte."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import gguf
 import numpy as np
 import pytest
@@ -153,6 +155,15 @@ def test_foreign_files_and_bad_tensors(tmp_path):
         with pytest.raises(ValueError, match=r"general\.alignment = "):
             write_gguf(path, {}, {"general.alignment": align})
     assert not list(tmp_path.glob("*.partial"))
+
+
+def test_writers_of_one_path_do_not_meet(tmp_path):
+    """Both wrote into one file beside it, and one of them found it gone."""
+    path, x = tmp_path / "m.gguf", np.arange(1 << 14, dtype=np.float32)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: write_gguf(path, {"x": x}, {}), range(64)))
+    assert np.array_equal(read_gguf(path).tensors["x"], x)
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_tensors_in_bf16_stay_so(tmp_path):

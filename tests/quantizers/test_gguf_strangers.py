@@ -113,7 +113,7 @@ def test_every_type_has_a_name_and_one_that_has_none_refuses_only_its_tensor(pat
     assert read_gguf(path).tensors["t"].shape == ()
     rows = [(b"x.weight", (64,), 40, 0), (b"x.scale", (1,), 28, 64)]
     path.write_bytes(built([], rows, bytes(64) + np.float64(1e300).tobytes()))
-    with pytest.raises(ValueError, match="'x.scale' = .*: no scale"):
+    with pytest.raises(ValueError, match=r"'x.scale' = .*: no scale"):
         read_gguf(path).tensors["x.weight"]
 
 
