@@ -110,11 +110,15 @@ def _fitted(tree: Quantity, claim: Claim) -> str | None:
     printed = {float(n.replace(",", "")) for n in NUMBER.findall(claim.text)}
     together, names = 1.0, []
     sizes, of, left = 1.0, [], Counter[str]()  # a size over a size is a number, too
+    units, over = 1.0, Counter[str]()  # and so is a unit over a unit
     for part, power in _factors(tree):
         if part.op in ("+", "-", "^"):
             inside = (_fitted(x, claim) for x in part.inputs)
             if found := next(filter(None, inside), None):
                 return found
+        if part.kind == "constant":
+            units *= part.si**power if part.shown.dims else 1
+            over.update({dim: n * power for dim, n in part.shown.dims})
         free = part.kind in ("chosen", "assumed") or (
             part.kind == "constant" and not part.label
         )
@@ -136,6 +140,8 @@ def _fitted(tree: Quantity, claim: Claim) -> str | None:
             left.update({dim: n * power for dim, n in part.shown.dims})
     if of and not any(left.values()):
         together, names = together * sizes, names + of
+    if not any(over.values()) and not (_is_whole(units) or _is_whole(1 / units)):
+        return FITTED.format(name="a unit", value=f"{units:.6g}")
     if not (_is_whole(together) or _is_whole(1 / together)):
         return FITTED.format(name=" and ".join(names), value=f"{together:.6g}")
     return None

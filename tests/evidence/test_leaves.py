@@ -91,6 +91,7 @@ FITTED = [
         RIDGE_OF_OURS * (chosen(718, "MB", "used") / chosen(1, "GB", "of")),
         "used and of = 0.718",
     ),
+    (RIDGE_OF_OURS * (one_of("GB") / one_of("GiB")), "a unit = 0.931323"),
     (minimum(RIDGE_OF_OURS, chosen(150.5, "FLOP/B", "cap")), "cap = 150.5"),
     ((spec(0, key="a.b") + RIDGE_OF_OURS * chosen(0.7, label="x")) * 2, "x = 0.7"),
     (RIDGE_OF_OURS - chosen(58, "FLOP/B", "overhead"), "overhead is typed and added"),
