@@ -25,6 +25,7 @@ PATH = Path(__file__).parent / "data" / "microarchitectures.toml"
 LEVELS = ("register", "shared", "l1", "l2", "l2_far", "dram")
 BEYOND = ("l2", "l2_far", "dram")  # levels that do not run at the unit's clock alone
 _RATES = {
+    "shared_bytes_per_cycle": "bytes of shared memory a unit reads in a cycle",
     "l1_bytes_per_cycle": "L1 bytes a unit reads in a cycle",
     "l2_bytes_per_cycle": "L2 bytes a unit reads in a cycle",
 }

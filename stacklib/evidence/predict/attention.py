@@ -20,7 +20,7 @@ from stacklib.roofline.bound import gemm, hierarchy
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
-from .attention_engines import engine_of
+from .attention_engines import FLASH_2, engine_of
 from .registry import PREDICTORS, Forecast, Predict
 
 _NAIVE = ("naive", "eager", "math", "unfused", "standard")
@@ -43,7 +43,7 @@ _TUNED = (
     "thunderkittens",
 )
 # Compiled or written without the newest matrix instruction.
-_WARP_LEVEL = ("flashattention-2", "flash-attn-2", "fa2", "xformers", "pytorch", "sdpa")
+_WARP_LEVEL = (*FLASH_2, "xformers", "pytorch", "sdpa")
 # Engines whose benchmark replays a graph of one stage on the same operands, with the
 # kernels around its attention. Kernels alone, and layers of a whole model, are not so.
 _ENGINES = ("tensorrt", "trt-llm", "vllm", "sglang")
@@ -173,7 +173,8 @@ def _held(
 ) -> kernels.Attention:
     """The attention as the row's software multiplies it on this device."""
     text = row.software.lower()
-    engine = engine_of(row.source, text, device)
+    grouped = work.queries == 1 and work.heads > work.kv_heads
+    engine = engine_of(row.source, text, device, grouped)
     work = replace(
         work,
         warp_level=any(word in text for word in _WARP_LEVEL),

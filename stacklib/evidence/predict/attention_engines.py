@@ -69,6 +69,7 @@ class Engine:
         return self.kernels[work.causal] + self.casts * short
 
 
+FLASH_2 = ("flashattention-2", "flash-attn-2", "fa2")
 _ONE = (1, 1)
 _APART = Cut(packs="none", trips=8)
 _GEN = Cut(64, packs="none", trips=6)  # prompts by cubins that other engines call
@@ -122,9 +123,17 @@ ENGINES = {
 }
 
 
-def engine_of(source: str, software: str, device: Accelerator) -> Engine:
-    """The engine that a row's source names last; TensorRT-LLM also by its software."""
+def engine_of(
+    source: str, software: str, device: Accelerator, grouped: bool = False
+) -> Engine:
+    """The engine that a row's source names last; some also by their software.
+
+    ``grouped``: a token whose heads share keys, which FlashAttention-2 packs wherever
+    it runs.
+    """
     word = source.rpartition(" ")[2]
     if word not in ENGINES and "tensorrt" in software.lower():
         word = "torch_flow"
+    elif word not in ENGINES and grouped and any(n in software for n in FLASH_2):
+        word = "vllm_flash_attn_fa2"
     return ENGINES.get(f"{word} {newest(device)}", ENGINES.get(word, Engine()))

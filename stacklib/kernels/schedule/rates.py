@@ -113,7 +113,8 @@ def rates_of(on: str | Accelerator, dtype: str = "bf16") -> UnitRates:
     old = tensor
     if newest(device) != "mma.sync":
         old = WARP_MMA * min(tensor, WARP_MMA_FLOPS * 2 / bytes_per_element(name).si)
-    shared = SHARED if found is not None else fma
+    width = hardware.level(device, "shared").width
+    shared = fma if found is None else SHARED if width is None else float(width.si)
     width = hardware.level(device, "l2").width
     if width is None:
         assumed.append("bytes from the L2: as on Hopper")
