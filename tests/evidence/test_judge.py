@@ -370,7 +370,7 @@ def test_the_first_review_is_told_apart_and_only_where_it_differs():
     assert judgement.first_review not in judgement.why
     assert plant(guess(1e6) * 1).first_review == ""
     # its words for what no model settles are ours in other words
-    assert judge(ledger.get("fa3-740"), None).first_review == ""
+    assert judge(ledger.get("tma-dimensions"), None).first_review == ""
     assert judge(ledger.get("paradigm-3-5-years"), None).first_review == ""
     unnamed = judge(ledger.get("openai-cerebras-deal"), None)
     assert unnamed.first_review.endswith("cited.")

@@ -79,6 +79,7 @@ def test_a_check_made_to_fit_its_claim_is_named():
 def test_every_judgement_of_the_book_stands_on_sound_leaves():
     assert [fault for row in pages.claims() for fault in leaf_faults(row)] == []
     assert len(pages.checks()) >= 253
+    assert [id for id in ledger.sources() if id in pages.checks()] == []  # never read
 
 
 def test_a_proposition_of_a_written_chapter_has_its_truth():

@@ -191,13 +191,3 @@ def softmax() -> Finding:
     return Finding.cited(
         f"{MUSK}: about forty steps in emulation on AI4, a few natively on AI5."
     )
-
-
-@claim("ai5-exp-engine-bits")
-def engine() -> Finding:
-    """A patent application."""
-    return Finding.cited(
-        "Source: US 2026/0017019 A1, Tesla, and b-lab.team, 18 January 2026, on it: "
-        "logarithms pass the multipliers of bytes, and the exponential is restored "
-        "from them in the precision of 32 bits."
-    )

@@ -132,31 +132,6 @@ def second_wafer() -> Finding:
     )
 
 
-@claim("trainium2-anthropic")
-def rainier() -> Finding:
-    """An announcement."""
-    return Finding.cited(
-        "Source: Amazon on Project Rainier, 29 October 2025 (PPC Land, read "
-        "2026-11-30, secondary): nearly half a million chips, over a million by the "
-        "year's end; Anthropic, 20 April 2026: over one million Trainium2."
-    )
-
-
-@claim("trn2-million-chips")
-def million() -> Finding:
-    """A statement of the user."""
-    return Finding.cited(
-        "Source: Anthropic on its agreement with Amazon, 20 April 2026: over one "
-        "million Trainium2 train and serve Claude. Semafor had a million in October."
-    )
-
-
-@claim("tpu-v7-announced")
-def announced() -> Finding:
-    """A date."""
-    return Finding.cited("Source: Google Cloud Next, 9 April 2025, Ironwood unveiled.")
-
-
 @claim("tpu-250w")
 def tpu_power() -> Finding:
     """What two authors put where Google prints nothing."""

@@ -144,15 +144,6 @@ def rubin_bonds() -> Finding:
     )
 
 
-@claim("interposer-thin-100um")
-def thin() -> Finding:
-    """As a maker and a handbook print it."""
-    return Finding.cited(
-        "Source: Samsung, I-Cube4, May 2021: a silicon interposer of around 100 µm. "
-        "Chip Foundry Services, Silicon interposer: 65 to 100 µm after thinning."
-    )
-
-
 @claim("grace-cores")
 def grace() -> Finding:
     """As NVIDIA prints it, of two."""
