@@ -3,9 +3,9 @@
 A cell is what a row is like: its family, then words from the broadest to the finest,
 as ``A/8 bit/launch/engine``. A band is of the rows of a cell, and where they are too
 few, of those of the nearest wider one: ``A/8 bit/launch``, ``A/8 bit``. Of a format or
-a link that no row has there is none, and none where a band was tried and does not hold:
-its line has no ends. What follows from software holds for the kinds of silicon that its
-rows ran on, and for no other.
+a link that no row has there is none, and none where a band was tried and does not hold
+or would say nothing: its line has no ends. What follows from software holds for the
+kinds of silicon that its rows ran on, and for no other.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ LIMIT = "E_decode"
 _FIRST, _LAST = ("cell", "low", "high", "median", "p90", "rows"), ("inside", "silicon")
 BANDS = (*_FIRST, "sources", "devices", *_LAST)
 SOFTWARE = "EJ"  # families whose bands stand for the kinds of silicon of their rows
+WIDEST = 16.0  # times that a band's ends are apart at most: wider ones say nothing
 TENSORS = 7.0  # compute capability from which NVIDIA's GPUs have tensor cores
 
 
@@ -103,7 +104,8 @@ def lacking(band: ErrorBand, on: Accelerator | None) -> str:
     """Why a cell's band says nothing of a device, in words; empty where it does."""
     cell = band.cell.replace("/", ", ")
     if not band.low:
-        return f"none that was tried holds nine in ten rows of others ({cell})"
+        held = "none that was tried holds nine in ten rows of others"
+        return f"{held} within {WIDEST:g} times ({cell})"
     if on is not None and silicon(on) not in band.silicon:
         return f"no row of {cell} ran on {silicon(on)}"
     return ""

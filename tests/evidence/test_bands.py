@@ -65,6 +65,23 @@ def test_rows_of_one_source_on_one_device_count_as_the_root_of_how_many_they_are
     assert bands.reach([(miss(0, str(i)), -0.1) for i in range(81)] + few) == 0
 
 
+@pytest.mark.parametrize(("key", "told"), [("A", 0.3), ("J", 0)])
+def test_of_several_sources_the_next_counts_as_much_as_each(key, told):
+    """Two in a hundred rows are few, and are those of three sources in eleven."""
+    far = [(str(i), -0.1) for i in range(8) for _ in range(60)]
+    far += [(source, x) for source in "xyz" for x in (0.2, 0.2, 0.3)]
+    case = replace(miss(0).case, key=key)
+    tested = [(bands.Miss(replace(case, source=s), 0, 0), x) for s, x in far]
+    assert bands.reach(tested) == told
+
+
+def test_a_band_wider_than_it_is_of_use_is_none():
+    for far, told in ((1.0, True), (1.5, False)):
+        rows = [miss(far * (i % 4 - 1.5) / 1.5, "abcdef"[i % 6]) for i in range(60)]
+        line = bands.band_rows(rows)[0]
+        assert (line[1] != "") is told and float(line[-2]) >= bands.LEAST
+
+
 def test_many_small_sources_do_not_leave_a_large_one_outside():
     """By weight a fifth of its rows is little; of rows one by one it is a fifth."""
     small = [(miss(0, str(i)), -0.1) for i in range(20) for _ in range(5)]
@@ -107,7 +124,7 @@ def test_where_software_decides_a_band_is_printed_if_one_made_so_holds_others():
     """Six sources alike and one apart, which theirs do not hold however widened."""
     chance = random.Random(9)
     rows = [miss(chance.gauss(0, 0.02), source) for source in "abcdef" * 9]
-    rows += [miss(3.0, "g") for _ in range(9)]
+    rows += [miss(0.7, "g") for _ in range(9)]
     mine = [replace(m, case=replace(m.case, key="J")) for m in rows]
     assert bands.whole(mine) < bands.LEAST < float(bands.band_rows(rows)[0][-2])
     assert bands.band_rows(rows)[0][1] != ""
@@ -117,10 +134,10 @@ def test_where_software_decides_a_band_is_printed_if_one_made_so_holds_others():
 
 def test_rows_never_seen_are_held_to_the_bands_of_others():
     chance = random.Random(6)
-    rows = [miss(chance.gauss(0, 0.1), "abcdef"[i % 6]) for i in range(240)]
+    rows = [miss(chance.gauss(0, 0.1), str(i % 24)) for i in range(240)]
     held, tried = bands.never_seen(rows, "source")
     assert tried == 240 and 0.86 < held / tried < 0.95
-    far = [miss(2.0, "z") for _ in range(60)]
+    far = [miss(0.8, "z") for _ in range(60)]
     held, tried = bands.never_seen(rows + far, "source")
     assert tried == 300 and held <= 240
     assert bands.never_seen(rows[:20], "source") == (0, 0)  # too few others
@@ -231,3 +248,20 @@ def test_an_attention_is_of_the_cell_of_what_runs_and_its_limit(subject, config,
     software = "FlashAttention-2" if "fwd" in subject else "TensorRT-LLM 1.3"
     made = row("B", config, subject=subject, software=software)
     assert regime(made) == words
+
+
+HEADS = "batch=4;seq=8192;heads=32;kv_heads=32;head_dim=128;dtype=fp16"
+LATENT = "batch=128;kv_len=8192;heads=128;kv_heads=1;head_dim=576;v_head_dim=512"
+
+
+@pytest.mark.parametrize(
+    ("family", "config", "about", "word"),
+    [
+        ("B", HEADS, {"software": "AITER", "system": "8x MI300X"}, "kernel on AMD"),
+        ("B", LATENT, {"subject": "MLA decode", "software": "FlashMLA"}, "latent"),
+        ("A", SHAPE, {"source": "pull request 1 of vllm-project/vllm"}, "loop"),
+    ],
+)
+def test_other_programs_are_cells_of_their_own(family, config, about, word):
+    about = {"subject": "attention fwd", "software": "vLLM (CUTLASS)"} | about
+    assert word in regime(row(family, config, **about))

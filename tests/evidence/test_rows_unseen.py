@@ -1,10 +1,12 @@
 """Rows of sources that no fit has seen, and readings of rows that they put right."""
 
+import math
+
 import pytest
 
 from stacklib import hardware
 from stacklib.evidence import calibrate, measurements
-from stacklib.evidence.calibrate.public import unseen_misses
+from stacklib.evidence.calibrate.public import predicted_first, unseen_misses
 from stacklib.evidence.predict import collectives, gemm, regime
 from stacklib.evidence.systems import device_of
 from stacklib.evidence.validate import validate
@@ -156,6 +158,18 @@ def test_a_norm_on_a_stream_takes_its_passes_and_no_wait():
         assert predict(made).value == pytest.approx(2 * size / spent)
     alone = predict(row("C", config, subject="rmsnorm"))
     assert alone.unit == "s" and alone.value > spent
+
+
+def test_what_was_predicted_before_a_mend_counts_as_a_fold():
+    """Also of the rows whose causes were mended when their values were known."""
+    said, moved = predicted_first(), 0
+    for miss in unseen_misses():
+        first, case = said.get(miss.case.id, (math.nan,))[0], miss.case
+        if first > 0:
+            log = math.log(case.measured / first) * (-1 if case.rate else 1)
+            assert miss.low - 1e-9 <= log <= miss.high + 1e-9, case.id
+            moved += miss.high - miss.low > 0.1
+    assert moved > 50
 
 
 def test_a_copy_by_a_framework_is_no_stream_and_dot_reads():

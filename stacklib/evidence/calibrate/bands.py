@@ -1,14 +1,17 @@
 """A band for each cell of rows, from the errors of rows that no fit had seen.
 
 Of every fold that left a row out (by source, by device, by each word of its cell) the
-worst prediction counts, to both sides. Between two rows of a cell lie nine in ten of
-them by order statistics (S. S. Wilks 1941: of n rows, the share between the k-th from
-below and the k-th from above is 1 - 2k/(n + 1) on average, whatever they are like), if
-they have nothing in common. Those of one source have. So each source's rows, and each
-device's, are held to the interval of the others' alone, and both ends are moved out by
-what nine in ten of them lie beyond it at most (Y. Romano, E. Patterson, E. Candes 2019,
-arXiv 1905.03222, with groups for single rows), rows of one source on one device counted
-as a fit counts them: n as the square root of n.
+worst prediction counts, to both sides, and of rows that came later the one that was
+made before anybody knew them: a model mended by what they showed has seen them. Between
+two rows of a cell lie nine in ten of them by order statistics (S. S. Wilks 1941: of n
+rows, the share between the k-th from below and the k-th from above is 1 - 2k/(n + 1) on
+average, whatever they are like), if they have nothing in common. Those of one source
+have. So each source's rows, and each device's, are held to the interval of the others'
+alone, and both ends are moved out by what nine in ten of them lie beyond it at most (Y.
+Romano, E. Patterson, E. Candes 2019, arXiv 1905.03222, with groups for single rows),
+rows of one source on one device counted as a fit counts them, n as the square root of
+n; and, where programs do not decide, each source as one: who comes next is drawn from
+sources.
 """
 
 from __future__ import annotations
@@ -16,13 +19,14 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 
 from stacklib import hardware
-from stacklib.hardware.errors import BANDS, SOFTWARE, nearest, silicon
+from stacklib.hardware.errors import BANDS, SOFTWARE, WIDEST, nearest, silicon
 
 from ..validate import quantile
 from .folds import BY, group_of
@@ -105,14 +109,17 @@ def reach(tested: Sequence[tuple[Miss, float]]) -> float:
 
     Rows count as a fit counts them, and the row that is to come as one more of the mean
     weight. Of rows one by one ``LEAST`` is held: else many small sources leave too much
-    of a large one outside.
+    of a large one outside. Of several sources the next one counts as much as each.
     """
-    far = [far for _, far in tested]
-    fitted = weights([miss.case for miss, _ in tested])
-    plain = [1 / len(far)] * len(far)
+    far, cases = [far for _, far in tested], [miss.case for miss, _ in tested]
+    of = Counter(case.source for case in cases)
+    plain, one = [1 / len(far)] * len(far), [1 / len(of) / of[c.source] for c in cases]
+    ways = [(weights(cases), SHARE, len(far)), (plain, LEAST, len(far))]
+    if len(of) > 1 and cases[0].family not in SOFTWARE:
+        ways.append((one, SHARE, len(of)))
     ends = [0.0]
-    for each, share in ((fitted, SHARE), (plain, LEAST)):
-        wanted = share * (1 + 1 / len(far)) - TINY
+    for each, share, known in ways:
+        wanted = share * (1 + 1 / known) - TINY
         found = sorted(zip(far, each, strict=True))
         short = sum(held < wanted for held in accumulate(weight for _, weight in found))
         ends.append(found[min(short, len(found) - 1)][0])
@@ -191,7 +198,9 @@ def band_rows(rows: Iterable[Miss], strict: bool = True) -> list[tuple[str, ...]
             more, inside = found
             if strict and mine[0].case.family in SOFTWARE:
                 inside = min(inside, whole(mine))
-            ends: Ends | None = interval(mine, more) if inside >= LEAST else None
+            low, high = interval(mine, more)
+            use = inside >= LEAST and high <= WIDEST * low
+            ends: Ends | None = (low, high) if use else None
         elif mine[0].case.family in SOFTWARE and len(mine) >= FEW and wider in told:
             ends, inside = None, holds(mine, told[wider]) / len(mine)
             if inside >= LEAST:

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from stacklib import hardware
+from stacklib.hardware.errors import SOFTWARE
 from stacklib.hardware.factors import efficiency_recorded, efficiency_table
 
 from ..measurements import Measurement, fitted, unseen
@@ -118,10 +119,18 @@ def problem_of(rows: Iterable[Measurement]) -> Problem:
 
 
 def _unfitted(rows: Iterable[Measurement]) -> tuple[Miss, ...]:
-    """Rows that no fit sees, by what is predicted of them."""
+    """Rows that no fit sees, by what is predicted of them and was at first.
+
+    Of whole programs by today's: of their bands what holds others is tried (``whole``).
+    """
     cases = [case for row in rows if (case := case_of(row, "")) is not None]
-    told = {case.id: case.predict() for case in cases}
-    return tuple(misses(cases, told, told))
+    told = {case.id: [case.predict()] for case in cases}
+    for case in cases:
+        value = predicted_first().get(case.id, (math.nan,))[0]
+        if value > 0 and case.family not in SOFTWARE:
+            told[case.id].append(value)
+    ends = ({name: end(both) for name, both in told.items()} for end in (min, max))
+    return tuple(misses(cases, *ends))
 
 
 @cache

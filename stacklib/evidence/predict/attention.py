@@ -20,7 +20,7 @@ from stacklib.roofline.bound import gemm, hierarchy
 
 from ..measurements import Measurement, Refusal
 from ..systems import device_of
-from .attention_engines import FLASH_2, engine_of
+from .attention_engines import FLASH_2, engine_of, latent
 from .registry import PREDICTORS, Forecast, Predict
 
 _NAIVE = ("naive", "eager", "math", "unfused", "standard")
@@ -276,13 +276,21 @@ def _answer(
 
 
 def regime(row: Measurement) -> tuple[str, ...]:
-    """A row's cell: what is run, what limits it, the format, the class of kernel."""
+    """A row's cell: what is run, what limits it, the format, the class of kernel.
+
+    Kernels of other vendors are other programs, and so are those of a latent.
+    """
     device = hardware.get(device_of(row.system)[0])
     software = software_of(row, device)
     if not set(_KEYS) & set(row.config) or "d_model" in row.config:
         return "kernel", software
     work = _held(row, attention_of(row), device)
-    return (*kernels.cell(work, device, _served(row)), software)
+    run, *words = kernels.cell(work, device, _served(row))
+    if run == "kernel" and latent(work):
+        run = "latent"
+    elif run == "kernel" and device.vendor != "NVIDIA":
+        run = f"kernel on {device.vendor}"
+    return run, *words, software
 
 
 def _around(

@@ -40,6 +40,11 @@ from stacklib.kernels.schedule.cuts import PLAIN, Cut, doubled, flash, rooted, w
 from stacklib.kernels.schedule.rates import newest
 
 
+def latent(work: Attention) -> bool:
+    """Whether all heads share one key a token, whose first columns are values."""
+    return work.kv_heads == 1 and work.wide < work.head_dim
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """What an engine runs around its attention, and how that is cut."""
@@ -55,7 +60,7 @@ class Engine:
     def cut(self, work: Attention, window: bool) -> Cut:
         """How an attention is cut; queries of a latent lie in a tile with all heads
         (deepseek-ai/FlashMLA, csrc: q is seen as q_len * heads / kv_heads rows)."""
-        if work.queries > 1 and work.kv_heads == 1 and not work.causal:
+        if work.queries > 1 and latent(work) and not work.causal:
             return replace(self.token, packs="all")
         if work.queries > 1 or (work.causal and not self.lone):
             return self.prompt

@@ -112,11 +112,16 @@ def _format(row: Measurement) -> _Format:
     return found
 
 
+def _repeats(row: Measurement) -> bool:
+    """Whether a row is of one of vLLM's own benchmarks."""
+    return row.software.startswith("vLLM") and "vllm-project/vllm" in row.source
+
+
 def _hits(row: Measurement, work: gemm.Product, chip: gemm.Chip, launch: str) -> float:
     """Share of the operands that the row's benchmark finds in the L2."""
     engine = row.software.lower().partition(" ")[0]
     looped = launch == "kernel" and engine in ("tensorrt-llm", "vllm", "sglang")
-    if engine == "vllm" and "vllm-project/vllm" in row.source:
+    if _repeats(row):
         return gemm.loop_hits(work, chip, "stream")
     if not looped or chip.l2_capacity is None:
         return gemm.loop_hits(work, chip, launch)
@@ -290,9 +295,10 @@ def regime(row: Measurement) -> tuple[str, ...]:
     work, _ = product_of(row, device)
     width, bound = gemm.cell(work, gemm.chip_of(device, work.dtype))
     width = "8-bit blocks" if form.promote else width
-    engine = any(word in software for word in _GRAPHS)
-    eager = "eager" if _EAGER.match(software) else "engine"
-    return width, bound, eager if engine else "library"
+    if not any(word in software for word in _GRAPHS):
+        return width, bound, "library"
+    called = "eager" if _EAGER.match(software) else "engine"
+    return width, bound, "loop" if _repeats(row) else called
 
 
 def product_of(
