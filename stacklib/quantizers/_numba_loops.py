@@ -16,11 +16,10 @@ from numba import njit, types, vectorize
 from numba.core import config
 from numba.extending import intrinsic, overload
 
-from .arrays import BIASED, HALF, SCALE, UNSIGNED_ZERO, WIDE, plan
+from .arrays import BIASED, FAR, HALF, SCALE, UNSIGNED_ZERO, WIDE, plan
 from .formats import FORMATS, Format
 
 PIECE, LONG = 4096, 32768
-FAR = 1 << 23  # numbers: in fp32 as much as a last cache holds
 I, F = np.int32, np.float32  # noqa: E741
 MAGNITUDE, INFINITE, LEAST = I(0x7FFFFFFF), I(0x7F800000), I(-0x80000000)
 L, D = np.int64, np.float64  # the same of doubles
@@ -94,10 +93,6 @@ def _double(part: Any, out: Any, mask: Any) -> Any:
         # digits that no rounding needs become one: whether there were any
         kept = np.int64((bits | ((bits & mask) + mask)) & ~mask)
         numbers[i] = F(kept.view(np.float64))
-    if mask >> 49:  # without a digit: what fp32 cannot hold is more than zero
-        for i in range(len(part)):
-            lost = not out[i] & MAGNITUDE and part[i] << 1
-            out[i] = I(out[i] | I(1)) if lost else out[i]
     return out[: len(part)]
 
 
@@ -444,6 +439,14 @@ def _lengthened(code: Any) -> Any:
     return I(I(code) << I(16)).view(np.float32)
 
 
+@vectorize(["float32(uint16)"], cache=True)
+def _doubled(code: Any) -> Any:
+    """The number of a code of fp16; a NaN that signals would be told as invalid."""
+    signals = I(I(code) & I(0x7FFF)) > I(0x7C00)
+    quiet = np.uint16(I(code) | I(0x200)) if signals else code
+    return I(_half_bits(quiet)).view(np.float32)
+
+
 @vectorize(["float32(uint8)"], cache=True)
 def _powers(code: Any) -> Any:
     """The number of a code that is an exponent: the first is less than normal."""
@@ -454,6 +457,7 @@ def _powers(code: Any) -> Any:
 DECODERS = {"bf16": lengthen, "fp16": widen, "e8m0": _powers.ufunc}
 BACK = {  # for codes of a kind of any order, in memory or in bytes
     ("bf16", np.dtype("u2").num): _lengthened.ufunc,
+    ("fp16", np.dtype("u2").num): _doubled.ufunc,
     ("e8m0", np.dtype("u1").num): _powers.ufunc,
 }
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+FAR = 1 << 23  # numbers: in fp32 as much as a last cache holds
 CHUNK = 32768  # numbers; five arrays of four bytes each stay in 1 MiB
 # how a format is rounded to
 BIASED, UNSIGNED_ZERO, WIDE, HALF, SCALE = range(5)
@@ -345,9 +346,10 @@ def decode_array(
 ) -> NDArray[Any]:
     """Numbers of an array of codes, equal to ``Format.decode`` of each."""
     if type(codes) is np.ndarray and out is None:
-        made = loops(codes.size)
+        size = codes.size
+        made = loops(size)
         flat = made and made.BACK.get((form.name, codes.dtype.num))
-        if flat is not None and codes.size < made.FAR:
+        if flat is not None and size < FAR:
             found: NDArray[Any] = flat(codes)
             return found
     unmasked(codes, "codes")

@@ -91,8 +91,8 @@ def quantize(
     Warns
     -----
     RuntimeWarning
-        For numbers that become zeros because the scale of their block is less than
-        fp16, E8M0 or NVFP4's two levels hold; says how many.
+        For numbers that become zeros or lose digits because the scale of their block is
+        at the lower end of fp16, fp32, E8M0 or NVFP4's two levels; says how many.
 
     Examples
     --------
@@ -165,12 +165,10 @@ def _drawing(row: Scheme, rounding: str, seed: int | None) -> dict[str, Any]:
 
 # Where a scale is at its lower end: the words for it, and what to do.
 ENDS = {
-    "mx": "E8M0 holds (2**-127); multiply the array before quantizing",
-    "nvfp4": "NVFP4 holds (2**-6 of the tensor's); quantize these numbers apart",
-    "float16": "fp16 holds with all digits (6.1e-05); multiply the array before "
-    "quantizing",
-    "float32": "fp32 holds with all digits (1.18e-38); multiply the array before "
-    "quantizing",
+    "mx": "E8M0 holds (2**-127); multiply the array",
+    "nvfp4": "NVFP4 holds (2**-6 of the tensor's); take these numbers apart",
+    "float16": "fp16 holds with all digits (6.1e-05); multiply the array",
+    "float32": "fp32 holds with all digits (1.18e-38); multiply the array",
 }
 
 
@@ -226,7 +224,7 @@ def _tell_lost(
         warnings.warn(
             f"{NAME.get()}{many} of {array.size} numbers {became}, the largest "
             f"{array[worst]:.4g} at index ({where}): the scale of their block is less "
-            f"than {ENDS[end]}",
+            f"than {ENDS[end]} before quantizing",
             RuntimeWarning,
             stacklevel=3,
         )
@@ -287,21 +285,13 @@ def _checked(x: Any) -> NDArray[np.float32]:
 
 
 def _only_finite(array: NDArray[Any]) -> None:
-    if not _all_finite(array.reshape(-1)):
-        found = np.argwhere(~np.isfinite(array))[0]
-        at = tuple(int(i) for i in found)
+    whole = np.isfinite(array)
+    if not whole.all():
+        at = tuple(int(i) for i in np.argwhere(~whole)[0])
         raise ValueError(
             f"{array[at]} at index {at}: a scale cannot hold it; "
             "replace it or leave it out before quantizing"
         )
-
-
-def _all_finite(flat: NDArray[Any]) -> bool:
-    step = 1 << 15
-    return all(
-        np.isfinite(flat[start : start + step]).all()
-        for start in range(0, len(flat), step)
-    )
 
 
 def checked_axis(axis: Any, dimensions: int) -> int:

@@ -41,6 +41,10 @@ def test_the_grid_names_the_best_peer_of_every_cell():
     large = [row["ratio"] for row in cells if row["numbers"] >= 1 << 16]
     assert (total["least"], total["cells"]) == (min(large), len(large))
     assert total["median"] == pytest.approx(np.median(large))
+    assert total["under"] == sum(row["ratio"] < row["bar"] for row in cells)
+    # who has our bits is the peer, where anybody has them; the others are told apart
+    wrong = [row for row in cells if "wrong" in row]
+    assert wrong and all(row["differ"] == 0 < row["wrong"]["differ"] for row in wrong)
     sizes = {row["numbers"] for row in cells}
     assert sizes == {1 << 10, 1 << 16, 1 << 20, 1 << 24} and len(cells) == 4 * 80
 

@@ -102,38 +102,8 @@ def test_there_and_back(tmp_path):
             assert np.array_equal(dequantize(found.tensors[name]), dequantize(tensor))
 
 
-def test_a_file_cut_anywhere_is_refused(tmp_path):
-    path, cut = tmp_path / "m.gguf", tmp_path / "cut.gguf"
-    x = np.ones((2, 32), np.float32)
-    write_gguf(path, {"first": quantize(x, "q8_0"), "last": x}, {"a": "text"})
-    whole = path.read_bytes()
-    for length in range(0, len(whole), 7):
-        cut.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match=r"cut\.gguf: (it|tensor)") as told:
-            read_gguf(cut)
-    assert "tensor 'last'" in str(told.value)
-    cut.write_bytes(whole)
-    assert list(read_gguf(cut).tensors) == ["first", "last"]
-
-
-def test_foreign_files_and_bad_tensors(tmp_path):
-    path = tmp_path / "m.gguf"
-    path.write_bytes(b"PK\x03\x04" * 20)
-    with pytest.raises(ValueError, match="does not begin with GGUF"):
-        read_gguf(path)
-    x = np.ones((2, 48), np.float32)
-    write_gguf(path, {"w": np.ones((2, 32), np.float32)}, {"a": 1})
-    raw = bytearray(path.read_bytes())
-    at = raw.index(b"w") + 1 + 4 + 16  # behind the name, the count of axes, the sizes
-    for kind, told in ((99, "ggml type 99"), (12, "256 does not divide")):
-        raw[at] = kind
-        path.write_bytes(raw)
-        with pytest.raises(ValueError, match=f"tensor 'w' .*{told}"):
-            read_gguf(path).tensors["w"]
-    raw[4] = 9
-    path.write_bytes(raw)
-    with pytest.raises(ValueError, match="version 9"):
-        read_gguf(path)
+def test_bad_tensors_and_facts_are_not_written(tmp_path):
+    path, x = tmp_path / "m.gguf", np.ones((2, 48), np.float32)
     for name, tensor, told in (
         ("odd", quantize(x, "q4_0"), "rows that 32 divides"),
         ("turned", quantize(np.ones((32, 2)), "q4_0", axis=0), "axis -2"),

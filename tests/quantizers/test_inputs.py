@@ -67,6 +67,11 @@ DOORS = {
     "a fraction as a code": lambda: Format("e5m2").decode(Fraction(7, 2)),
     "a truth as a code": lambda: Format("e5m2").decode(np.True_),
     "bytes as a code": lambda: Format("e5m2").decode(b"12"),
+    "a truth": lambda: Format("e4m3fn").encode(True),
+    "a text": lambda: Format("e4m3fn").encode("1"),
+    "complex numbers": lambda: Format("e4m3fn").encode(np.array([1j])),
+    "a whole number with a point": lambda: Format("e4m3fn").decode(1.0),
+    "such codes": lambda: Format("e4m3fn").decode(np.array([1.0])),
 }
 
 

@@ -108,16 +108,6 @@ def test_two_columns_by_trying_every_pair(seed: int):
         assert mine <= min(given_first, plain) + 1e-6
 
 
-def test_an_input_that_never_came():
-    w, x = layer(8)
-    x[:, 5] = 0
-    q = gptq(w, hessian(x), "int4_g128")
-    assert not dequantize(q)[:, 5].any() and dequantize(q)[:, 6].any()
-    # taken as it is, the Hessian has no inverse
-    with pytest.raises(np.linalg.LinAlgError):
-        np.linalg.cholesky(hessian(x))
-
-
 def test_largest_inputs_first():
     w, x = layer(9, inputs=256)
     h = hessian(x)
@@ -126,23 +116,6 @@ def test_largest_inputs_first():
     assert free.nbytes == quantize(w, "int4_g128").nbytes + 4 * 256
     with pytest.raises(ValueError, match="static_groups=True"):
         pack(free)
-
-
-def test_a_fault_is_caught():
-    """The error passed on with the wrong sign makes the layer worse, not better."""
-    w, x = layer(10)
-    h = hessian(x)
-    good = error(w, gptq(w, h, "int4_g128", static_groups=True), h)
-    factor = np.linalg.cholesky(np.linalg.inv(h + 0.01 * np.diag(h).mean())).T
-    moved, scale = w.copy(), np.repeat(quantize(w, "int4_g128").scales, 128, 1)
-    scale = scale[:, : w.shape[1]].astype(float)
-    found = np.empty_like(w)
-    for i in range(w.shape[1]):
-        whole = np.clip(np.rint(moved[:, i] / scale[:, i]), -8, 7)
-        found[:, i] = whole * scale[:, i]
-        gap = (moved[:, i] - found[:, i]) / factor[i, i]
-        moved[:, i + 1 :] += np.outer(gap, factor[i, i + 1 :])
-    assert layer_error(w, found, h) > 2 * good
 
 
 def test_hessians_are_running_means():
@@ -245,15 +218,11 @@ def test_bad_layers_are_refused():
         gptq(w, h[:3, :3], "nf4")
     with pytest.raises(ValueError, match="not symmetric"):
         gptq(w, h + np.triu(h, 1), "nf4")
-    with pytest.raises(ValueError, match="on the diagonal"):
-        gptq(w, -h, "nf4")
     with pytest.raises(ValueError, match="more samples or more damp"):
         gptq(w, hessian(x[:3]), "nf4", damp=0)
     with pytest.raises(ValueError, match="shared by rows"):
         gptq(w, h, "nvfp4")
     for call in (
-        lambda: gptq(w, h, "nf4", damp=2),
-        lambda: gptq(w, h, "nf4", block=0),
         lambda: smoothquant(w, x, 1.5),
         lambda: smoothquant(w, x[:, :3], 0.5),
         lambda: outlier_split(w, -0.1),
@@ -291,10 +260,6 @@ def test_damp_is_a_share_of_the_mean_of_the_diagonal():
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} ?="):
             gptq(w, h, "int4_g128", **wrong)
     assert gptq(w, h, "int4_g128", block=1).shape == (6, 24)
-    with pytest.raises(ValueError, match="not symmetric"):
-        gptq(w, h + np.triu(h), "int4_g128")
-    with pytest.raises(ValueError, match="24 inputs"):
-        gptq(w, h[:-1, :-1], "int4_g128")
     with pytest.raises(ValueError, match="on the diagonal at 3"):
         gptq(w, h - np.diag(2 * np.diag(h) * (np.arange(24) == 3)), "int4_g128")
 
