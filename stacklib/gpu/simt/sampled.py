@@ -183,7 +183,8 @@ def _longer(short: Launch, long: Launch, rounds: int, less: int, more: int) -> L
         return then + (then - before) / (more - less) * (rounds - more)
 
     bounds = {name: on(short.bounds[name], n) for name, n in long.bounds.items()}
-    cycles = max(on(short.cycles, long.cycles), *bounds.values())
+    least = max(bounds.values()) / long.share
+    cycles = max(on(short.cycles, long.cycles), least)
     return replace(long, cycles=cycles, bounds=bounds)
 
 
