@@ -155,6 +155,8 @@ def _sampled(plan: Plan, repeated: bool) -> _Sample:
     rounds = max((loop.rounds for loop in loops), default=0)
     if rounds <= SHORT:
         return _once(plan, repeated)
+    # Of a loop with far fewer rounds a share of them is none, or one always.
+    loops = [loop for loop in loops if loop.rounds * FEWEST >= rounds]
 
     def of(some: int) -> _Sample:
         made = shortened(plan.program, loops, some / rounds)
@@ -163,7 +165,8 @@ def _sampled(plan: Plan, repeated: bool) -> _Sample:
     less, more = FEWEST, 2 * FEWEST
     short, long = of(less), of(more)
     each = max(1.0, (long.steps - short.steps) / (more - less))
-    most = more + int((STEPS - long.steps) / each)
+    # What is outside the loops is in every run, and hides few rounds among its own.
+    most = more + int(max(STEPS - long.steps, STEPS // 2) / each)
     if rounds <= most:
         return _once(plan, repeated)
     if most > more:
@@ -180,7 +183,9 @@ def _longer(short: Launch, long: Launch, rounds: int, less: int, more: int) -> L
         return then + (then - before) / (more - less) * (rounds - more)
 
     bounds = {name: on(short.bounds[name], n) for name, n in long.bounds.items()}
-    return replace(long, cycles=on(short.cycles, long.cycles), bounds=bounds)
+    least = max(bounds.values()) / long.share
+    cycles = max(on(short.cycles, long.cycles), least)
+    return replace(long, cycles=cycles, bounds=bounds)
 
 
 def _once(plan: Plan, repeated: bool) -> _Sample:

@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from stacklib import gpu, hardware
 from stacklib.gpu.simt import sampled
-from stacklib.gpu.simt.long_loops import long_loops
+from stacklib.gpu.simt.long_loops import long_loops, shortened
 from stacklib.gpu.simt.plan import planned
 from stacklib.gpu.simt.slice_of import addresses_of, searched
 from stacklib.gpu.vm.program import OP
@@ -101,6 +102,40 @@ def test_a_long_loop_follows_from_two_shorter_ones(monkeypatch):
     assert cut.time != whole.time and cut.bound == whole.bound
     parts = whole.times.parts()
     assert cut.times.parts() == {k: pytest.approx(parts[k], rel=0.2) for k in parts}
+
+
+def tailed(t, x, out, n):
+    """A long loop and, behind it, a shorter one that takes longer."""
+    i = t.block.x * t.block_dim.x + t.thread.x
+    total = np.float32(0)
+    for k in range(n):
+        total += x[k % 64]
+    for k in range(600):
+        out[k * 64 + i % 64, i // 64] = total
+
+
+def test_a_short_loop_behind_a_long_one_is_not_cut_with_it(monkeypatch):
+    """A share of its rounds was one in both runs, and its time was lost."""
+    cut = []
+
+    def cutting(program, loops, share):
+        cut.append([loop.rounds for loop in loops])
+        return shortened(program, loops, share)
+
+    monkeypatch.setattr(sampled, "shortened", cutting)
+    monkeypatch.setattr(sampled, "STEPS", 20_000)
+    args = gpu.empty(64), gpu.empty((600 * 64, 2)), 2000
+    gpu.estimate(tailed, 2, 64, "t4", *args)
+    assert cut == [[500]] * 4
+
+
+def test_no_time_goes_below_the_busiest_part():
+    """A published product, whose stores hid its first rounds, took less than none."""
+    long = estimated(2048, 128).times.launch
+    short = replace(long, cycles=2 * long.cycles)
+    found = sampled._longer(short, long, 1000, 2, 4)
+    assert found.share < 1
+    assert found.cycles * found.share == max(found.bounds.values()) > 0
 
 
 def strides(t, x, out, n):
