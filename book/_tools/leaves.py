@@ -453,6 +453,9 @@ def _fault(node: dict[str, Any]) -> str:
     title, holds = node.get("source", [""])[0], document(key)
     if title and holds and title != holds:
         return f"{label!r} is told of {title!r}, but {key} is from {holds!r}"
+    place, line = node.get("source", [])[1:3], quotes().get(key.removeprefix(QUOTED))
+    if key.startswith(QUOTED) and line and place != [line.source.where, line.seen]:
+        return f"{label!r} is told of {place}, but {key} of {line.place!r}"
     if abs(now - node["si"]) <= SAME * abs(now):
         return ""
     unit = node["unit"]

@@ -8,11 +8,13 @@ browser.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypedDict, Unpack
 
 from stacklib.evidence import guard
 from stacklib.quantity import Quantity
 from stacklib.quantity.told import refuse_bare, told
+from stacklib.quantity.units import UnitError, parse
 
 from .layout import byte_text, byte_ticks
 from .spec import SCALES, SpecError, check, check_mark
@@ -29,11 +31,12 @@ class Rows(list[float]):
 
     - ``evidence``: what a mark of them may say
     - ``of``: the records
+    - ``unit``: in which they are
     """
 
-    def __init__(self, evidence: str) -> None:
+    def __init__(self, evidence: str, unit: str = "") -> None:
         super().__init__()
-        self.evidence, self.of = evidence, set[str]()
+        self.evidence, self.of, self.unit = evidence, set[str](), unit
 
 
 def rows(
@@ -56,7 +59,7 @@ def rows(
         For a number of no such record, and for one with a unit that holds a
         prediction or a typed number which scales it.
     """
-    found = Rows(evidence)
+    found = Rows(evidence, unit)
     for one in read:
         refuse_bare(f"a {evidence} mark", one)
         if not any(leaf.kind in LEAVES[evidence] and leaf.key for leaf in one.leaves()):
@@ -397,6 +400,16 @@ def axis(
     return {"label": label, "scale": SCALES[log], **read, **lists}
 
 
+def _check_unit(label: str, values: Any) -> None:
+    """What was read in a unit stands on an axis of that unit."""
+    _, bracket, told = label.rpartition("(")
+    unit = getattr(values, "unit", "")
+    with suppress(UnitError):  # words in brackets
+        one, other = parse(unit), parse(told.rstrip(")"))
+        if unit and bracket and (one.dims, one.factor) != (other.dims, other.factor):
+            raise SpecError(f"axis {label!r}: rows in {unit} stand on it")
+
+
 def chart(
     title: str,
     *,
@@ -436,6 +449,9 @@ def chart(
         For a spec outside the grammar.
     """
     drawn = [mark for mark in marks if mark["kind"] != "cells" or mark["x"]]
+    for mark in drawn:
+        _check_unit(x["label"], mark.get("x"))
+        _check_unit(y["label"], mark.get("y"))
     made: Spec = {"title": title, "x": dict(x), "y": dict(y), "marks": drawn}
     made |= {"readouts": list(readouts), "message": message}
     extra = {"about": about, "table": table, "square": square or None}

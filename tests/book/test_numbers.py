@@ -307,6 +307,9 @@ def test_an_invented_source_is_named(record):
     node["source"][0] = "Somebody et al., 2026"
     (fault,) = leaves.stale([cell])
     assert "is told of 'Somebody et al., 2026', but" in fault
+    if leaf.key.startswith("quotes/"):
+        node["source"][:2] = [leaf.source.title, "section 9"]
+        assert "is told of ['section 9'" in next(leaves.stale([cell]))
 
 
 def test_an_end_of_a_claimed_range_stays_and_another_value_moves():

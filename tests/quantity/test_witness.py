@@ -193,6 +193,15 @@ PLANTS = {
         lambda: plots.dots([1], plots.rows([H200]), "a", "measured", this_machine=True),
         "stand on h200_sxm alone",
     ),
+    "rows on an axis of another unit": (
+        lambda: plots.chart(
+            "A run.",
+            x=plots.axis("Runs"),
+            y=plots.axis("Time (ms)"),
+            marks=[plots.dots(1, plots.rows([seen()], "s"), "a", "measured")],
+        ),
+        "rows in s stand on it",
+    ),
     "a table's row of another device": (
         lambda: tabled(H100.memory_bandwidth, device="b200_sxm"),
         "stand on h100_sxm alone",
