@@ -215,6 +215,8 @@ def test_an_engine_is_found_by_source_software_and_instruction(
 ):
     assert engine_of(source, software, hardware.get(on)) is ENGINES[known]
     assert engine_of("x", "another", hardware.get(on)) == Engine()
+    alone = engine_of("x", "flashattention-2", hardware.get("h100_sxm"), grouped=True)
+    assert alone is ENGINES["vllm_flash_attn_fa2"]
 
 
 def test_what_fits_the_l2_is_written_to_the_cache_from_there():
