@@ -80,6 +80,12 @@ def test_a_band_wider_than_it_is_of_use_is_none():
         rows = [miss(far * (i % 4 - 1.5) / 1.5, "abcdef"[i % 6]) for i in range(60)]
         line = bands.band_rows(rows)[0]
         assert (line[1] != "") is told and float(line[-2]) >= bands.LEAST
+    # where the wider cell's holds its rows, that one stands for it
+    rows = [miss(0.1 * (i // 24 % 2), str(i % 24)) for i in range(240)]
+    few = [miss(0.0, str(i), cell=("8 bit", "lanes")) for i in range(23)]
+    few.append(miss(3.0, "23", cell=("8 bit", "lanes")))
+    assert [line[0] for line in bands.band_rows(rows + few)] == ["A", "A/8 bit"]
+    assert bands.band_rows(few)[-1][:2] == ("A/8 bit/lanes", "")
 
 
 def test_many_small_sources_do_not_leave_a_large_one_outside():

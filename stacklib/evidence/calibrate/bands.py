@@ -185,7 +185,8 @@ def whole(rows: Sequence[Miss]) -> float:
 
 def band_rows(rows: Iterable[Miss], strict: bool = True) -> list[tuple[str, ...]]:
     """The file of bands: a line a cell whose rows are enough and try it, or, where
-    software decides, are few and speak against that of the wider cell.
+    software decides, are few and speak against that of the wider cell. That one stands
+    for a cell whose own says nothing, if it holds its rows.
 
     - ``strict``: where software decides, a band is printed only if its making, done
       without a source or a device, holds theirs (``whole``)
@@ -194,19 +195,22 @@ def band_rows(rows: Iterable[Miss], strict: bool = True) -> list[tuple[str, ...]
     for cell, mine in cells(rows).items():
         found = widening(mine) if len(mine) >= ROWS else None
         told, wider = _ends_of(table), nearest(cell, table)
+        ends: Ends | None = None
         if found is not None:
             more, inside = found
             if strict and mine[0].case.family in SOFTWARE:
                 inside = min(inside, whole(mine))
             low, high = interval(mine, more)
-            use = inside >= LEAST and high <= WIDEST * low
-            ends: Ends | None = (low, high) if use else None
-        elif mine[0].case.family in SOFTWARE and len(mine) >= FEW and wider in told:
-            ends, inside = None, holds(mine, told[wider]) / len(mine)
+            if inside >= LEAST and high <= WIDEST * low:
+                ends = low, high
+        elif (
+            mine[0].case.family not in SOFTWARE or len(mine) < FEW or wider not in told
+        ):
+            continue
+        if ends is None and wider in told and (found is None or inside >= LEAST):
+            inside = holds(mine, told[wider]) / len(mine)
             if inside >= LEAST:
                 continue
-        else:
-            continue
         table[cell] = _line(cell, mine, ends, inside)
     return list(table.values())
 
