@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _PATH = Path(__file__).parent / "data" / "tensor_cores.toml"
+LANES = ("pascal", "gcn5", "rdna2")  # architectures without a matrix instruction
 ROWS = "rows/gpu/issue/data/tensor_cores.toml"  # how a leaf names what it was read from
 
 

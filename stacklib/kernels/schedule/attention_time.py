@@ -27,7 +27,7 @@ import math
 from dataclasses import dataclass
 
 from stacklib import hardware
-from stacklib.gpu.issue.instructions import instruction
+from stacklib.gpu.issue.instructions import LANES, instruction
 from stacklib.hardware import Accelerator, UnknownSpec
 from stacklib.quantity import Quantity, bytes_per_element, resolve
 from stacklib.quantity import dtype as find_dtype
@@ -125,10 +125,7 @@ def _checked(work: Attention, software: str) -> str:
         if value != int(value) or value < 1:
             raise ValueError(f"{name} = {value!r}: a whole number from 1 on")
     if work.heads % work.kv_heads:
-        raise ValueError(
-            f"heads = {work.heads}, kv_heads = {work.kv_heads}: heads must be a "
-            "multiple of kv_heads"
-        )
+        raise ValueError(f"kv_heads = {work.kv_heads} must divide {work.heads} heads")
     if work.causal and work.queries > work.keys:
         raise ValueError(
             f"queries = {work.queries} > keys = {work.keys}: a causal mask leaves the "
@@ -180,6 +177,8 @@ def _grid(work: Attention, rule: Rule, units: int, least: int) -> _Grid:
     if asked <= ROWS and not work.backward:  # one block a head: share out the keys
         asked_for = cut.shares(work.keys, blocks, units)
         splits = max(1, min(math.ceil(longest), asked_for))
+        if splits > 1:  # by a kernel of larger tiles (num_splits_heuristic's blocks)
+            tiles, longest = _tiles(work, rows, COLUMNS, packed)
     return _Grid(rows, blocks * splits, heads * tiles, longest / splits, splits)
 
 
@@ -235,12 +234,12 @@ def _naive(work: Attention, device: Accelerator, repeated: bool) -> AttentionTim
 def rows_at_once(device: Accelerator) -> tuple[int, int]:
     """Fewest rows of a tile, and rows that the largest matrix instruction takes.
 
-    Operands pass once for all rows of an instruction.
+    Operands pass once for all rows of an instruction; lanes need no tile.
     """
     try:
         found = instruction(device)
     except UnknownSpec:
-        return _UNKNOWN_ROWS, 2 * _UNKNOWN_ROWS
+        return 1 if device.architecture in LANES else _UNKNOWN_ROWS, 2 * _UNKNOWN_ROWS
     return _LEAST_ROWS, found.rows[-1] // found.units
 
 
@@ -357,8 +356,11 @@ def predict(found: Plan) -> AttentionTime:
     if found.hits and chip.l2_rate is not None:
         near = max(drawn, chip.l2_rate)
         drawn = 1 / (found.hits / near + (1 - found.hits) / drawn)
-    drawn *= min(1.0, grid.blocks / (units * factor("blocks_per_unit")))
-    memory = found.moved / drawn
+    # A share of few keys draws little, and queries and results are no share's.
+    enough, alone = units * factor("blocks_per_unit"), grid.blocks / grid.splits
+    shares = min(grid.splits, max(1.0, work.keys / COLUMNS / grid.longest))
+    memory = (found.moved - work.query_bytes) / min(1.0, alone * shares / enough)
+    memory = (memory + work.query_bytes / min(1.0, alone / enough)) / drawn
     kernels = 2 if grid.splits > 1 or work.cut.merges else 1
     floor = kernels * factor("launch_kernel") * found.starts
     kept = gemm.slowed(compute, memory, floor, work.flops / chip.peak, chip)

@@ -51,11 +51,13 @@ class TokenForm:
         blocks = heads * splits
         waves = blocks / self.units
         full = waves + (ceil(waves) - waves) * self.tail
-        share = each / splits
-        lost = minimum(self.fill, share) + self.wait
-        compute = full * (share + lost) * self.tile
-        moved = batch * (keys * self.row + self.query)
-        memory = moved / (self.drawn * minimum(1.0, blocks / self.enough))
+        share = where(splits > 1, ceil(each), each) / splits
+        compute = full * (share + minimum(self.fill, share) + self.wait) * self.tile
+        # A share of few keys draws little, and queries and results are no share's.
+        drawing = heads * maximum(1.0, keys / (share * COLUMNS))
+        memory = batch * keys * self.row / minimum(1.0, drawing / self.enough)
+        results = batch * self.query / minimum(1.0, heads / self.enough)
+        memory = (memory + results) / self.drawn
         if self.wanted:
             floor = self.launch * where(splits > 1, 2.0, 1.0)
             spent = gemm.join(compute, memory, self.sharp) + floor

@@ -4,7 +4,7 @@
   About as long a layer in llama.cpp, in compiled PyTorch and in serving engines.
 - Grouped products: the experts' arithmetic keeps a share of the peak only, because rows
   are sorted by expert, and results are added up again: training's share, family F's.
-- A runner's products with a prompt: ``token.runner``, two.
+- A runner's products with a prompt, grouped or not: ``token.runner``, two.
 
 Runners read the cache once for every query head, where engines read it for a group;
 llama.cpp's threads ask for less of 16-bit weights than an HBM delivers. A request over
@@ -49,12 +49,10 @@ def again(step: Step, context: float) -> float:
 
     Attention over a whole group of heads at once came later than its kernels.
     """
-    found = 0.0
-    for layers, a in step.frame.shape.attention:
-        if isinstance(a, Attention) and a.kv_heads:
-            found += layers * (a.heads / a.kv_heads - 1)
-    layers = sum(n for n, _ in step.frame.shape.attention)
-    return found / layers * float(step.attention(1.0, context))
+    kinds = step.frame.shape.attention
+    grouped = [(n, a) for n, a in kinds if isinstance(a, Attention) and a.kv_heads]
+    found = sum(n * (a.heads / a.kv_heads - 1) for n, a in grouped)
+    return found / sum(n for n, _ in kinds) * float(step.attention(1.0, context))
 
 
 def two_numbers(step: Step) -> float:
@@ -108,11 +106,12 @@ def slower(
     return (widened(step, new) if rows > 1 else found + two_numbers(step)) / found
 
 
-def seconds(step: Step, rows: Any) -> Any:
-    """Seconds of a pass that an engine loses; none at the limit."""
+def seconds(step: Step, rows: Any, kernels: str = "") -> Any:
+    """Seconds of a pass that an engine or runner's kernels lose; none at the limit."""
     if not step.fitted:
         return 0.0
-    return pause(step.frame.model.layers) + uneven(step, rows)
+    found = pause(step.frame.model.layers)
+    return found if runner.way(step.frame, kernels) else found + uneven(step, rows)
 
 
 def grouped_seconds(
@@ -132,15 +131,19 @@ def grouped_seconds(
     return float(step_of(keys, "engine", "calibrated").grouped(float(rows)))
 
 
-def lines(step: Step, rows: Any, family: str, traced: bool) -> tuple[Line, ...]:
+def lines(
+    step: Step, rows: Any, family: str, traced: bool, kernels: str = ""
+) -> tuple[Line, ...]:
     """The engine's lines of a pass, in place of the account's empty one.
 
     - ``family``: whose band they carry
     - ``traced``: as quantities
+    - ``kernels``: a runner's for many rows, whose products have what grouping costs
     """
     frame = step.frame
     time: Any = pause(frame.model.layers)
-    more: Any = None if frame.model.experts is None else uneven(step, rows)
+    apart = frame.model.experts is not None and not runner.way(frame, kernels)
+    more: Any = uneven(step, rows) if apart else None
     if traced:
         layers = frame.model.size("layers", "layers")
         time = (layers * efficiency_quantity("engine_layer")).named(HOST)

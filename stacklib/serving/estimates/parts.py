@@ -15,7 +15,7 @@ from ..speculation.formula import tokens_per_pass
 from ..token import host
 from ..token.account import Case, account, fitting
 from ..token.lines import ARITHMETIC, BYTES, Account, Line
-from ..token.runner import way
+from ..token.runner import INT8
 from ..token.shape import ATTENTION, PRODUCTS
 from ..token.work import EXCHANGES
 from . import divided, losses
@@ -49,12 +49,11 @@ def _with_losses(
         return lines
     keys = (*keys_of(model, on, given.dtype, given.kv_dtype), tp, given.ep)
     step = step_of(keys, given.exchanges, given.mode)
-    mine = losses.lines(step, rows, family(given), not given.plain)
+    kernels = INT8 if given.software == RUNNER and rows > 1 else ""
+    mine = losses.lines(step, rows, family(given), not given.plain, kernels)
     names = {line.name for line in mine}
     if given.software == RUNNER:
         lines = tuple(_by_runner(given, step, line, rows) for line in lines)
-        if rows > 1 and way(step.frame):  # its share has what grouping costs
-            mine = tuple(line for line in mine if line.name != losses.GROUPED)
     return (*(line for line in lines if line.name not in names), *mine)
 
 
@@ -95,18 +94,18 @@ def _swept(given: Asked) -> tuple[Line, ...]:
     """The lines of a sweep, with the seconds of its step."""
     if not given.simple:
         raise ValueError("a sweep: one case at a time with a draft, or unlike chips")
-    limit = dict(given.account, mode="limit")
-    found = account(given.model, given.on, **limit).lines
+    found = account(given.model, given.on, **given.account | {"mode": "limit"}).lines
     if given.mode == "limit":
         return found
     step = step_of(given.keys, given.exchanges, given.mode)
     times, room = step.lines(given.batch, given.context), fitting(case(given))
     lines = tuple(
-        _timed(line, room * times[line.name]) if line.name in times else line
+        replace(line, t_bytes=None, t_arithmetic=None, t_fixed=room * times[line.name])
+        if line.name in times
+        else line
         for line in found
     )
-    rows = given.batch
-    return _with_losses(given, given.model, given.on, given.tp, rows, lines)
+    return _with_losses(given, given.model, given.on, given.tp, given.batch, lines)
 
 
 def _drafted(given: Asked) -> tuple[Line, ...]:
@@ -130,11 +129,6 @@ def _drafted(given: Asked) -> tuple[Line, ...]:
         time = draft.tokens * sum(times[1:], times[0])
         found.append(Line(DRAFT, SPECULATION, t_fixed=time, note="one after another"))
     return tuple(divided.scaled(line, 1 / yields) for line in found)
-
-
-def _timed(line: Line, time: Any) -> Line:
-    """A line with another time."""
-    return replace(line, t_bytes=None, t_arithmetic=None, t_fixed=time)
 
 
 @lru_cache(maxsize=1024)

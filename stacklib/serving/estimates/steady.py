@@ -26,7 +26,6 @@ from stacklib.models import Attention
 from stacklib.roofline.work.fit import copies_of
 
 from ..token import calibrated
-from ..token.runner import way
 from ..token.shape import ATTENTION, HEAD, NORMS, PRODUCTS
 from ..token.work import EXCHANGES, HOST, SAMPLING
 from . import losses
@@ -203,10 +202,7 @@ def prompt_time(
     by = "naive" if runner else calibrated.SOFTWARE
     whole = step.prompt_attention(groups, float(round(prompt)), software=by)
     parts = passes * (sum(found.values()) - step.prompt_attention(groups, each))
-    lost = losses.seconds(step, groups * each)
-    if runner and way(step.frame, runner):  # its own share has what grouping costs
-        lost = losses.pause(step.frame.model.layers)
-    return float(parts + whole) + passes * lost
+    return float(parts + whole) + passes * losses.seconds(step, groups * each, runner)
 
 
 def first_time(step: Step, load: Load) -> float:

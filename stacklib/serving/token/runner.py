@@ -23,6 +23,7 @@ from collections.abc import MutableMapping
 from dataclasses import replace
 from functools import lru_cache
 
+from stacklib.gpu.issue import instructions
 from stacklib.hardware import Accelerator, efficiency, get
 from stacklib.models.weights.kept import way_of
 from stacklib.roofline.bound import hierarchy
@@ -35,7 +36,6 @@ from .shape import PRODUCTS
 
 INT8, WIDENED = "int8", "widened"  # multiplied in 8-bit integers, or widened first
 LANES = "lanes"  # in 8-bit integers, by lanes
-BARE = ("pascal", "gcn5", "rdna2")  # architectures without tensor cores
 WARP = 2048.0  # 8-bit operations a cycle that a unit's warps make, from Turing on
 TURN = 4  # bytes that a thread of llama.cpp's has on their way: two numbers
 TENSOR, INTEGERS = 7.0, 7.5  # compute capability: tensor cores, and those for integers
@@ -51,15 +51,14 @@ def ported(device: Accelerator) -> bool:
 
 
 def way(frame: Frame, kernels: str = INT8) -> str:
-    """How weights meet many rows: ``INT8``, ``LANES``, ``WIDENED``, or empty as by an
-    engine.
+    """How weights meet many rows: one of three ways, or empty as by an engine.
 
     - ``kernels``: ``WIDENED`` for those of before June 2024; empty for an engine's
     """
     device, narrow = frame.device, not way_of(frame.model, frame.dtype).numbers
     if not kernels or not ported(device):
         return ""
-    if device.architecture in BARE:
+    if device.architecture in instructions.LANES:
         return LANES if narrow and "int8" in device.peaks else ""
     known = float(device.compute_capability or TENSOR)
     integers = device.vendor == "NVIDIA" and known >= INTEGERS
@@ -98,15 +97,14 @@ def integers_time(frame: Frame, rows: float) -> tuple[float, float]:
     """
     device = frame.device
     chip = chip_of(device, frame.runs_in)
-    case = Case(frame, rows, 0.0, None, rows, False)
     operations = read = 0.0
-    for often, work in products_of(case, PRODUCTS):
+    for often, work in products_of(Case(frame, rows, 0.0, None, rows, False), PRODUCTS):
         weights = often * work.groups * work.n * work.k
         operations += 2 * weights * (work.m + UNPACKED)
         read += weights * work.right
     drawn = chip.bandwidth * efficiency("dram_gemm")
     cycles = operations / (chip.units * chip.clock)
-    if device.architecture in BARE:
+    if device.architecture in instructions.LANES:
         cycles = operations / device.peak("int8").si * WARP
     return cycles, read / drawn
 
@@ -116,15 +114,12 @@ def widened_time(frame: Frame, rows: float) -> tuple[float, float]:
 
     The second is zero where weights are as wide as what they are multiplied with.
     """
-    case = Case(frame, rows, 0.0, None, rows, False)
     multiplied = moved = 0.0
-    for often, work in products_of(case, PRODUCTS):
-        if work.groups > 1:  # those of many experts are one kernel, that unpacks them
-            multiplied += often * kernel_time(work, frame.device)
-            continue
-        wide = replace(work, right=HALF, expand=0.0)
+    for often, work in products_of(Case(frame, rows, 0.0, None, rows, False), PRODUCTS):
+        one = work.groups == 1  # many experts are multiplied by a kernel that unpacks
+        wide = replace(work, right=HALF, expand=0.0) if one else work
         multiplied += often * kernel_time(wide, _summed_in_16(frame.device.key))
-        if work.right < HALF:
+        if one and work.right < HALF:
             moved += often * work.n * work.k * (work.right + HALF)
     drawn = frame.device.memory_bandwidth.si * efficiency("dram_gemm")
     return multiplied, moved / hierarchy.delivered(frame.device, TURN, drawn)

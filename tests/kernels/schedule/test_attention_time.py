@@ -122,6 +122,10 @@ def test_decode_is_split_over_keys_until_every_unit_reads():
     many = plan(Attention(64, 32, 8, 1, 32768, 128), "h100", "tuned")
     assert one.grid.splits == 132 // 8 and many.grid.splits == 1
     assert one.grid.rows == 16  # four heads of a group share a tile of an instruction
+    assert plan(Attention(1, 8, 8, 1, 9, 64, "fp16"), "p40", "tuned").grid.rows == 1
+    alone = [DECODE | {"batch": 1, "keys": n} for n in (128, 129, 512, 513)]
+    times = [attention_time("l4", **asked).time for asked in alone]
+    assert times == sorted(times)  # one key more is no quicker
 
 
 def test_keys_are_read_again_unless_the_l2_holds_them():
@@ -154,7 +158,7 @@ def test_without_tiles_the_backward_pass_moves_more_scores():
 
 
 test_bad_input_is_refused = refusals(
-    ({"heads": 10, "kv_heads": 4}, "heads = 10, kv_heads = 4"),
+    ({"heads": 10, "kv_heads": 4}, "kv_heads = 4 must divide 10"),
     ({"queries": 0}, "queries = 0"),
     ({"head_dim": 1.5}, r"head_dim = 1\.5"),
     ({"queries": 8192}, "queries = 8192 > keys = 4096"),
