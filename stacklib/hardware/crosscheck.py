@@ -36,8 +36,10 @@ MEGATRANSFERS = re.compile(r"(?:DDR5X?|DDR4X|DIMM)-(\d+)$")  # a pin, as DDR5-60
 AMD = ("gcn", "cdna", "rdna")  # architectures that name a generation of units
 
 # What a unit can hold follows from its generation.
-LIMITS = ("shared_per_unit", "registers_per_unit", "max_warps_per_unit")
-LIMITS += ("max_threads_per_unit", "max_blocks_per_unit")
+LIMITS = (
+    *("shared_per_unit", "registers_per_unit", "max_warps_per_unit"),
+    *("max_threads_per_unit", "max_blocks_per_unit"),
+)
 
 # Each format is no slower than the one before it; so is the same format with a
 # narrower accumulator, and FP64 on tensor cores.

@@ -234,7 +234,9 @@ def table_times(
     rows = codes.view(np.uint8).reshape(len(flat), -1)
     out, made = found.reshape(rows.shape), loops(codes.size)
     if made is not None:
-        made.decode_blocks(rows, flat, table, np.float32(whole), out)
+        from ._numba_blocks import decode_blocks
+
+        decode_blocks(rows, flat, table, np.float32(whole), out)
         return found
     many = max(CHUNK // rows.shape[1], 1)
     for start in range(0, len(rows), many):
