@@ -132,10 +132,25 @@ def test_where_software_decides_a_band_is_printed_if_one_made_so_holds_others():
     rows = [miss(chance.gauss(0, 0.02), source) for source in "abcdef" * 9]
     rows += [miss(0.7, "g") for _ in range(9)]
     mine = [replace(m, case=replace(m.case, key="J")) for m in rows]
-    assert bands.whole(mine) < bands.LEAST < float(bands.band_rows(rows)[0][-2])
+    assert bands.whole(mine)[0] == 1
+    assert bands.whole(mine)[1] < bands.LEAST < float(bands.band_rows(rows)[0][-2])
     assert bands.band_rows(rows)[0][1] != ""
     assert bands.band_rows(mine)[0][1] == ""
     assert bands.band_rows(mine, strict=False)[0][1] != ""
+
+
+def test_where_software_decides_a_band_is_as_wide_as_new_sources_needed():
+    """Sources that lie apart: the others' band, half as wide again, holds them."""
+    logs = [0.1 * (i - 3.5) for i in range(8) for _ in range(6)]
+    rows = [miss(log, "abcdefgh"[i // 6]) for i, log in enumerate(logs)]
+    served = [replace(m, case=replace(m.case, key="J")) for m in rows]
+    times, held = bands.whole(served)
+    assert 1 <= times < bands.MORE and held >= bands.LEAST
+    low, high = map(float, bands.band_rows(served)[0][1:3])
+    alone = bands.interval(served, bands.widening(served)[0])
+    assert math.log(high / low) == pytest.approx(
+        times * math.log(alone[1] / alone[0]), rel=1e-3
+    )
 
 
 def test_rows_never_seen_are_held_to_the_bands_of_others():

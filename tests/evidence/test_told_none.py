@@ -104,6 +104,7 @@ def test_what_was_predicted_first_is_told_with_the_share_that_its_band_held():
     rows = {r["family"].partition(":")[0]: r for r in told if r["round"] == 1}
     assert len(rows) == 9 and rows["B"]["inside"].si < 0.65 < rows["A"]["inside"].si
     assert 0.7 < tables.held_first(turn=1) < 0.9 > tables.held_first(turn=2) > 0.7
+    assert 0.7 < tables.held_first(turn=3) < 0.9
 
 
 def test_bars_of_two_kinds_are_missed_as_the_pages_say():

@@ -94,7 +94,8 @@ def calibrate(workers: int, quick: bool, family: str = "") -> dict[str, str]:
         }
         errors = files.error_rows(in_sample(problem, values), by)
         ends = predicted["least"], predicted["most"]
-        misses = [*bands.misses(problem.cases, *ends), *rig_misses(), *unseen_misses()]
+        new = (m for m in unseen_misses() if family in ("", m.case.family))
+        misses = [*bands.misses(problem.cases, *ends), *rig_misses(), *new]
         if family:
             errors = files.errors_with(errors)
             predicted = files.held_out_with(predicted, family)

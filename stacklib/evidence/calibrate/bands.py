@@ -34,6 +34,7 @@ from .problem import Case, weights
 
 SHARE = 0.9
 ROWS = 19  # of a cell with a band, at the least: 1 - 2 / (19 + 1) is nine in ten
+MORE = 2.0  # times as wide as others make it that a band of programs is at most
 FEW = 5  # rows that can speak against a wider cell's band
 TINY = 1e-9  # of a log: an end is itself a row
 LEAST = 0.88
@@ -164,23 +165,37 @@ def cells(rows: Iterable[Miss]) -> dict[str, list[Miss]]:
     return dict(sorted(found.items()))
 
 
-def whole(rows: Sequence[Miss]) -> float:
-    """Share of rows that hold to the band that the others make alone, widened too.
+def needed(rows: Sequence[Miss]) -> list[list[float]]:
+    """How many times as wide the band that others make had to be to hold each row.
 
-    The less of both ways, of those that leave out ``FEW`` groups or more; else one.
+    In logs from its middle; by source and by device, where there are ``FEW`` or more.
     """
-    shares = [1.0]
+    ways = []
     for by in BY:
-        held, groups = [], 0
+        found, groups = [], 0
         for group in {group_of(m.case, by) for m in rows}:
             others = [m for m in rows if group_of(m.case, by) != group]
-            if len(others) >= ROWS and (found := widening(others)) is not None:
-                ends, groups = interval(others, found[0]), groups + 1
+            if len(others) >= ROWS and (known := widening(others)) is not None:
+                low, high = map(math.log, interval(others, known[0]))
+                middle, half, groups = (low + high) / 2, (high - low) / 2, groups + 1
                 mine = (m for m in rows if group_of(m.case, by) == group)
-                held += [holds([m], ends) for m in mine]
+                found += [max(middle - m.low, m.high - middle) / half for m in mine]
         if groups >= FEW:
-            shares.append(sum(held) / len(held))
-    return min(shares)
+            ways.append(found)
+    return ways
+
+
+def whole(rows: Sequence[Miss]) -> tuple[float, float]:
+    """Times as wide that the others' bands hold ``LEAST`` of rows, and what they hold.
+
+    The less of both ways of ``needed``; once where it had to be over ``MORE``.
+    """
+    ways, times = needed(rows), 1.0
+    for found in ways:
+        enough = sorted(found)[math.ceil(LEAST * len(found)) - 1] + TINY
+        times = max(times, enough) if enough <= MORE else times
+    held = (sum(x <= times + TINY for x in found) / len(found) for found in ways)
+    return times, min(held, default=1.0)
 
 
 def band_rows(rows: Iterable[Miss], strict: bool = True) -> list[tuple[str, ...]]:
@@ -198,9 +213,11 @@ def band_rows(rows: Iterable[Miss], strict: bool = True) -> list[tuple[str, ...]
         ends: Ends | None = None
         if found is not None:
             more, inside = found
-            if strict and mine[0].case.family in SOFTWARE:
-                inside = min(inside, whole(mine))
             low, high = interval(mine, more)
+            if strict and mine[0].case.family in SOFTWARE:
+                times, held = whole(mine)
+                inside = min(inside, held)
+                low, high = _stretched((low, high), times)
             if inside >= LEAST and high <= WIDEST * low:
                 ends = low, high
         elif (
@@ -213,6 +230,13 @@ def band_rows(rows: Iterable[Miss], strict: bool = True) -> list[tuple[str, ...]
                 continue
         table[cell] = _line(cell, mine, ends, inside)
     return list(table.values())
+
+
+def _stretched(ends: Ends, times: float) -> Ends:
+    """Ends as many times as far from their middle, in logs."""
+    middle = math.sqrt(ends[0] * ends[1])
+    low, high = (middle * (end / middle) ** times for end in ends)
+    return low, high
 
 
 def _line(

@@ -21,6 +21,8 @@ from ..validate.score import UNFITTED
 from .bands import Miss, misses
 from .problem import Case, Factor, Problem
 
+TURNS = (1, 2, 3)  # rounds in which rows were gathered and predicted first
+
 
 def factor_of(row: Mapping[str, Any]) -> Factor:
     """A factor as ``efficiency.toml`` declares it."""
@@ -96,7 +98,7 @@ def predicted_first(turn: int = 0) -> Mapping[str, tuple[float, float, float]]:
     With the ends of the band as it was printed then; NaN where there was none, or a
     refusal. These rows test a fit and do not make it.
 
-    - ``turn``: of one round of gathering alone, 1 or 2
+    - ``turn``: of one round of gathering alone, from 1
     """
     path = files("stacklib.evidence") / "data" / "predicted_first.csv"
     lines = csv.DictReader(path.read_text(encoding="utf-8").splitlines())

@@ -15,7 +15,7 @@ from ..measurements import unseen as unseen_rows
 from ..validate import key_of
 from .folds import BY
 from .left_out import unseen
-from .public import predicted_first
+from .public import TURNS, predicted_first
 
 Row = dict[str, Any]
 
@@ -140,7 +140,7 @@ def told_first(family: str = "", turn: int = 0) -> list[tuple[float, bool]]:
     Measured over predicted, and whether the band of that day holds the row. Rows that
     have no band then, or were not kept, are left out.
 
-    - ``turn``: the round in which they were gathered, 1 or 2; 0 for both
+    - ``turn``: the round in which they were gathered, from 1; 0 for all
     """
     said = predicted_first(turn)
     return [
@@ -177,7 +177,7 @@ def first() -> list[Row]:
             "median": counted(off_first, key, turn, label="median error"),
             "inside": counted(held_first, key, turn, label="inside the band"),
         }
-        for turn in (1, 2)
+        for turn in TURNS
         for key, title in validate.TITLES.items()
         if told_first(key, turn)
     ]
