@@ -208,7 +208,7 @@ _COUNTS = [
         rf"\((\d+) ?{_TIMES} ?(?:\)|{_NAME})",
         rf"^(\d+) ?{_TIMES} ?{_NAME}",
         r"^(\d+) gpus?\b",
-        rf"(?<!pcie) {_TIMES} ?(\d+)$",
+        rf"(?:(?<!pcie) {_TIMES}| \*) ?(\d+)$",
         r"(?<=\d)x(\d+)$",
     )
 ]

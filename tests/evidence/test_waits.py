@@ -23,7 +23,7 @@ def seconds(row):
 
 def test_what_is_told_is_within_the_bar_and_the_rest_lies_between_its_ends():
     found = [outcome(row) for row in ROWS.values()]
-    assert len(found) == 11 and sum(o.predicted is not None for o in found) == 1
+    assert len(found) == 11 and not any(o.predicted for o in found)
     every = [outcome(row) for row in measurements.public() if row.family == "H"]
     off = [abs(o.predicted / o.row.value - 1) for o in every if o.predicted]
     assert quantile(off, 0.5) <= BARS["H"].median  # of the waits told alone a fifth
@@ -39,7 +39,9 @@ def test_what_is_told_is_within_the_bar_and_the_rest_lies_between_its_ends():
 
 
 def test_ends_far_apart_are_no_point():
-    calm, near = ROWS["H-0002"], ROWS["H-0006"]
+    near = ROWS["H-0006"]
+    slow = {**near.config, "trace": "sharegpt 300 requests at 1 req/s"}
+    calm = replace(near, config=slow)
     assert seconds(calm) > 0
     with pytest.raises(Refusal, match="times apart"):
         seconds(near)

@@ -34,7 +34,7 @@ from .problem import Case, weights
 
 SHARE = 0.9
 ROWS = 19  # of a cell with a band, at the least: 1 - 2 / (19 + 1) is nine in ten
-MORE = 2.0  # times as wide as others make it that a band of programs is at most
+MORE = 1.25  # times as wide as others make it that a band of programs is at most
 FEW = 5  # rows that can speak against a wider cell's band
 TINY = 1e-9  # of a log: an end is itself a row
 LEAST = 0.88
