@@ -289,6 +289,14 @@ def unseen() -> tuple[Measurement, ...]:
     return _data("measurements_unseen.csv")
 
 
+def last() -> tuple[Measurement, ...]:
+    """Measurements that came last: ``data/measurements_last.csv``.
+
+    They try the bands as they are printed, and make none until others do that.
+    """
+    return _data("measurements_last.csv")
+
+
 def left_out() -> tuple[Measurement, ...]:
     """Measurements of devices that no fit has seen: a last test, never an input.
 

@@ -21,7 +21,7 @@ from ..validate.score import UNFITTED
 from .bands import Miss, misses
 from .problem import Case, Factor, Problem
 
-TURNS = (1, 2, 3)  # rounds in which rows were gathered and predicted first
+TURNS = (1, 2, 3, 4)  # rounds in which rows were gathered and predicted first
 
 
 def factor_of(row: Mapping[str, Any]) -> Factor:

@@ -10,7 +10,7 @@ from stacklib.hardware.factors import efficiency_table
 from stacklib.quantity import Quantity, chosen, counted
 
 from .. import validate
-from ..measurements import Measurement, found
+from ..measurements import Measurement, found, last
 from ..measurements import unseen as unseen_rows
 from ..validate import key_of
 from .folds import BY
@@ -145,7 +145,7 @@ def told_first(family: str = "", turn: int = 0) -> list[tuple[float, bool]]:
     said = predicted_first(turn)
     return [
         (row.value / said[row.id][0], said[row.id][1] <= row.value <= said[row.id][2])
-        for row in (*found(), *unseen_rows())
+        for row in (*found(), *unseen_rows(), *last())
         if row.id in said and family in ("", key_of(row)) and said[row.id][1] > 0
     ]
 
