@@ -121,7 +121,7 @@ def test_an_error_of_a_step_is_an_error_of_the_load():
 
 
 def test_the_figure_and_what_can_be_done_otherwise(monkeypatch):
-    monkeypatch.setattr(page, "LOADS", (0.4,))
+    monkeypatch.setattr(page, "LOADS", (0.35,))
     grammar.check(figures.waits_spec(title="The last tenth costs most."))
     rows = page.loads()
     assert len(rows) == 2 and rows[1]["p99, longest steps (ms)"] == "without end"

@@ -108,7 +108,8 @@ def slow_load(replicas: int = REPLICAS) -> float:
 @counting("machines that are enough at the slow end")
 def sure() -> int:
     """The fewest that keep the limit even with the band's longest steps."""
-    return next(n for n in count(REPLICAS) if _end_of("high", n) <= LIMIT)
+    enough = ceil(REPLICAS * slow_load().si)  # of fewer the line grows without end
+    return next(n for n in count(max(REPLICAS, enough)) if _end_of("high", n) <= LIMIT)
 
 
 # -- the same in closed form -----------------------------------------------------------

@@ -20,7 +20,7 @@ PROMPT, NEW, CHUNK = 1024, WRITTEN, STEP
 RATE = 10.0  # requests a second that the page asks about
 REQUESTS = 2_000
 MANY = 4_500  # all at once: so many that filling the slots hardly counts
-LOADS = (0.4, 0.8, 0.95)
+LOADS = (0.35, 0.8, 0.95)
 FIFTH = 0.2
 WORDS = {"ttft": "TTFT", "itl": "ITL"}
 # What could be done otherwise at the same rate; how it is asked.
