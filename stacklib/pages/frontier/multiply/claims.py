@@ -91,7 +91,7 @@ def worth() -> Finding:
     return Finding.depends(
         "a GPU with its share of a server is a thousandth of that in the mean",
         f"An H100's came to {server.text(digits=4)} in 2024; most of these are newer.",
-        (quoted("inferencex.gpus") * server).named("a full run's, all as H100s"),
+        (quoted("inferencex.gpus") * server).named("of a full run, all as H100s"),
     )
 
 
