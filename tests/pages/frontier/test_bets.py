@@ -54,7 +54,7 @@ def test_bands_of_the_machines_before_promised_too_much():
     """Each pair is in its band or out; scores lie where the text says."""
     parts = [page.held(where).si for where in ("inside", "below", "above")]
     assert sum(parts) == page.held("all").si == len(page.machines.pairs())
-    assert page.held_share().si < 0.8 and parts[2] == 0
+    assert page.held_share().si < 0.9 and parts[2] == 0
     for row in page.before():
         assert row["came true"] < row["said"]
     for x in page.LEASTS:

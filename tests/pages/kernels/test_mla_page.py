@@ -48,7 +48,8 @@ def test_a_cut_as_the_room_makes_it_is_the_rooms_prediction():
 
 def test_reading_falls_with_the_blocks_until_memory_is_full():
     one, all_ = page.all_layers(1).si, page.all_layers().si
-    assert one == pytest.approx(page.pieces().si * all_)
+    # a short piece draws a little less of the bandwidth
+    assert one == pytest.approx(page.pieces().si * all_, rel=0.1)
     assert one == pytest.approx(0.84 * page.step().si, rel=0.1)
     assert page.step().si > 20 * all_
     assert all_ > page.at_full().si
