@@ -26,6 +26,17 @@ from .atomics import (
     atomic_xchg,
     atomic_xor,
 )
+from .block_pointers import (
+    BlockPointer as block_pointer,
+)
+from .block_pointers import (
+    TensorDescriptor as tensor_descriptor,
+)
+from .block_pointers import (
+    advance,
+    make_block_ptr,
+    make_tensor_descriptor,
+)
 from .dots import dot
 from .functions import abs_ as abs
 from .functions import (
@@ -155,12 +166,9 @@ from .words import (
 
 _attach(globals())
 LEFT_OUT = (
-    "advance",
     "device_print",
     "dot_scaled",
     "inline_asm_elementwise",
-    "make_block_ptr",
-    "make_tensor_descriptor",
     "map_elementwise",
 )
 

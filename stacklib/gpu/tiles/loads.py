@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .access import Access, op_of, word
+from .block_pointers import BlockPointer, padding
 from .formats import codes, decoded
 from .machine import error
 from .tile import Tile, as_tile, cast, spread
@@ -29,7 +30,13 @@ def load(
     """Elements at addresses; ``other``, or zero, where the mask leaves one out."""
     word(cache_modifier, CACHE)
     word(eviction_policy, EVICTION)
-    if boundary_check or padding_option:
+    if isinstance(pointer, BlockPointer):
+        if mask is not None or other is not None:
+            raise error("a block pointer takes boundary_check in place of a mask")
+        outside = padding(padding_option, pointer.dtype.element_ty)
+        pointer, mask = pointer.reach(boundary_check)
+        other = None if mask is None else float("nan") if outside == "nan" else 0
+    elif boundary_check or padding_option:
         raise error("boundary_check belongs to block pointers: use a mask")
     if other is not None and mask is None:
         raise error("tl.load with `other` and no mask")
@@ -56,7 +63,11 @@ def store(
     """Write elements to addresses, but where the mask leaves one out."""
     word(cache_modifier, CACHE)
     word(eviction_policy, EVICTION)
-    if boundary_check:
+    if isinstance(pointer, BlockPointer):
+        if mask is not None:
+            raise error("a block pointer takes boundary_check in place of a mask")
+        pointer, mask = pointer.reach(boundary_check)
+    elif boundary_check:
         raise error("boundary_check belongs to block pointers: use a mask")
     access = Access("store", pointer, mask)
     given = cast(as_tile(value), access.dtype)

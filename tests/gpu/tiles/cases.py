@@ -209,6 +209,18 @@ def others(seed: int) -> list[Case]:
     ]
 
 
+def corners(seed: int, m: int, n: int, k: int) -> list[Case]:
+    """Products whose tiles are named by their corners; rows of 16 bytes."""
+    x, y = whole(seed, m, k, dtype=f16), whole(seed + 1, n, k, dtype=f16)
+    args = (x, y, np.zeros((m, n), f16), m, n, k)
+    words = {"BM": 32, "BN": 16, "BK": 16}
+    grid = (up(m, 32), up(n, 16))
+    return [
+        Case("block_pointers", grid, args, words),
+        Case("descriptors", (3,), args, words),
+    ]
+
+
 def all_cases() -> list[Case]:
     """The corpus, small."""
     return [
@@ -231,6 +243,7 @@ def all_cases() -> list[Case]:
         ),
         attention(0, 1, 64, 16, (16, 16), False),
         attention(0, 2, 64, 16, (16, 16), True),
+        *corners(0, 70, 40, 56),
     ]
 
 
@@ -253,4 +266,5 @@ def random_cases() -> list[Case]:
             )
         )
         found.append(attention(seed, 2, 128, 32, (32, 16), bool(seed % 2)))
+        found += corners(seed, m, 8 * up(n, 8), 8 * up(k, 8))
     return found

@@ -426,3 +426,47 @@ def shapes(x, out, N: tl.constexpr):
     tl.store(out + 2 * N + tl.arange(0, N), tl.interleave(high, low))
     tl.store(out + 3 * N + at, tl.sort(tl.load(x + at)))
     tl.store(out + 4 * N + at, tl.flip(tl.load(x + at), 0))
+
+
+@jit
+def block_pointers(
+    x, y, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
+):
+    rows, columns = tl.program_id(0) * BM, tl.program_id(1) * BN
+    left = tl.make_block_ptr(x, (M, K), (K, 1), (rows, -BK), (BM, BK), (1, 0))
+    right = tl.make_block_ptr(
+        base=y,
+        shape=(K, N),
+        strides=(1, K),
+        offsets=(-BK, columns),
+        block_shape=(BK, BN),
+        order=(0, 1),
+    )
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for _ in range(tl.cdiv(K, BK) + 2):
+        a = tl.load(left, boundary_check=(0, 1), padding_option="zero")
+        total = tl.dot(a, tl.load(right, boundary_check=[1, 0]), total)
+        left, right = tl.advance(left, (0, BK)), tl.advance(right, [BK, 0])
+    to = tl.make_block_ptr(out, (M, N), (N, 1), (rows, columns), (BM, BN), (1, 0))
+    tl.store(to, total.to(to.dtype.element_ty), boundary_check=(0, 1))
+
+
+@jit
+def descriptors(
+    x, y, out, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
+):
+    left = tl.make_tensor_descriptor(x, [M, K], [K, 1], [BM, BK])
+    right = tl.make_tensor_descriptor(
+        y, shape=[N, K], strides=[K, 1], block_shape=[BN, BK]
+    )
+    to = tl.make_tensor_descriptor(out, [M, N], [N, 1], [BM, BN])
+    across = tl.cdiv(N, BN)
+    for tile in tl.range(
+        tl.program_id(0), tl.cdiv(M, BM) * across, tl.num_programs(0), flatten=True
+    ):
+        row, column = tile // across * BM, tile % across * BN
+        total = tl.zeros((BM, BN), dtype=tl.float32)
+        for k in range(0, K, BK):
+            a, b = left.load([row, k]), right.load([column, k])
+            total = tl.dot(a, b.T, total)
+        to.store([row, column], total.to(left.dtype))

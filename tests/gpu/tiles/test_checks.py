@@ -117,7 +117,31 @@ def test_a_program_that_waits_for_nobody():
         ("tl.load(n)", "a pointer is needed"),
         ("tl.load(x + 0.5)", "whole numbers are needed"),
         ("tl.arrange(0, 8)", "did you mean: arange"),
-        ("tl.make_block_ptr(x)", "left out here"),
+        ("tl.dot_scaled(x)", "left out here"),
+        ("tl.make_block_ptr(n, (8,), (1,), (0,), (8,), (0,))", "a pointer is needed"),
+        ("tl.make_block_ptr(x, (8,), (1,), (0,), (6,), (0,))", "no power of two"),
+        ("tl.make_block_ptr(x, (8, 8), (8, 1), (0,), (8, 8), (1, 0))", "1 offsets"),
+        ("tl.make_block_ptr(x, (8,), (1,), (0,), (8,), (1,))", "axes .0., each once"),
+        ("tl.load(tl.make_block_ptr(x, (4,), (1,), (-2,), (8,), (0,)))", "outside its"),
+        (
+            "tl.load(tl.make_block_ptr(x, (4,), (1,), (0,), (8,), (0,)), mask=n > 0)",
+            "boundary_check in place of a mask",
+        ),
+        (
+            "tl.load(tl.make_block_ptr(x, (4,), (1,), (0,), (8,), (0,)), "
+            "boundary_check=1)",
+            "axes of a tile of 1",
+        ),
+        (
+            "tl.load(tl.make_block_ptr(x, (4,), (1,), (0,), (8,), (0,)), "
+            "padding_option='one')",
+            "'one': one of zero, nan",
+        ),
+        ("tl.advance(x, (8,))", "tl.make_block_ptr makes what it moves"),
+        ("tl.make_tensor_descriptor(x, [4, 4], [4, 1], [4, 2])", "16 at least"),
+        ("tl.make_tensor_descriptor(x, [4, 4], [1, 4], [4, 4])", "is 4, not 1"),
+        ("tl.make_tensor_descriptor(x + 1, [3, 4], [4, 1], [4, 4])", "16 bytes"),
+        ("tl.make_tensor_descriptor(x, [4, 5], [5, 1], [4, 4])", "a stride is no"),
         ("tl.exp(n)", "fp32 or fp64 is needed"),
         ("x * 2", "the product of a pointer"),
         ("n & 1.5", "whole numbers are needed"),
@@ -157,6 +181,19 @@ def test_what_is_refused(tmp_path, text, says):
 def test_nan_is_data():
     out = run(copy, 1, np.full(8, np.nan, np.float32), gpu.empty(8), 8, BLOCK=8)
     assert np.isnan(out.results["out"]).all()
+
+
+def before(x, out, N: tl.constexpr):
+    at = tl.make_block_ptr(x, (N,), (1,), (-N,), (N,), (0,))
+    at = tl.advance(at, (N // 2,))
+    tile = tl.load(at, boundary_check=(0,), padding_option="nan")
+    tl.store(out + tl.arange(0, N), tile)
+
+
+def test_what_a_block_pointer_finds_outside():
+    out = run(before, 1, np.arange(8, dtype=np.float32), gpu.empty(8), N=8)
+    assert np.isnan(out.results["out"][:4]).all()
+    assert (out.results["out"][4:] == np.arange(4)).all()
 
 
 def square(x, out, N: tl.constexpr):
