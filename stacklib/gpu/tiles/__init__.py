@@ -10,6 +10,7 @@ serve both.
 from __future__ import annotations
 
 import difflib
+import sys
 from typing import Any
 
 from .arguments import array, empty
@@ -44,6 +45,7 @@ from .functions import (
     ceil,
     clamp,
     cos,
+    div_rn,
     erf,
     exp,
     exp2,
@@ -65,6 +67,7 @@ from .functions import (
 from .functions import (
     to as cast,
 )
+from .libdevice import extra
 from .loads import load, store
 from .members import attach as _attach
 from .random import (
@@ -173,9 +176,14 @@ LEFT_OUT = (
 )
 
 
+MODULES = ("core", "math", "standard")  # Triton's own, whose names are all here
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
+    if name in MODULES:
+        return sys.modules[__name__]
     if name in LEFT_OUT:
         raise AttributeError(f"tl.{name} is left out here: Triton has it")
     known = [n for n in globals() if not n.startswith("_") and n.islower()]

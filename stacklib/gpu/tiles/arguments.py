@@ -11,6 +11,7 @@ import numpy as np
 from ..simt.arguments import Empty
 from .formats import codes
 from .memory import Array, Memory, in_one_piece
+from .rewrite import own
 from .tile import Tile, as_tile, plain, pythonic
 from .types import DType, Pointer, of_form, of_numpy
 
@@ -63,9 +64,10 @@ def bound(
 ) -> Arguments:
     """Give every parameter its argument."""
     signature = inspect.signature(function)
-    own = {n: v for n, v in options.items() if n in signature.parameters}
+    later = list(signature.parameters)[len(args) :]
+    asked_for = {n: v for n, v in options.items() if n in later}
     try:
-        given = signature.bind(*args, **{**own, **words})
+        given = signature.bind(*args, **{**asked_for, **words})
     except TypeError as wrong:
         asked = ", ".join(signature.parameters)
         raise TypeError(f"{function.__name__}({asked}): {wrong}") from None
@@ -74,7 +76,7 @@ def bound(
     for name, value in given.arguments.items():
         note = str(signature.parameters[name].annotation)
         fixed = "constexpr" in note
-        by_word = name in words or name in own
+        by_word = name in words or name in asked_for
         made.tiles[name] = _argument(name, value, fixed, by_word, made, memory)
     return made
 
@@ -83,7 +85,7 @@ def _argument(
     name: str, value: Any, fixed: bool, by_word: bool, made: Arguments, memory: Memory
 ) -> Any:
     """One argument as the program sees it."""
-    value = pythonic(value)
+    value = pythonic(own(value))
     placed = _placed(value)
     if placed is not None:
         if fixed:

@@ -70,6 +70,11 @@ def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> Tile:
     return quotient(left, right)
 
 
+def div_rn(x: Any, y: Any) -> Tile:
+    """``x / y``, rounded to nearest, as every quotient is here."""
+    return fdiv(x, y, True)
+
+
 def fma(x: Any, y: Any, z: Any) -> Tile:
     """``x * y + z``, rounded once."""
     left, right = operands(x, y)

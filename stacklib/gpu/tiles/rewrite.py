@@ -23,7 +23,7 @@ from .functions import maximum, minimum
 from .machine import error
 from .shapes import wrap
 from .tile import Tile, as_tile, known, plain, pythonic
-from .types import int1, int32
+from .types import BY_NAME, int1, int32
 
 WORDS = "_tiles"  # the name under which a program finds what it was rewritten to
 OWN = ("stacklib", "numpy", "triton")
@@ -68,31 +68,53 @@ def built(function: Any) -> Callable[..., Any]:
     outer = plain_function.__globals__
     outer = outer | dict(inspect.getclosurevars(plain_function).nonlocals)
     ours = {WORDS: WORD_LIST, "range": turns, "min": least, "max": most}
-    outer = ours | {name: _own(value) for name, value in outer.items()}
+    outer = ours | {name: own(value) for name, value in outer.items()}
     made = FunctionType(code, outer, plain_function.__name__)
-    made.__defaults__ = plain_function.__defaults__
-    made.__kwdefaults__ = plain_function.__kwdefaults__
+    made.__defaults__ = tuple(map(own, plain_function.__defaults__ or ()))
+    words = plain_function.__kwdefaults__ or {}
+    made.__kwdefaults__ = {name: own(value) for name, value in words.items()}
     return made
 
 
-def _own(value: Any) -> Any:
-    """What a name of a program means here."""
-    if type(value).__module__ == "triton.language.core" and hasattr(value, "value"):
-        return value.value  # a constexpr of Triton's
-    if isinstance(value, ModuleType) and value.__name__ == "triton.language":
-        import importlib
-
-        return importlib.import_module(__package__)
+def own(value: Any) -> Any:
+    """What a name, or a default, of a program means here."""
+    kind = type(value)
+    if kind.__module__ == "triton.language.core" and hasattr(value, "value"):
+        return own(value.value)  # a constexpr of Triton's
+    if isinstance(value, ModuleType):
+        return _library(value.__name__) or value
+    if kind.__module__ == "triton.language.core" and kind.__name__ == "dtype":
+        return BY_NAME.get(value.name, value)
+    library = _library(getattr(value, "__module__", None) or "")
+    if library is not None and callable(value):
+        return getattr(library, getattr(value, "__name__", ""), value)
     helper = inspect.isfunction(value) and value.__module__.split(".")[0] not in OWN
     behind = type(value).__module__.split(".")[0] == "triton" and hasattr(value, "fn")
     found = helper or behind or isinstance(value, Jit)
     return Jit(source_of(value)) if found else value
 
 
+def _library(module: str) -> Any:
+    """What stands here for a module of Triton's language."""
+    if not module.startswith("triton.language"):
+        return None
+    if module.endswith("libdevice"):
+        from .libdevice import libdevice
+
+        return libdevice
+    import importlib
+
+    tiles = importlib.import_module(__package__)
+    return tiles.extra if module.endswith("extra") else tiles
+
+
 @cache
 def _code(function: FunctionType) -> CodeType:
     found, _ = definition_of(function, "program")
     found.decorator_list = []
+    # Theirs are put in when the function is built.
+    found.args.defaults = [ast.Constant(None) for _ in found.args.defaults]
+    found.args.kw_defaults = [d and ast.Constant(None) for d in found.args.kw_defaults]
     for arg in (*found.args.args, *found.args.kwonlyargs, *found.args.posonlyargs):
         arg.annotation = None
     found.returns = None

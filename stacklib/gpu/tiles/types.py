@@ -99,6 +99,7 @@ ALL = (
     *(int1, int8, int16, int32, int64, uint8, uint16, uint32, uint64),
     *(float16, bfloat16, float32, float64, float8e4nv, float8e5),
 )
+BY_NAME = {d.name: d for d in ALL}
 _OF_NUMPY = {d.held: d for d in ALL if not d.form}
 
 
