@@ -34,6 +34,12 @@ def real(x: Any, what: str = "an array") -> NDArray[Any]:
         return x.astype(np.float32 if x.dtype == ">f4" else np.float64)
 
 
+def doubles(x: Any, what: str) -> NDArray[Any]:
+    """Real numbers in fp64, those of bf16 too."""
+    found = real(x, what)
+    return (single(found, 0) if found.dtype == BITS else found).astype(np.float64)
+
+
 def plain(x: Any, what: str) -> tuple[NDArray[Any], bool]:
     """What is no array of NumPy as one, and whether it is the bits of bf16."""
     if hasattr(x, "detach"):

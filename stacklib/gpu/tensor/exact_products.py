@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stacklib.quantity import UnknownName, resolve
+from stacklib.quantizers.inputs import doubles, unmasked
 
 from ..issue.instructions import generations, instruction
 from .kinds import CAPABILITY, has, integers
@@ -28,6 +29,7 @@ ENDS = -(2**31), 2**31 - 1
 
 def _whole(name: str, values: Any, form: str, ends: tuple[int, int]) -> NDArray[Any]:
     """Whole numbers within a range, as int64."""
+    unmasked(values, name)
     array = np.asarray(values)
     if array.ndim != 2 or array.dtype.kind not in "iu":
         raise ValueError(
@@ -95,11 +97,11 @@ def multiply_doubles(
     key = resolve(generation, generations(), "generation")
     if "fp64" not in has(key):
         raise UnknownName(f"{key} tensor cores have no fp64; they have: {has(key)}")
-    left, right = (np.asarray(x, np.float64) for x in (a, b))
+    left, right = doubles(a, "a"), doubles(b, "b")
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
         raise ValueError(f"a is {left.shape} and b {right.shape}: matrices that fit")
     shape = (left.shape[0], right.shape[1])
-    total = np.zeros(shape) if c is None else np.array(c, np.float64)
+    total = np.zeros(shape) if c is None else doubles(c, "c")
     if total.shape != shape:
         raise ValueError(f"c is {total.shape}: a @ b is {shape}")
     for i, j in np.ndindex(shape):

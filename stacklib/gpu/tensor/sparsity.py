@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stacklib.quantizers.inputs import doubles
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -19,6 +21,7 @@ __all__ = ["Sparse", "compress", "prune"]
 
 
 def _fours(weights: Any) -> NDArray[Any]:
+    doubles(weights, "weights")
     array = np.asarray(weights)
     if array.ndim != 2 or array.shape[1] % 4 or not array.size:
         raise ValueError(f"weights of shape {array.shape}: (rows, a multiple of 4)")
@@ -29,7 +32,8 @@ def _fours(weights: Any) -> NDArray[Any]:
 
 def _places(fours: NDArray[Any]) -> NDArray[Any]:
     """Places of the two largest of each four, in order; the first wins a tie."""
-    order = np.argsort(-np.abs(fours), axis=-1, kind="stable")[..., :2]
+    size = np.abs(fours.astype(np.float64))  # unsigned numbers have no minus
+    order = np.argsort(-size, axis=-1, kind="stable")[..., :2]
     return np.sort(order, axis=-1)
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from stacklib.quantity.bounds import whole
 from stacklib.quantizers import Format
+from stacklib.quantizers.inputs import doubles
 
 from ..issue.instructions import arithmetic
 from .cut_sums import dot_tiles
@@ -37,7 +38,7 @@ _WIDE = ("bf16", "tf32")  # these have no sums in FP16 on any chip
 
 def _read(name: str, values: Any, form: Format) -> NDArray[Any]:
     """Values as float64, once it is sure that they are numbers of the format."""
-    array = np.asarray(values, dtype=np.float64)
+    array = doubles(values, name)
     if array.ndim != 2:
         raise ValueError(f"{name} has the shape {array.shape}: a matrix is needed")
     back = form.decode(form.encode(array)).astype(np.float64)

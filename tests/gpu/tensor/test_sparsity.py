@@ -43,7 +43,15 @@ def test_every_pattern_of_four_exhaustively():
         assert stored.bits(16) == 2 * 18
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.float16])
+def test_pruning_keeps_the_largest_of_any_type(dtype):
+    weights = np.array([[3, 1, 0, 2]], dtype)
+    assert sparsity.prune(weights).tolist() == [[3, 0, 0, 2]]
+
+
 def test_bad_input_is_named():
+    with pytest.raises(TypeError, match="real numbers"):
+        sparsity.prune([[1j, 2, 3, 4]])
     with pytest.raises(ValueError, match="two of four may stay"):
         sparsity.compress([[1, 2, 3, 0]])
     with pytest.raises(ValueError, match="multiple of 4"):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from stacklib import gpu
 from stacklib.gpu.issue.instructions import arithmetic, generations
 from stacklib.gpu.tensor.exact_dot import dot_exactly
+from stacklib.gpu.tensor.exact_products import multiply_doubles
 from stacklib.gpu.tensor.kinds import floats
 from stacklib.gpu.tensor.tensor_core import promoted
 from stacklib.quantity import UnknownName
@@ -128,6 +129,19 @@ test_bad_input_is_named = refusals(
     (lambda: promoted([[1.0]], [[1.0]], every=True), "every = True"),
     (lambda: dot_exactly([1.0], []), "1 numbers and b 0"),
 )
+
+
+def hidden(*values):
+    return np.ma.masked_array([values], [[True] * len(values)])
+
+
+@pytest.mark.parametrize("wrong", [np.array([[1j]]), hidden(1.0), np.array([[True]])])
+@pytest.mark.parametrize("at", range(3))
+def test_what_is_no_array_of_real_numbers(wrong, at):
+    given = [wrong if n == at else np.ones((1, 1)) for n in range(3)]
+    for product in (gpu.mma, multiply_doubles):
+        with pytest.raises(TypeError, match=r"real numbers|masked"):
+            product(*given)
 
 
 def test_a_format_that_a_generation_lacks():
