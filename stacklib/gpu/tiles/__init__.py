@@ -88,6 +88,7 @@ from .reductions import (
     gather,
     histogram,
     reduce,
+    reduce_or,
     softmax,
     sort,
     topk,
@@ -120,9 +121,17 @@ from .shapes import (
     ravel,
     reshape,
     split,
+    squeeze,
+    swizzle2d,
     trans,
     zeros,
     zeros_like,
+)
+from .shapes import (
+    expand_dims as unsqueeze,
+)
+from .shapes import (
+    reshape as view,
 )
 from .tile import Tile as tensor
 from .tile import constexpr

@@ -74,13 +74,20 @@ def sum_(
     return _reduced(x, axis, keep_dims, lambda a, at: a.sum(axis=at, dtype=a.dtype))
 
 
-def xor_sum(input: Any, axis: Any = None, keep_dims: Any = False) -> Tile:
-    """The exclusive or along an axis, or of all elements."""
-    x = as_tile(input)
-    if not x.dtype.is_int():
-        raise error(f"tl.xor_sum of {x.dtype}: whole numbers are needed")
-    how = np.bitwise_xor.reduce
-    return _reduced(x, axis, keep_dims, lambda a, at: how(a, axis=at))
+def _of_bits(word: str, how: Any) -> Callable[..., Tile]:
+    def function(input: Any, axis: Any = None, keep_dims: Any = False) -> Tile:
+        x = as_tile(input)
+        if not x.dtype.is_int():
+            raise error(f"tl.{word} of {x.dtype}: whole numbers are needed")
+        return _reduced(x, axis, keep_dims, lambda a, at: how.reduce(a, axis=at))
+
+    function.__name__ = word
+    function.__doc__ = f"{how.__name__} along an axis, or of all elements."
+    return function
+
+
+xor_sum = _of_bits("xor_sum", np.bitwise_xor)
+reduce_or = _of_bits("reduce_or", np.bitwise_or)
 
 
 def _least32(input: Any) -> Tile:

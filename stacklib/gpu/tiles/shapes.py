@@ -196,3 +196,24 @@ def flip(x: Any, dim: Any = None) -> Tile:
     tile = as_tile(x)
     at = _axis(len(tile.shape) - 1 if dim is None else dim, len(tile.shape))
     return each("shuffle", lambda a: np.flip(a, at + 1), tile.dtype, tile)
+
+
+def squeeze(x: Any, dim: Any) -> Tile:
+    """Without an axis of size 1."""
+    tile = as_tile(x)
+    at = _axis(dim, len(tile.shape))
+    if tile.shape[at] != 1:
+        raise error(f"tl.squeeze of axis {at} of {list(tile.shape)}: its size is not 1")
+    return reshape(tile, (*tile.shape[:at], *tile.shape[at + 1 :]))
+
+
+def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any) -> tuple[Any, Any]:
+    """Places of a grid in groups of ``size_g`` rows, down the columns of each."""
+    from .arithmetic import add, floor_divide, multiply, remainder, subtract
+    from .functions import minimum
+
+    place, group = add(multiply(i, size_j), j), multiply(size_g, size_j)
+    first = multiply(floor_divide(place, group), size_g)
+    rows = minimum(subtract(size_i, first), size_g)
+    within = remainder(place, group)
+    return add(first, remainder(within, rows)), floor_divide(within, rows)

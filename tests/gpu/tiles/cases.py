@@ -199,6 +199,16 @@ def others(seed: int) -> list[Case]:
             (16,),
             (np.arange(1, 17, dtype=np.int32), np.zeros(16, np.int32), 16),
         ),
+        Case(
+            "grouped_places",
+            (5, 4),
+            (
+                whole(seed, 16, low=0, dtype=np.int32),
+                np.zeros((5, 4), np.int32),
+                *(5, 4, 2),
+            ),
+            {"BLOCK": 16},
+        ),
         Case("shapes", (1,), (normal(seed, 32), np.zeros(160, f32)), {"N": 32}, 1e-5),
         Case(
             "transpose",

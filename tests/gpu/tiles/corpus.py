@@ -470,3 +470,14 @@ def descriptors(
             a, b = left.load([row, k]), right.load([column, k])
             total = tl.dot(a, b.T, total)
         to.store([row, column], total.to(left.dtype))
+
+
+@jit
+def grouped_places(x, out, M, N, GROUP, BLOCK: tl.constexpr):
+    row, column = tl.swizzle2d(tl.program_id(0), tl.program_id(1), M, N, GROUP)
+    values = tl.load(x + tl.arange(0, BLOCK)) + row * N + column
+    values = tl.squeeze(tl.unsqueeze(values, 1), 1)
+    some = tl.reduce_or(values, 0) ^ tl.xor_sum(values, axis=0)
+    tl.store(
+        out + tl.program_id(0) * N + tl.program_id(1), some * 64 + row * N + column
+    )
