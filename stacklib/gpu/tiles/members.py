@@ -75,8 +75,8 @@ _SAME = (
     "abs exp exp2 log log2 sqrt rsqrt sin cos floor ceil erf sigmoid cdiv cast "
     "reshape ravel broadcast_to permute trans expand_dims split flip "
     "max min sum argmax argmin xor_sum reduce_or sqrt_rn cumsum cumprod softmax "
-    "sort histogram gather reduce associative_scan store atomic_add atomic_max atomic_min atomic_and "
-    "atomic_or atomic_xor atomic_xchg atomic_cas"
+    "sort histogram gather reduce associative_scan store atomic_add atomic_max "
+    "atomic_min atomic_and atomic_or atomic_xor atomic_xchg atomic_cas"
 )
 
 
