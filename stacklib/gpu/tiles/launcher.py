@@ -68,7 +68,8 @@ def launch_tiles(
         Programs along one to three axes; a function is given the arguments by name.
     *args
         NumPy arrays, arrays still `empty` and, of formats NumPy lacks, ``tl.array``:
-        they become pointers; numbers; values of ``tl.constexpr`` parameters.
+        they become pointers to copies, in which views overlap as they do here;
+        numbers; values of ``tl.constexpr`` parameters.
     device : str or Accelerator
         An NVIDIA GPU of compute capability 7.0 or later.
     num_warps : int

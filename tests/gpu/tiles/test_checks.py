@@ -215,6 +215,9 @@ def test_registers_that_no_thread_has_are_said_and_no_time_is():
     assert not ran.report.occupancy.blocks
 
 
+HALVES = zeros(8, dtype=np.float16)
+
+
 @pytest.mark.rows(
     ("change", "says"),
     [
@@ -225,7 +228,8 @@ def test_registers_that_no_thread_has_are_said_and_no_time_is():
         ({"num_stages": 0}, "num_stages = 0"),
         ({"device": "h1000"}, "did you mean|h1000"),
         ({"args": (zeros(8),)}, "missing a required argument"),
-        ({"args": (zeros(8)[::2], zeros(8), 4)}, "gaps between its elements"),
+        ({"args": (zeros(8, dtype="f4,i2")["f0"], zeros(8), 4)}, "parts of elements"),
+        ({"args": (HALVES, HALVES.view(np.float32), 4)}, "as fp16 and fp32: give a"),
         ({"args": (np.zeros(0, np.float32), zeros(8), 4)}, "no elements"),
         ({"args": (zeros(8, dtype=complex), zeros(8), 4)}, "complex128"),
         ({"program": 5}, "program = 5: a Python function"),

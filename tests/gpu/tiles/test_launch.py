@@ -150,3 +150,53 @@ def test_helpers_and_names_of_the_module():
 
 
 LIMIT = tl.constexpr(9)
+
+
+def rows_of(x, y, out, row, column, N: tl.constexpr):
+    at = tl.program_id(0) * row + tl.arange(0, N) * column
+    tl.store(y + at, tl.load(x + at) + 1)
+    tl.store(out + tl.program_id(0) * N + tl.arange(0, N), tl.load(x + at))
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        np.s_[:, :],
+        np.s_[1:, 8:16],
+        np.s_[::2, 3:19:2],
+        np.s_[::-1, 15:7:-1],
+        np.s_[:1, :1],
+    ],
+)
+def test_views_lie_in_the_arrays_they_look_into(cut):
+    whole = np.arange(5 * 32, dtype=np.float32).reshape(5, 32)
+    view = np.broadcast_to(whole[cut], (1, 8)) if cut == np.s_[:1, :1] else whole[cut]
+    row, column = (s // 4 for s in view.strides)
+    args = (view, view, gpu.empty((len(view), view.shape[1])), row, column)
+    if not column:
+        with pytest.raises(KernelError, match="stored twice"):
+            gpu.launch_tiles(rows_of, 1, *args, N=8)
+        return
+    ran = gpu.launch_tiles(rows_of, len(view), *args, N=view.shape[1])
+    for name in ("x", "y", "out"):  # one memory under two names, as on a device
+        assert (ran.results[name] == view + 1).all(), name
+    assert (whole == np.arange(5 * 32).reshape(5, 32)).all()  # the reader's stay
+
+
+def test_views_apart_have_ends_of_their_own():
+    both = np.zeros(64, np.float32)
+    args = (both[:32], both[32:], gpu.empty((2, 32)), 1, 1)
+    with pytest.raises(KernelError, match=r"x\[32\] is outside its 32 elements"):
+        gpu.launch_tiles(rows_of, 2, *args, N=32)
+
+
+def test_a_view_that_begins_within_a_sector_takes_one_more():
+    x, n = np.zeros(5001, np.float32), 5000
+    sectors = [
+        gpu.launch_tiles(
+            add, 5, x[at : n + at], x.copy()[:n], gpu.empty(n), n, BLOCK=1024
+        ).report.traffic.sectors["load"]
+        for at in (0, 1)
+    ]
+    assert sectors[0] == 2 * 625
+    assert sectors[1] > 2 * 625 + 100
