@@ -220,7 +220,7 @@ def read_compressed(folder: str | Path) -> dict[str, NDArray[np.float32]]:
     if form == FLOATS:
         return dict(_read(folder, form, ()))
     try:
-        groups = told["config_groups"].values()
+        groups = dict(told or {})["config_groups"].values()
         widths = sorted({group["weights"]["num_bits"] for group in groups})
     except (AttributeError, KeyError, TypeError) as wrong:
         raise ConfigError(f"{folder}: config_groups: no num_bits: {wrong}") from None
