@@ -8,6 +8,11 @@ four types, as they lie and turned (of scales, positive ones). Of torch's own ca
 ml_dtypes' and NumPy's (of blocks, torchao's and bitsandbytes') the fastest in a trial
 is the peer. A round of few numbers is many calls.
 
+A cell's ratio is the median over pairs of rounds, one of each side, who begins in turn:
+other work meets both of a pair or is one pair among many. Nine pairs are timed; where
+their median's interval of 95 % holds the bar, more are, at most 99, whichever side of
+it the median is.
+
 One rule says who is a peer: whoever returns our bits for sixteen million numbers. Where
 nobody does, all are (from fp64 to 8 bits and bf16 they round twice, we once); how many
 differ stands in the row. Where some do, the others are timed, too, and counted apart.
@@ -48,7 +53,7 @@ FORMATS = {
 }
 KINDS = {1: torch.uint8, 2: torch.int16}  # by the bytes of a code
 BARS = {"1 k": 0.5}  # elsewhere 1
-ROUNDS, LEAST = 9, 5e-4  # seconds of a round
+PAIRS, MOST, LEAST = 9, 99, 5e-4  # the last: seconds of a round
 Call = Callable[[], Any]
 
 
@@ -91,32 +96,35 @@ def once(call: Call, many: int) -> float:
     return (perf_counter() - began) / many
 
 
-def unsure(times: list[list[float]], bar: float) -> bool:
-    """Whether a side has met its least time only once, or ours is behind its bar.
+def unsure(ratios: list[float], bar: float) -> bool:
+    """Whether the median of all such pairs may lie on either side of the bar.
 
-    Other work was in the way, or may have been.
+    Between these places of n sorted numbers it lies in 95 of 100 cases.
     """
-    alone = any(sorted(side)[1] > 1.03 * min(side) for side in times)
-    return alone or min(times[1]) < bar * min(times[0])
+    many = len(ratios)
+    least = int(many / 2 - 0.98 * many**0.5)
+    found = sorted(ratios)
+    return found[least] < bar <= found[-1 - least]
 
 
 def cell(name: str, size: str, ours: Call, peers: dict[str, Call]) -> dict[str, Any]:
-    """Ours and the best of the peers in turn; the ratio of the least times."""
+    """Ours and the best of the peers in turn; the median ratio of pairs."""
     for call in (ours, *peers.values()):
         call()
-    trial = {who: min(once(call, 1) for _ in range(2)) for who, call in peers.items()}
+    trial = {who: min(once(call, 1) for _ in range(3)) for who, call in peers.items()}
     best = min(trial, key=lambda who: trial[who])
     many = max(1, min(500, int(LEAST / trial[best])))
-    rounds = 4 if SIZES[size] > 1 << 20 else ROUNDS
     times: list[list[float]] = [[], []]
+    sides = [*zip((ours, peers[best]), times, strict=True)]
+    ratios: list[float] = []
     bar = BARS.get(size, 1.0)
-    while len(times[0]) < rounds or (len(times[0]) < 4 * rounds and unsure(times, bar)):
-        for call, found in zip((ours, peers[best]), times, strict=True):
+    while (done := len(ratios)) < PAIRS or (done < MOST and unsure(ratios, bar)):
+        for call, found in sides[:: -1 if done % 2 else 1]:
             found.append(float(f"{once(call, many):.4g}"))
-    ratio = min(times[1]) / min(times[0])  # other work only ever adds to a time
+        ratios.append(times[1][-1] / times[0][-1])
     row = {"id": f"{name}, {size}", "peer": best, "numbers": SIZES[size]}
-    row |= {"times_s": times[0], "peer_times_s": times[1], "ratio": round(ratio, 3)}
-    return row | {"bar": bar}
+    row |= {"times_s": times[0], "peer_times_s": times[1]}
+    return row | {"ratio": round(median(ratios), 3), "bar": bar}
 
 
 def turned(x: Any, turn: bool) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stacklib.quantity.files import held
+from stacklib.quantity.files import held, replacing
 
 from .accelerator import FIELDS, RARE
 
@@ -68,9 +68,8 @@ def store_machine(result: str) -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    partial = path.with_suffix(".partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def host_spec(result: Mapping[str, Any], title: str = BOOK_TITLE) -> dict[str, Any]:

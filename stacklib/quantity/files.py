@@ -1,10 +1,12 @@
-"""Files: of the checkout, wherever the package runs, and a reader's own tables."""
+"""Files of the checkout, wherever the package runs; a reader's tables; whole writes."""
 
 from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from .names import resolve
@@ -27,6 +29,21 @@ def held(name: str) -> Path:
     """The first place that holds a file or folder; the checkout where none does."""
     found = (place for place in places() if (place / name).exists())
     return next(found, PACKAGE.parent)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file beside ``path`` that takes its place when all of it is written.
+
+    Its name is this writer's own: another may write there, too.
+    """
+    mine = f"{os.getpid()}-{threading.get_ident()}"
+    partial = path.with_name(f"{path.name}.{mine}.partial")
+    try:
+        yield partial
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def read_rows(

@@ -9,14 +9,17 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
-from ._numba_loops import IN_REGISTERS, F, jit
+from ._numba_loops import IN_REGISTERS, F, jit, past, to_line
+from .arrays import FAR
 
 
-@intrinsic
 def _eight(
-    context: Any, codes: Any, table: Any, factor: Any, tensor: Any, out: Any, at: Any
+    far: bool, codes: Any, table: Any, factor: Any, tensor: Any, out: Any, at: Any
 ) -> Any:
-    """Numbers of eight codes of four bits, their table in two of the registers."""
+    """Numbers of eight codes of four bits, their table in two of the registers.
+
+    ``far``: written past the caches, where all of them lie in a line.
+    """
     word, lanes = ir.IntType(32), ir.VectorType(ir.IntType(32), 8)
     numbers = ir.VectorType(ir.FloatType(), 8)
 
@@ -50,20 +53,42 @@ def _eight(
         )
         found = builder.select(high, picked(8), picked(0))
         found = builder.fmul(builder.fmul(found, spread(given[2])), spread(given[3]))
-        builder.store(found, place(4, given[5], ir.FloatType()), align=4)
+        there = place(4, given[5], ir.FloatType())
+        stored = builder.store(found, there, align=32 if far else 4)
+        if far:
+            past(builder, stored)
         return context.get_dummy_value()
 
     return types.void(codes, table, factor, tensor, out, at), made
 
 
+@intrinsic
+def _near_eight(
+    context: Any, codes: Any, table: Any, factor: Any, tensor: Any, out: Any, at: Any
+) -> Any:
+    return _eight(False, codes, table, factor, tensor, out, at)
+
+
+@intrinsic
+def _far_eight(
+    context: Any, codes: Any, table: Any, factor: Any, tensor: Any, out: Any, at: Any
+) -> Any:
+    return _eight(True, codes, table, factor, tensor, out, at)
+
+
 @jit
 def decode_blocks(codes: Any, factors: Any, table: Any, tensor: Any, out: Any) -> None:
     """Numbers of rows, a block each, times the block's factor and that of all."""
+    eights = IN_REGISTERS and np.isnan(table[16]) and codes.shape[1] % 8 == 0
+    far = out.size >= FAR and to_line(out) == 0
     for which in range(len(codes)):
         row, numbers, factor = codes[which], out[which], factors[which]
-        if IN_REGISTERS and np.isnan(table[16]) and len(row) % 8 == 0:
+        if eights and far:
             for at in range(0, len(row), 8):
-                _eight(row, table, factor, tensor, numbers, at)
+                _far_eight(row, table, factor, tensor, numbers, at)
+        elif eights:
+            for at in range(0, len(row), 8):
+                _near_eight(row, table, factor, tensor, numbers, at)
         else:
             for i in range(len(row)):
                 numbers[i] = F(F(table[row[i]] * factor) * tensor)

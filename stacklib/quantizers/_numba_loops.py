@@ -19,7 +19,7 @@ from numba.extending import intrinsic, overload
 from .arrays import BIASED, FAR, HALF, SCALE, UNSIGNED_ZERO, WIDE, plan
 from .formats import FORMATS, Format
 
-PIECE, LONG = 4096, 32768
+BRIEF, PIECE, LONG = 1024, 4096, 32768
 I, F = np.int32, np.float32  # noqa: E741
 MAGNITUDE, INFINITE, LEAST = I(0x7FFFFFFF), I(0x7F800000), I(-0x80000000)
 L, D = np.int64, np.float64  # the same of doubles
@@ -38,6 +38,12 @@ AT_ONCE, IN_REGISTERS = _has("f16c"), _has("avx2")
 jit = njit(cache=True, nogil=True)
 # For compiled callers alone: nothing is made that Python could call.
 part = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+@part
+def to_line(out: Any) -> Any:
+    """Numbers before the next line of the caches: a vector across two is slow."""
+    return (-out.ctypes.data & 63) // out.itemsize
 
 
 @jit
@@ -66,8 +72,9 @@ def widened(part: Any, out: Any, mask: Any) -> Any:
 
 @overload(widened)
 def _widened(part: Any, out: Any, mask: Any) -> Any:
-    kinds = {types.float32: _single, types.float64: _double, types.uint16: _from_half}
-    return kinds.get(part.dtype, _brain)
+    kinds = {types.float32: _single, types.float64: _double, types.int16: _brain}
+    kinds |= {types.uint16: _from_half, types.uint8: _power}
+    return kinds[part.dtype]
 
 
 def _single(part: Any, out: Any, mask: Any) -> Any:
@@ -83,6 +90,12 @@ def _brain(part: Any, out: Any, mask: Any) -> Any:
 def _from_half(part: Any, out: Any, mask: Any) -> Any:
     for i in range(len(part)):
         out[i] = _half_bits(part[i])
+    return out[: len(part)]
+
+
+def _power(part: Any, out: Any, mask: Any) -> Any:
+    for i in range(len(part)):
+        out[i] = _power_bits(part[i])
     return out[: len(part)]
 
 
@@ -115,6 +128,13 @@ def _half_bits(half: Any) -> Any:
     if low >= I(0x0F800000):  # infinity and NaN
         size = I(size | INFINITE)
     return I(size | ((I(half) & I(0x8000)) << I(16)))
+
+
+@part
+def _power_bits(code: Any) -> Any:
+    """The bits as fp32 of an exponent: the first is less than normal."""
+    size = max(I(I(code) << I(23)), I(1 << 22))
+    return I(0x7FC00000 if code == 255 else size)
 
 
 @part
@@ -239,9 +259,9 @@ HALF_MASK, BRAIN_MASK = np.int64(int(HALVES[8])), np.int64(int(BRAINS[8]))
 def halves(x: Any, out: Any) -> None:
     """Codes in fp16 of fp32 or bf16."""
     room: Any = np.empty(0 if x.itemsize == 4 else min(len(x), LONG), np.int32)
-    for start in range(0, len(x), LONG):
-        bits = widened(x[start : start + LONG], room, HALF_MASK)
-        _half(bits, out[start : start + LONG], HALVES)
+    for start in range(to_line(out) - LONG, len(x), LONG):
+        here = slice(max(start, 0), start + LONG)
+        _half(widened(x[here], room, HALF_MASK), out[here], HALVES)
 
 
 @vectorize(["uint16(float32)"], cache=True)
@@ -274,8 +294,9 @@ def halves_of_doubles(x: Any, out: Any) -> None:
 def brains_of_doubles(x: Any, out: Any) -> None:
     """Codes in bf16 of fp64: where fp32 lies half way, from the digits behind it."""
     _wide_vectors()
-    for start in range(0, len(x), PIECE):
-        part, codes = x[start : start + PIECE], out[start:]
+    for start in range(to_line(out) - BRIEF, len(x), BRIEF):
+        here = slice(max(start, 0), start + BRIEF)
+        part, codes = x[here], out[here]
         top, tie = I(0), I(0)
         for i in range(len(part)):
             bits = I(F(part[i]).view(np.int32))
@@ -389,7 +410,7 @@ def decode(codes: Any, out: Any, table: Any) -> Any:
 
 @intrinsic
 def _sixteen(context: Any, codes: Any, out: Any, at: Any) -> Any:
-    """Sixteen numbers of two bytes as fp32, written past the caches."""
+    """Sixteen numbers of bf16, fp16 or e8m0 as fp32, written past the caches."""
 
     def made(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         def place(which: int, kind: Any) -> Any:
@@ -397,31 +418,43 @@ def _sixteen(context: Any, codes: Any, out: Any, at: Any) -> Any:
             first = builder.gep(array(context, builder, given[which]).data, [given[2]])
             return builder.bitcast(first, ir.VectorType(kind, 16).as_pointer())
 
-        whole, word = signature.args[0].dtype == types.int16, ir.IntType(32)
-        code = builder.load(place(0, ir.IntType(16)), align=2)
-        if whole:  # bf16
-            long = builder.zext(code, ir.VectorType(word, 16))
-            found = builder.shl(long, long.type([16] * 16))
+        whole, word = signature.args[0].dtype, ir.IntType(32)
+        words = ir.VectorType(word, 16)
+        code = builder.load(place(0, ir.IntType(whole.bitwidth)), align=1)
+        long = builder.zext(code, words)
+        if whole == types.int16:  # bf16
+            found = builder.shl(long, words([16] * 16))
+        elif whole == types.uint8:  # the first is less than normal, the last is NaN
+            known = [
+                builder.icmp_unsigned("!=", long, words([n] * 16)) for n in (0, 255)
+            ]
+            found = builder.shl(long, words([23] * 16))
+            found = builder.select(known[0], found, words([1 << 22] * 16))
+            found = builder.select(known[1], found, words([0x7FC00000] * 16))
         else:
             half = builder.bitcast(code, ir.VectorType(ir.HalfType(), 16))
             number = builder.fpext(half, ir.VectorType(ir.FloatType(), 16))
-            found = builder.bitcast(number, ir.VectorType(word, 16))
-        stored = builder.store(found, place(1, word), align=64)
-        past = builder.module.add_metadata([word(1)])
-        stored.set_metadata("nontemporal", past)
+            found = builder.bitcast(number, words)
+        past(builder, builder.store(found, place(1, word), align=64))
         return context.get_dummy_value()
 
     return types.void(codes, out, at), made
 
 
+def past(builder: Any, stored: Any) -> None:
+    """A store that fills no cache."""
+    words = builder.module.add_metadata([ir.IntType(32)(1)])
+    stored.set_metadata("nontemporal", words)
+
+
 @jit
 def widen(x: Any, out: Any) -> None:
-    """Numbers of two bytes as fp32; of very many no cache is filled."""
-    bits, last = out.view(np.int32), 0
+    """Numbers of a byte or two as fp32; of very many no cache is filled."""
+    bits, first = out.view(np.int32), min(to_line(out), len(x))
+    last = first
+    widened(x[:first], bits, 0)
     if AT_ONCE and len(x) >= FAR:
-        first = (-out.ctypes.data & 63) // 4  # to a line of the caches
         last = len(x) - (len(x) - first) % 16
-        widened(x[:first], bits, 0)
         for at in range(first, last, 16):
             _sixteen(x, bits, at)
     widened(x[last:], bits[last:], 0)
@@ -449,12 +482,11 @@ def _doubled(code: Any) -> Any:
 
 @vectorize(["float32(uint8)"], cache=True)
 def _powers(code: Any) -> Any:
-    """The number of a code that is an exponent: the first is less than normal."""
-    size = max(I(I(code) << I(23)), I(1 << 22))
-    return I(0x7FC00000 if code == 255 else size).view(np.float32)
+    """The number of a code of e8m0."""
+    return I(_power_bits(code)).view(np.float32)
 
 
-DECODERS = {"bf16": lengthen, "fp16": widen, "e8m0": _powers.ufunc}
+DECODERS = {"bf16": lengthen, "fp16": widen, "e8m0": widen}
 BACK = {  # for codes of a kind of any order, in memory or in bytes
     ("bf16", np.dtype("u2").num): _lengthened.ufunc,
     ("fp16", np.dtype("u2").num): _doubled.ufunc,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+NEAR = 1 << 18  # numbers; of more a line of the caches is where they begin
 FAR = 1 << 23  # numbers: in fp32 as much as a last cache holds
 CHUNK = 32768  # numbers; five arrays of four bytes each stay in 1 MiB
 # how a format is rounded to
@@ -345,22 +346,21 @@ def decode_array(
     form: Format, codes: Any, out: NDArray[Any] | None = None
 ) -> NDArray[Any]:
     """Numbers of an array of codes, equal to ``Format.decode`` of each."""
-    if type(codes) is np.ndarray and out is None:
-        size = codes.size
-        made = loops(size)
-        flat = made and made.BACK.get((form.name, codes.dtype.num))
-        if flat is not None and size < FAR:
-            found: NDArray[Any] = flat(codes)
+    if type(codes) is not np.ndarray:
+        unmasked(codes, "codes")
+        codes = np.asarray(codes)
+    made = loops(codes.size)
+    if out is None and codes.size < NEAR and made is not None:
+        short = made.BACK.get((form.name, codes.dtype.num))
+        if short is not None:
+            found: NDArray[Any] = short(codes)
             return found
-    unmasked(codes, "codes")
-    codes = np.asarray(codes)
     row = plan(form.name, False)
     if codes.dtype != row.kind:
         if codes.dtype.kind not in "iu":
             raise TypeError(f"an array of {codes.dtype}: codes are whole numbers")
         _inside(form, codes)
         codes = codes.astype(row.kind)
-    made = loops(codes.size)
     flat = made.DECODERS.get(form.name) if made is not None else None
     if flat is not None:
         return _made(flat, codes, FLOAT, out)

@@ -6,12 +6,13 @@ block, the code of its scale, one multiplication, and the encoder of the element
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arrays import CHUNK, encode_flat, number_table, plan
+from .arrays import CHUNK, FAR, encode_flat, number_table, plan
 from .compiled import loops
 from .formats import Format
 from .integers import given_scale, whole
@@ -222,6 +223,15 @@ def decode(
     return table_times(table, codes, factor, levels.get("tensor", 1))
 
 
+def at_line(shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """An empty array; a very large one begins where a line of the caches does."""
+    if (size := math.prod(shape)) < FAR:
+        return np.empty(shape, np.float32)
+    room: NDArray[np.float32] = np.empty(size + 15, np.float32)
+    first = (-room.ctypes.data & 63) // 4
+    return room[first : first + size].reshape(shape)
+
+
 def table_times(
     table: NDArray[np.float32],
     codes: NDArray[Any],
@@ -229,7 +239,7 @@ def table_times(
     whole: Any = 1,
 ) -> NDArray[np.float32]:
     """A table's numbers times the factor of their block, then one for all of them."""
-    found: NDArray[np.float32] = np.empty(codes.shape, np.float32)
+    found = at_line(codes.shape)
     flat = factor.reshape(-1)
     rows = codes.view(np.uint8).reshape(len(flat), -1)
     out, made = found.reshape(rows.shape), loops(codes.size)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 import struct
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 from stacklib.models.files.gguf_header import ALIGNED, ALIGNMENT, MAGIC, UINT32
 from stacklib.models.files.gguf_values import ARRAY, SCALARS, STRING, Listed
 from stacklib.models.reading import shown
+from stacklib.quantity.files import replacing
 
 from .gguf_file import TYPES, Tensors, beside, kind_of_number
 from .inputs import plain
@@ -126,21 +125,15 @@ def write_planned(
         sizes = struct.pack(f"<I{len(p.shape)}Q", len(p.shape), *reversed(p.shape))
         head.append(_text(p.name) + sizes + struct.pack("<IQ", p.kind, start))
         start += p.nbytes + -p.nbytes % align
-    mine = f"{os.getpid()}-{threading.get_ident()}"  # another may write there, too
-    partial = path.with_name(f"{path.name}.{mine}.partial")
-    try:
-        with partial.open("wb") as file:
-            file.writelines(head)
-            if plan or padded:
-                file.write(bytes(-file.tell() % align))
-            for p, part in zip(plan, data, strict=True):
-                if memoryview(part).nbytes != p.nbytes:
-                    raise ValueError(f"tensor {p.name!r}: {p.nbytes} bytes are needed")
-                file.write(part)
-                file.write(bytes(-p.nbytes % align))
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path) as partial, partial.open("wb") as file:
+        file.writelines(head)
+        if plan or padded:
+            file.write(bytes(-file.tell() % align))
+        for p, part in zip(plan, data, strict=True):
+            if memoryview(part).nbytes != p.nbytes:
+                raise ValueError(f"tensor {p.name!r}: {p.nbytes} bytes are needed")
+            file.write(part)
+            file.write(bytes(-p.nbytes % align))
 
 
 def _completed(

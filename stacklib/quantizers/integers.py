@@ -167,6 +167,17 @@ def _tiled(row: Scheme, rows: NDArray[Any]) -> NDArray[Any]:
     return rows.reshape(*rows.shape[:-1], -1, row.block)
 
 
+def by_tile(x: NDArray[Any], shape: tuple[int, ...] = ()) -> NDArray[Any]:
+    """Rows in tiles of 128 by 128 as a row for each tile; with a shape: back to it."""
+    many, down, right = shape or x.shape
+    parts = many, down // 128, 128, right // 128, 128
+    if shape:
+        return (
+            x.reshape([parts[n] for n in (0, 1, 3, 2, 4)]).swapaxes(2, 3).reshape(shape)
+        )
+    return x.reshape(parts).swapaxes(2, 3).reshape(-1, 128 * 128)
+
+
 def decode(
     row: Scheme,
     codes: NDArray[Any],

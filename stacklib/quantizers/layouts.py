@@ -133,7 +133,7 @@ def _unbits(
     data: NDArray[Any], count: int, width: int, high_first: bool
 ) -> NDArray[Any]:
     if width == 8:
-        return data.copy()
+        return data[:count].copy()
     if width == 4:
         halves = (data >> 4, data & 15) if high_first else (data & 15, data >> 4)
         return np.stack(halves, 1).reshape(-1)[:count]

@@ -185,34 +185,42 @@ def _tell_lost(
     if family in ("mx", "nvfp4"):
         weak = held <= (8 if family == "nvfp4" else 0)  # 2**-6 in e4m3fn
     else:
-        held = q.levels.get("tensor", held)
+        held = q.levels.get("tensor", q.levels.get("mean", held))
         end = held.dtype.name
-        if end not in ENDS or q.scheme == "fp8_128x128":
-            return
         weak = np.abs(held) < np.finfo(held.dtype).smallest_normal
     if not weak.any():
         return
-    shared = rows.reshape(held.size, -1)
-    at = np.flatnonzero(weak.reshape(-1) & shared.any(1))
+    # of scales about a mean there is none that is weak alone
+    alike, tile = q.scheme == "nf4_dq", q.scheme == "fp8_128x128"
+    shared = integers.by_tile(rows) if tile else rows
+    shared = shared.reshape(q.scales.size if alike else held.size, -1)
+    at = np.flatnonzero((weak.reshape(-1) & shared.any(1)) | alike)
     if not len(at):
         return
     x, code = shared[at], FAMILIES[family]
-    found = code.decode(q.row, q.codes, q.scales, q.levels).reshape(shared.shape)[at]
-    power = np.frexp(np.abs(x).max(1))[1][:, None] - 10
+    found = code.decode(q.row, q.codes, q.scales, q.levels)
+    found = (integers.by_tile(found) if tile else found).reshape(shared.shape)[at]
+    size = np.abs(x).max(None if alike else 1, keepdims=True)
+    power = np.frexp(size)[1] - 10
     same = {key: options[key] for key in ("rule", "clip") if key in options}
     with np.errstate(all="ignore"):
-        alone = code.decode(q.row, *code.encode(q.row, np.ldexp(x, -power), **same))
+        again = np.ldexp(x, -power)
+        again = again.reshape(-1, 128, 128) if tile else again
+        alone = code.decode(q.row, *code.encode(q.row, again, **same)).reshape(x.shape)
     error = np.abs(x - found.astype(np.float64))
-    own = np.abs(x - np.ldexp(alone, power).astype(np.float64))
+    own = np.abs(x - np.ldexp(alone.astype(np.float64), power))
     # of numbers that are drawn the error is larger by itself
     most = np.square(own).sum(1) * (4 if "draw" in options else 1.2)
     lost = (error > own) & (np.square(error).sum(1) > most)[:, None]
-    none = (held.reshape(-1)[at] == 0) & (end == "float16")
     if "scale" in options:
         lost[:] = False
-    lost[none] = error[none] > np.abs(found[none]) * 2.0**-10
+    none = np.full(len(at), False)
+    if end == "float16":
+        none = held.reshape(-1)[at] == 0
+        lost[none] = error[none] > np.abs(found[none]) * 2.0**-10
     mask = np.zeros(shared.shape, bool)
     mask[at] = lost
+    mask = integers.by_tile(mask, rows.shape) if tile else mask
     told = _shaped(q, mask.reshape(rows.shape))
     many = int(told.sum())
     if many:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from stacklib.quantity.files import replacing
 from stacklib.quantizers import Quantized, pack, unpack
 
 WEIGHTS, MANIFEST = "model.safetensors", "weights.json"
@@ -96,9 +96,8 @@ def write_quantized(path: Path, tensors: Mapping[str, Any]) -> None:
         at += len(data)
     head = json.dumps({"__metadata__": said, **header}, separators=(",", ":")).encode()
     head += b" " * (-len(head) % 8)
-    partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(len(head).to_bytes(8, "little") + head + b"".join(parts))
-    os.replace(partial, path)
+    with replacing(path) as partial:
+        partial.write_bytes(len(head).to_bytes(8, "little") + head + b"".join(parts))
 
 
 def read_quantized(path: Path) -> dict[str, Any]:

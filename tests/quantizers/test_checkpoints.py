@@ -10,6 +10,7 @@ import pytest
 from stacklib.quantizers import dequantize, quantize
 from stacklib.quantizers.checkpoints.compressed import (
     LAYOUTS,
+    _decoded,
     read_compressed,
     write_compressed,
 )
@@ -88,18 +89,42 @@ def test_a_compressed_folder_has_its_logits(name, tmp_path):
     assert not list(tmp_path.glob("*.partial")) and len(LAYOUTS) == 3
 
 
-def test_rows_that_blocks_of_gguf_do_not_divide_end_where_they_end(tmp_path):
-    """NVFP4 is kept in blocks of 64 in a GGUF file, and in rows in a folder."""
-    sizes = {"hidden_size": 96, "intermediate_size": 176, "num_attention_heads": 2}
+@pytest.mark.rows("scheme, wide", [("nvfp4", 96), ("int8_channel", 90)])
+def test_rows_that_no_block_or_word_divides_end_where_they_end(
+    scheme, wide, tmp_path_factory
+):
+    """NVFP4 is in blocks of 64 in a GGUF file; rows of 90 bytes were refused."""
+    sizes = {"hidden_size": wide, "intermediate_size": wide + 80, "head_dim": 16}
+    tmp_path = tmp_path_factory.mktemp("rows")
     path = folder(tmp_path / "hf", "tied", **sizes)
     write_file(path / "model.safetensors", tensors("tied", **sizes), "F16")
     found = open_checkpoint(path)
-    write_compressed(tmp_path / "out", found, "nvfp4")
+    write_compressed(tmp_path / "out", found, scheme)
     read = read_compressed(tmp_path / "out")
     for name in found.places:
         if "proj" in name:
-            plain = dequantize(quantize(found.numbers(name), "nvfp4"))
+            plain = dequantize(quantize(found.numbers(name), scheme))
             np.testing.assert_allclose(read[name], plain, rtol=1e-6)
+
+
+# five numbers from -2**(bits - 1) on: words by compressed-tensors 0.20, pack_to_int32
+WORDS = {2: 0xE4, 3: 0x4688, 5: 0x418820, 7: 0x40608080, 8: 0x03020100}
+
+
+@pytest.mark.rows("bits", [*WORDS])
+def test_codes_of_any_width_are_read_as_the_library_packs_them(bits):
+    words = [WORDS[bits], {7: 0, 8: 4}.get(bits)][: 1 + (bits > 6)]
+    parts = {
+        "a.weight_packed": np.array([words], "<u4").view("<i4"),
+        "a.weight_scale": np.ones((1, 1), np.float32),
+        "a.weight_shape": np.array([1, 5]),
+    }
+    least = -(1 << bits - 1)
+    want = [least + n % (1 << bits) for n in range(5)]
+    assert _decoded("a", [bits], parts).tolist() == [want]
+    parts["a.weight_packed"] = parts["a.weight_packed"][:, :1]
+    with pytest.raises(ValueError, match=r"1 rows of 5 numbers in \[1, 6"):
+        _decoded("a", [1, 6, bits], parts)  # one word of 32 holds 5 of 1 or of 6
 
 
 def test_gguf_finds_every_tensor_under_llama_cpps_name(tmp_path):

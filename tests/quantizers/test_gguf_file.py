@@ -8,8 +8,10 @@ import pytest
 from gguf import GGMLQuantizationType
 from ml_dtypes import bfloat16
 
+from stacklib.hardware.host_spec import roofline_file, store_machine
 from stacklib.quantizers import dequantize, quantize, read_gguf, write_gguf
 from stacklib.quantizers.gguf_file import TYPES
+from stacklib.tinylm.weights import read_quantized, write_quantized
 
 from .gguf_crafted import sample
 
@@ -127,13 +129,28 @@ def test_bad_tensors_and_facts_are_not_written(tmp_path):
     assert not list(tmp_path.glob("*.partial"))
 
 
-def test_writers_of_one_path_do_not_meet(tmp_path):
+@pytest.mark.parametrize("writer", ["write_gguf", "write_quantized", "store_machine"])
+def test_writers_of_one_path_do_not_meet(writer, tmp_path, monkeypatch):
     """Both wrote into one file beside it, and one of them found it gone."""
+    measured = roofline_file().read_text()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.delenv("STACKLIB_THIS_MACHINE", raising=False)
     path, x = tmp_path / "m.gguf", np.arange(1 << 14, dtype=np.float32)
+    doors = {
+        "write_gguf": lambda _: write_gguf(path, {"x": x}, {}),
+        "write_quantized": lambda _: write_quantized(path, {"x": x}),
+        "store_machine": lambda _: store_machine(measured),
+    }
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: write_gguf(path, {"x": x}, {}), range(64)))
-    assert np.array_equal(read_gguf(path).tensors["x"], x)
-    assert [*tmp_path.iterdir()] == [path]
+        list(pool.map(doors[writer], range(64)))
+    if writer == "store_machine":
+        assert roofline_file().read_text() == measured
+    else:
+        read = (
+            read_quantized(path) if writer != "write_gguf" else read_gguf(path).tensors
+        )
+        assert np.array_equal(read["x"], x)
+    assert not list(tmp_path.rglob("*.partial"))
 
 
 def test_tensors_in_bf16_stay_so(tmp_path):

@@ -274,3 +274,20 @@ def test_four_bits_are_the_same_from_registers_and_one_by_one(monkeypatch, schem
     found = dequantize(q)
     monkeypatch.setattr(blocks, "loops", lambda count: None)
     assert found.tobytes() == dequantize(q).tobytes()
+
+
+def test_what_passes_the_caches_is_what_stays_in_them():
+    """Stores past the caches begin at a line, wherever the numbers do."""
+    many = arrays.FAR + 37
+    for name in ("bf16", "fp16", "e8m0"):
+        form, kind = Format(name), arrays.plan(name, False).kind
+        codes = np.random.default_rng(1).integers(0, 1 << form.bits, many, kind)
+        want = np.concatenate([form.decode(part) for part in np.split(codes, [5, 999])])
+        for first in (0, 3):
+            out = np.zeros(first + many, np.float32)[first:]
+            form.decode(codes, out=out)
+            few = form.decode(codes[: 1 << 16]).tobytes()
+            assert out.tobytes() == want.tobytes() and out[: 1 << 16].tobytes() == few
+    x = np.tile(numbers(1 << 16), (1 + many // (1 << 16), 1))
+    found = dequantize(quantize(x, "nf4"))
+    assert (found == dequantize(quantize(x[0], "nf4"))).all()

@@ -14,7 +14,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from stacklib.models.reading import ConfigError, load
 from stacklib.sweep import progress
 
 from ..formats import Format
+from ..layouts import _unbits
 from ..scheme import Quantized
 from .gguf import KEPT, Written, rounded
 from .opened import FORMS, HEAD, Checkpoint
@@ -153,15 +154,15 @@ def _plan(
             found[name] = {name: (place.kind, shape, place.nbytes)}
             continue
         rows, inputs = shape
-        if inputs % (group or 32 // bits):
+        if group and inputs % group:
             raise ValueError(
                 f"tensor {name!r} of shape {shape}: {scheme} wants rows that "
-                f"{group or 32 // bits} divides"
+                f"{group} divides"
             )
         stem = name.removesuffix("weight")
         scales = inputs // group if group else 1
         if form == PACKED:
-            words, wide = inputs * bits // 32, 2 if group else 4
+            words, wide = _words(inputs, bits), 2 if group else 4
             found[name] = {
                 f"{stem}weight_packed": ("I32", (rows, words), 4 * rows * words),
                 f"{stem}weight_scale": (
@@ -177,6 +178,11 @@ def _plan(
                 f"{stem}weight_global_scale": ("F32", (1,), 4),
             }
     return found
+
+
+def _words(inputs: int, bits: int) -> int:
+    """Words of 32 bits of a row, the last filled up with zeros (``pack_to_int32``)."""
+    return -(-inputs * bits // 32)
 
 
 def _linear(name: str, shape: tuple[int, ...]) -> bool:
@@ -195,6 +201,7 @@ def _parts(q: Quantized) -> list[NDArray[Any]]:
     raw = (q.codes.astype(np.int16) + (1 << bits - 1)).astype(np.uint8)
     if bits == 4:
         raw = raw[:, 0::2] | raw[:, 1::2] << 4
+    raw = np.pad(raw, ((0, 0), (0, -raw.shape[1] % 4)))
     scales = q.scales.astype("<f2" if group else "<f4")
     return [raw, scales, np.array(q.shape, "<i8")]
 
@@ -210,10 +217,19 @@ def read_compressed(folder: str | Path) -> dict[str, NDArray[np.float32]]:
     form = told.get("format") if isinstance(told, Mapping) else None
     if form not in (PACKED, FLOATS):
         raise ConfigError(f"{folder}: quantization_config.format = {form!r}: not known")
-    return dict(_read(folder, form))
+    if form == FLOATS:
+        return dict(_read(folder, form, ()))
+    try:
+        groups = dict(told or {})["config_groups"].values()
+        widths = sorted({group["weights"]["num_bits"] for group in groups})
+    except (AttributeError, KeyError, TypeError) as wrong:
+        raise ConfigError(f"{folder}: config_groups: no num_bits: {wrong}") from None
+    return dict(_read(folder, form, widths))
 
 
-def _read(folder: Path, form: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
+def _read(
+    folder: Path, form: str, widths: Sequence[Any]
+) -> Iterator[tuple[str, NDArray[np.float32]]]:
     found: dict[str, NDArray[Any]] = {}
     for path in files_of(folder):
         for name, (kind, shape, _, start) in header_of(path).items():
@@ -227,7 +243,7 @@ def _read(folder: Path, form: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
         stem = name.removesuffix(".weight_packed")
         if stem != name:
             try:
-                yield f"{stem}.weight", _decoded(stem, form, found)
+                yield f"{stem}.weight", _decoded(stem, widths, found)
             except (KeyError, ValueError) as wrong:
                 raise ConfigError(f"{folder}: tensor {name!r}: {wrong}") from None
         elif ".weight_" not in name:
@@ -237,21 +253,24 @@ def _read(folder: Path, form: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
 
 
 def _decoded(
-    stem: str, form: str, found: Mapping[str, NDArray[Any]]
+    stem: str, widths: Sequence[Any], found: Mapping[str, NDArray[Any]]
 ) -> NDArray[np.float32]:
     packed, scale = found[f"{stem}.weight_packed"], found[f"{stem}.weight_scale"]
     raw = np.ascontiguousarray(packed).view(np.uint8)
-    if form == FLOATS:
+    if not widths:
         halves = np.stack((raw & 15, raw >> 4), -1).reshape(len(raw), -1)
         numbers = Format("e2m1").decode(halves)
         scales = Format("e4m3fn").decode(np.asarray(scale))
         scales = scales / found[f"{stem}.weight_global_scale"]
     else:
         rows, inputs = map(int, found[f"{stem}.weight_shape"])
-        bits = 8 * raw.size // (rows * inputs)
-        if bits == 4:
-            raw = np.stack((raw & 15, raw >> 4), -1)
-        numbers = raw.reshape(rows, inputs).astype(np.float32) - (1 << bits - 1)
+        words = raw.shape[1] // 4
+        fit = [n for n in range(1, 9) if n in widths and _words(inputs, n) == words]
+        if len(fit) != 1 or len(raw) != rows:
+            told = f"{rows} rows of {inputs} numbers in {widths} bits"
+            raise ValueError(f"words of shape {packed.shape} for {told}")
+        codes = np.stack([_unbits(row, inputs, fit[0], False) for row in raw])
+        numbers = codes.astype(np.float32) - (1 << fit[0] - 1)
         scales = scale.astype(np.float32)
     blocks = np.asarray(numbers, np.float32).reshape(*scales.shape, -1)
     found_numbers: NDArray[np.float32] = blocks * scales[..., None].astype(np.float32)
