@@ -12,7 +12,7 @@ import numpy as np
 
 from ..vm.formats import BOOL, FORMS, of_numpy
 from .builder import Home, KernelError, Value, of_home
-from .frames import Closure, Frame, of_form
+from .frames import Closure, Frame, may_set, of_form
 from .homes import Homes
 from .lane_arrays import LaneArray
 from .mbarriers import chosen
@@ -100,9 +100,7 @@ class Expressions:
         """A value as it is now, if what is computed later may set its home."""
         if not of_home(value):
             return value
-        sets = ast.Call | ast.NamedExpr
-        found = any(isinstance(part, sets) for e in later for part in ast.walk(e))
-        return self.of.own(value) if found else value
+        return self.of.own(value) if any(map(may_set, later)) else value
 
     def _Dict(self, node: ast.Dict) -> Any:
         if any(key is None for key in node.keys):

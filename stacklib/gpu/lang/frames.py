@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ..vm.formats import of_constant
@@ -172,6 +173,14 @@ def assigned(statements: list[Any]) -> set[str]:
     return found
 
 
+@lru_cache(1 << 12)  # asked in every round that is compiled
+def may_set(expression: ast.expr) -> bool:
+    """Whether what it computes may give a name another value."""
+    sets = ast.Call | ast.NamedExpr
+    return any(isinstance(part, sets) for part in ast.walk(expression))
+
+
+@lru_cache(1 << 12)
 def private(function: ast.FunctionDef | None, name: str) -> bool:
     """Whether a loop's counter is read only in the rounds of loops that count it.
 

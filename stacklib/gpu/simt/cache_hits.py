@@ -22,7 +22,7 @@ from ..vm import state as at
 from .requests import Traffic
 
 PRIME, SPREAD = 65_537, 3_571  # a primitive root of it: products look like chance
-PIECE = 1 << 16  # requests whose sectors are listed together
+PIECE = 1 << 12  # requests whose sectors are listed together
 L1_WAYS = 64  # of the sectored cache; NVIDIA does not print it
 
 
@@ -63,12 +63,20 @@ def in_order(log: Any, warps_of_block: int, units: int, resident: int) -> Any:
     return np.lexsort((log[:, at.R_WARP], turn, log[:, at.R_ORDER], wave))
 
 
-def sectors_of(log: Any, requests: Any) -> tuple[Any, Any]:
-    """Places of the sectors that these requests touched, and whose each is."""
+def sectors_of(log: Any, requests: Any) -> Any:
+    """Places of the sectors that these requests touched."""
     count = log[requests, at.R_COUNT]
     first = log[requests, at.R_FIRST] - (count.cumsum() - count)
-    places = np.arange(count.sum()) + np.repeat(first, count)
-    return places, np.repeat(requests, count)
+    return np.arange(count.sum()) + np.repeat(first, count)
+
+
+def sums(of: Any, count: Any) -> Any:
+    """Of so many neighbours each, how many hold."""
+    found, some = np.zeros_like(count), np.flatnonzero(count)
+    if len(some):
+        starts = (count.cumsum() - count)[some]
+        found[some] = np.add.reduceat(of, starts, dtype=np.int64)
+    return found
 
 
 def through(
@@ -91,27 +99,34 @@ def through(
     order = in_order(log, warps_of_block, units, resident)
     unit = log[:, at.R_WARP] // warps_of_block % units
     hit = _near(l1, traffic, unit, order)
-    pieces = [
-        _missed(log, hit, order[n : n + PIECE]) for n in range(0, len(order), PIECE)
-    ]
-    places, request = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
-    kind = log[request, at.R_KIND]
-    addresses, writes = traffic.touched[places] * SECTOR, kind != 0
-    before = len(addresses) if repeated else 0
+    kind, missed = log[:, at.R_KIND], log[:, at.R_COUNT].copy()
+    addresses: Any = np.empty(missed.sum() - np.count_nonzero(hit), np.int64)
+    writes: Any = np.empty(len(addresses), bool)
+    end = 0
+    for n in range(0, len(order), PIECE):
+        part = order[n : n + PIECE]
+        places = sectors_of(log, part)
+        left = ~hit[places]
+        missed[part] = sums(left, missed[part])
+        begin, end = end, end + int(missed[part].sum())
+        addresses[begin:end] = traffic.touched[places[left]] * SECTOR
+        writes[begin:end] = np.repeat(kind[part] != 0, missed[part])
     if repeated:
         addresses, writes = np.tile(addresses, 2), np.tile(writes, 2)
     out = _l2(device).run(addresses, writes)
-    there = out.hit[before:]
-    many = len(log)
-    answered: Any = np.zeros((many, 3), np.int64)
-    answered[:, 1] = np.bincount(request[there], minlength=many)
-    answered[:, 2] = np.bincount(request[~there], minlength=many)
-    answered[:, 0] = log[:, at.R_COUNT] - answered[:, 1] - answered[:, 2]
+    there, end = out.hit[end if repeated else 0 :], 0
+    answered: Any = np.zeros((len(log), 3), np.int64)
+    for n in range(0, len(order), PIECE):
+        part = order[n : n + PIECE]
+        begin, end = end, end + int(missed[part].sum())
+        answered[part, 1] = sums(there[begin:end], missed[part])
+    answered[:, 0] = log[:, at.R_COUNT] - missed
+    answered[:, 2] = missed - answered[:, 1]
     # An atomic needs what it adds to; a store brings its bytes along.
-    needed = np.count_nonzero(~there & (kind == 2))
-    read = np.count_nonzero(~there & (kind == 0)) if repeated else out.fills
+    needed = answered[kind == 2, 2].sum()
+    read = answered[kind == 0, 2].sum() if repeated else out.fills
     return CacheHits(
-        int(log[log[:, at.R_KIND] == 0, at.R_COUNT].sum()),
+        int(log[kind == 0, at.R_COUNT].sum()),
         int(answered[:, 0].sum()),
         len(there),
         int(np.count_nonzero(there)),
@@ -120,13 +135,6 @@ def through(
         out.bytes_dirtied,
         answered,
     )
-
-
-def _missed(log: Any, hit: Any, requests: Any) -> tuple[Any, Any]:
-    """Places of the sectors that no L1 had, and whose each is."""
-    places, whose = sectors_of(log, requests)
-    left = ~hit[places]
-    return places[left], whose[left]
 
 
 def _near(l1: int, traffic: Traffic, unit: Any, order: Any) -> Any:
@@ -139,7 +147,7 @@ def _near(l1: int, traffic: Traffic, unit: Any, order: Any) -> Any:
     loads = loads[np.argsort(unit[loads], kind="stable")]
     ends: Any = np.nonzero(np.diff(unit[loads]))[0] + 1
     for part in np.split(loads, ends):
-        places, _ = sectors_of(traffic.log, part)
+        places = sectors_of(traffic.log, part)
         if len(places):
             hit[places] = first.run(traffic.touched[places] * SECTOR).hit
     return hit

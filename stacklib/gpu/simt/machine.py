@@ -29,6 +29,7 @@ RESIDENT = 64 << 20  # bytes of registers of blocks that are resident together
 PIECE = 1 << 22  # bytes of an array that are looked at together
 NORESERVE = 0x4000  # Linux's MAP_NORESERVE, which Python does not name
 VAST = 1 << 28  # bytes of arrays of which hardly all is touched
+ROOM = 1 << 27  # bytes of a table of what is logged, once it has grown
 CLOCKS = 1 << 26  # entries of a table of what each warp has seen of each other
 _taken: list[int] = []  # such instructions so far
 SPECIALS = (
@@ -294,12 +295,13 @@ class Machine:
         return bool(said == at.FINISHED)
 
     def _grow(self) -> None:
-        """Four times the room for what is logged; room that is not used costs none."""
+        """Four times the room for what is logged, or more: what is not used is free."""
         g, copies = self.tables["G"], len(self.tables["CP"])
         used = {"Q": g[at.REQUESTS_MADE], "S": g[at.SECTORS_MADE], "TR": g[at.TRACED]}
         for name, count in {**used, "E": g[at.EVENTS] + 1, "CP": copies}.items():
             old = self.tables[name]
-            new = np.zeros((4 * len(old), *old.shape[1:]), old.dtype)
+            room = max(4 * len(old), ROOM // old[:1].nbytes)
+            new = np.zeros((room, *old.shape[1:]), old.dtype)
             new[:count] = old[:count]
             self.tables[name] = new
 

@@ -146,7 +146,31 @@ class _Sample:
     levels: CacheHits
     times: Times
     recorded: int  # blocks
-    steps: int  # instructions and sectors that were kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """Machines that ran: one made all requests, the other recorded a unit's blocks."""
+
+    plan: Plan
+    all_: Machine
+    recorded: Machine
+
+    @property
+    def steps(self) -> int:
+        """Instructions and sectors that were kept."""
+        g, log = self.recorded.tables["G"], self.all_.tables["G"]
+        return int(g[at.TRACED] + log[at.SECTORS_MADE] + log[at.ISSUED])
+
+    def sample(self, repeated: bool) -> _Sample:
+        """What caches and the clock say of them."""
+        plan, ran, recorded = self.plan, self.all_, self.recorded
+        levels = plan.levels(ran.traffic(), repeated)
+        if recorded is not ran:
+            _renumber(recorded, ran)
+        times = plan.times(streams_of(recorded, levels.answered, turns(ran, plan.kept)))
+        full = min(plan.blocks, plan.kept * (plan.units if recorded is ran else 1))
+        return _Sample(levels, times, full)
 
 
 def _sampled(plan: Plan, repeated: bool) -> _Sample:
@@ -154,24 +178,26 @@ def _sampled(plan: Plan, repeated: bool) -> _Sample:
     loops = long_loops(plan.program, plan.threads * plan.blocks)
     rounds = max((loop.rounds for loop in loops), default=0)
     if rounds <= SHORT:
-        return _once(plan, repeated)
+        return _run(plan).sample(repeated)
     # Of a loop with far fewer rounds a share of them is none, or one always.
     loops = [loop for loop in loops if loop.rounds * FEWEST >= rounds]
 
-    def of(some: int) -> _Sample:
+    def of(some: int) -> _Ran:
         made = shortened(plan.program, loops, some / rounds)
-        return _once(replace(plan, program=made), repeated)
+        return _run(replace(plan, program=made))
 
     less, more = FEWEST, 2 * FEWEST
-    short, long = of(less), of(more)
-    each = max(1.0, (long.steps - short.steps) / (more - less))
+    ran = of(less), of(more)
+    each = max(1.0, (ran[1].steps - ran[0].steps) / (more - less))
     # What is outside the loops is in every run, and hides few rounds among its own.
-    most = more + int(max(STEPS - long.steps, STEPS // 2) / each)
+    most = more + int(max(STEPS - ran[1].steps, STEPS // 2) / each)
     if rounds <= most:
-        return _once(plan, repeated)
-    if most > more:
+        return _run(plan).sample(repeated)
+    if most > more:  # what the first ones asked for was only counted
+        del ran
         less, more = most // 2, most
-        short, long = of(less), of(more)
+        ran = of(less), of(more)
+    short, long = (one.sample(repeated) for one in ran)
     times = _longer(short.times.launch, long.times.launch, rounds, less, more)
     return replace(long, times=Times(times))
 
@@ -186,19 +212,6 @@ def _longer(short: Launch, long: Launch, rounds: int, less: int, more: int) -> L
     least = max(bounds.values()) / long.share
     cycles = max(on(short.cycles, long.cycles), least)
     return replace(long, cycles=cycles, bounds=bounds)
-
-
-def _once(plan: Plan, repeated: bool) -> _Sample:
-    """The blocks as the program has them."""
-    ran, recorded = _run(plan)
-    levels = plan.levels(ran.traffic(), repeated)
-    if recorded is not ran:
-        _renumber(recorded, ran)
-    times = plan.times(streams_of(recorded, levels.answered, turns(ran, plan.kept)))
-    full = min(plan.blocks, plan.kept * (plan.units if recorded is ran else 1))
-    g, log = recorded.tables["G"], ran.tables["G"]
-    steps = int(g[at.TRACED] + log[at.SECTORS_MADE] + log[at.ISSUED])
-    return _Sample(levels, times, full, steps)
 
 
 def _stays(plan: Plan) -> bool:
@@ -224,16 +237,16 @@ def _machine(plan: Plan, program: Any, most: int, every: int, kept: int) -> Mach
     return made
 
 
-def _run(plan: Plan) -> tuple[Machine, Machine]:
-    """The machine that made all requests, and the one that recorded a unit's blocks."""
+def _run(plan: Plan) -> _Ran:
+    """Run the blocks as the program has them."""
     most = min(plan.blocks, plan.kept * plan.units)
     part = addresses_of(plan.program)
     if part is None:
         both = _machine(plan, plan.program, most, 1, plan.kept)
-        return both, both
+        return _Ran(plan, both, both)
     last = (plan.kept - 1) * plan.units + 1
     recorded = _machine(plan, plan.program, last, plan.units, plan.kept)
-    return _machine(plan, part, most, 1, 0), recorded
+    return _Ran(plan, _machine(plan, part, most, 1, 0), recorded)
 
 
 def _renumber(recorded: Machine, ran: Machine) -> None:

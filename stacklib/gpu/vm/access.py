@@ -338,7 +338,10 @@ def accessed(op: int, pc: int, me: int, mask: int, R: Any, F: Any, t: Tables) ->
         for k in range(count):
             byte = base + (element + k) * size
             if op == _STORE:
-                if floating:
+                if form == F32:  # the most frequent calls nothing
+                    changed = changed or not MF[byte >> 2] == F[b + k, lane]
+                    MF[byte >> 2] = np.float32(F[b + k, lane])
+                elif floating:
                     old = fetched_real(form, byte, M8, M16, MF, MD)
                     stored_real(form, byte, F[b + k, lane], M8, M16, MF, MD)
                     changed = changed or not old == F[b + k, lane]
