@@ -11,6 +11,7 @@ from stacklib.evidence.predict.attention import attention_of, software_of
 from stacklib.evidence.predict.attention_engines import ENGINES, Engine, engine_of
 from stacklib.evidence.systems import device_of
 from stacklib.evidence.validate import validate
+from stacklib.kernels.schedule.attention_time import attention_time
 from stacklib.kernels.schedule.rates import launch_pace, rates_of
 
 from ..rows import refusals
@@ -163,14 +164,16 @@ def test_up_to_values_are_those_of_a_large_attention():
     assert known.value < most.value < hardware.get("h100_sxm").peak("fp16").si
 
 
+A100 = "a100_sxm_80gb"
 ENGINE_ROW = (
     "batch=1;kv_len=65536;heads=8;kv_heads=8;head_dim=128;kv_dtype=bfloat16",
     {"subject": "generation (decode) attention", "system": "A100 SXM 80GB"},
 )
 
 
-def served(source, software="vLLM 0.14.0", **sizes):
+def served(source, software="vLLM 0.14.0", subject="", **sizes):
     config, asked = ENGINE_ROW
+    asked = asked | ({"subject": subject} if subject else {})
     for name, value in sizes.items():
         config = re.sub(rf"\b{name}=\w+", f"{name}={value}", config)
         config += "" if f"{name}=" in config else f";{name}={value}"
@@ -178,9 +181,12 @@ def served(source, software="vLLM 0.14.0", **sizes):
 
 
 def test_an_engine_runs_more_kernels_than_attentions():
-    config, asked = ENGINE_ROW
-    alone = predict(row(config, **{**asked, "subject": "attention decode"})).value
-    clock = launch_pace(rates_of("a100_sxm_80gb"))
+    sizes = {"batch": 1, "heads": 8, "kv_heads": 8, "queries": 1, "keys": 65536}
+    found = attention_time(A100, **sizes, head_dim=128, software="library")
+    alone, stream = found.time, hardware.efficiency("launch_stream")
+    token = served("", subject="attention decode", software="FlashInfer")
+    assert token == pytest.approx(alone - found.launch + stream)  # as calls follow
+    clock = launch_pace(rates_of(A100))
     around = 3 * clock * hardware.efficiency("launch_kernel")
     assert clock > 1.2 and served("") - alone >= 0.99 * around
     short = {"kv_len": 64, "kv_dtype": "fp8"}
@@ -215,8 +221,19 @@ def test_an_engine_is_found_by_source_software_and_instruction(
 ):
     assert engine_of(source, software, hardware.get(on)) is ENGINES[known]
     assert engine_of("x", "another", hardware.get(on)) == Engine()
-    alone = engine_of("x", "flashattention-2", hardware.get("h100_sxm"), grouped=True)
-    assert alone is ENGINES["vllm_flash_attn_fa2"]
+    alone = engine_of("x", "flashattention-2", hardware.get("h100_sxm"))
+    assert alone is ENGINES["flash-2"]
+
+
+def test_flash_attention_3_multiplies_queries_that_nobody_asked_for():
+    """Issue 1572 of flash-attention: 3.1 times FlashInfer's time on few units."""
+    shape = "batch=128;kv_len=16384;heads=128;kv_heads=16;head_dim=128"
+    asked = {"subject": "attention decode", "system": "NVIDIA H20"}
+    fa3, fi = (
+        predict(row(shape, software=s, **asked)).value
+        for s in ("FlashAttention-3", "FlashInfer")
+    )
+    assert fa3 == pytest.approx(15.97e-3, rel=0.15) and fi < fa3 / 2.5
 
 
 def test_what_fits_the_l2_is_written_to_the_cache_from_there():
@@ -243,30 +260,35 @@ def test_nothing_of_a_row_but_shape_software_and_device_moves_its_forecast():
     assert predict(other) == predict(row())
 
 
-def test_a_token_beats_a_roof_with_three_constants():
-    """In the median and at the 90th percentile, 16-bit and 8-bit keys alike."""
+@pytest.mark.parametrize("rows", [measurements.fitted, measurements.unseen])
+def test_a_token_beats_a_roof_with_three_constants(rows):
+    """In the median and at the 90th percentile, 16-bit and 8-bit keys alike.
+
+    Of the few that no fit has seen, all together: 52, each kernel called by itself.
+    """
     seconds = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
-    rows = [r for r in measurements.fitted() if r.family == "B" and r.unit in seconds]
-    ours, roof = {8: [], 16: []}, {8: [], 16: []}
-    for found in validate(rows).predicted:
+    asked = [r for r in rows() if r.family == "B" and r.unit in seconds]
+    ours, roof = {}, {}
+    for found in validate(asked).predicted:
         one = found.row
         if "softmax" in one.subject.lower():
             continue
         work, device = attention_of(one), hardware.get(device_of(one.system)[0])
         if work.queries > 1:
             continue
-        bits = 8 if str(work.kv_dtype or work.dtype).startswith("fp8") else 16
+        bits = str(work.kv_dtype or work.dtype).startswith("fp8")
+        bits = bits if rows is measurements.fitted else "few"
         moved = work.batch * work.kv_heads * work.kv_bytes + work.query_bytes
         due = max(
             work.flops / (0.35 * device.peak("bf16").si),
             moved / (0.8 * device.memory_bandwidth.si),
         )
         measured = one.value * seconds[one.unit]
-        roof[bits].append(abs((due + 10e-6) / measured - 1))
-        ours[bits].append(abs(found.ratio - 1))
+        roof.setdefault(bits, []).append(abs((due + 10e-6) / measured - 1))
+        ours.setdefault(bits, []).append(abs(found.ratio - 1))
     for bits, errors in ours.items():
         mine, plain = sorted(errors), sorted(roof[bits])
-        assert len(mine) > 100
+        assert len(mine) > (50 if bits == "few" else 100)
         for share in (0.5, 0.9):
             at = round(share * len(mine))
             assert mine[at] < plain[at], (bits, share, mine[at], plain[at])

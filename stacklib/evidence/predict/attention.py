@@ -173,8 +173,7 @@ def _held(
 ) -> kernels.Attention:
     """The attention as the row's software multiplies it on this device."""
     text = row.software.lower()
-    grouped = work.queries == 1 and work.heads > work.kv_heads
-    engine = engine_of(row.source, text, device, grouped)
+    engine = engine_of(row.source, text, device)
     work = replace(
         work,
         warp_level=any(word in text for word in _WARP_LEVEL),
@@ -295,14 +294,16 @@ def regime(row: Measurement) -> tuple[str, ...]:
 
 def _around(
     row: Measurement, work: kernels.Attention, device: Accelerator
-) -> Callable[[], float] | None:
-    """Seconds of the kernels around an attention, in serving engines.
+) -> Callable[[kernels.AttentionTime], float]:
+    """Seconds around an attention: of other kernels, or until the next call.
 
-    One reads the projections and writes the cache, and in some engines the queries,
-    turned by their positions. None where the row times attention alone.
+    In engines one kernel reads the projections and writes the cache, and in some the
+    queries, turned by their positions. A token alone is called by itself.
     """
     if not _served(row):
-        return None
+        if work.queries > 1:
+            return lambda found: 0.0
+        return lambda t: max(0.0, hardware.efficiency("launch_stream") - t.launch)
     engine = engine_of(row.source, row.software, device)
     rows = work.batch * work.queries * work.head_dim
     moved = 2 * rows * work.kv_heads * bytes_per_element("bf16").si
@@ -318,7 +319,7 @@ def _around(
         hits = hierarchy.hit_share(kept, size, hierarchy.kept_share(device))
     starts = launch_pace(rates_of(device, work.dtype)) * (1 + engine.around(work))
 
-    def seconds() -> float:
+    def seconds(found: kernels.AttentionTime) -> float:
         drawn = hierarchy.stream_rate(device, "mixed", None).rate
         cached = hits / max(near or drawn, drawn) + (1 - hits) / drawn
         return moved * cached + starts * hardware.efficiency("launch_kernel")
@@ -341,18 +342,16 @@ def prepare(row: Measurement) -> Predict:
         works = [replace(last, backward=back) for back in _passes(row)]
         software = software_of(row, device)
         answer = _answer(row, works[0], sum(work.flops for work in works))
-        cached = _around(row, works[0], device)
+        around = _around(row, works[0], device)
         plans = [kernels.plan(w, device, software, _served(row)) for w in works]
     except (UnknownSpec, UnknownName, ValueError) as unknown:
         raise Refusal(str(unknown)) from None
-    if cached is None:
-        return lambda: answer(_together(plans))
 
-    def both() -> Forecast:
+    def forecast() -> Forecast:
         found = _together(plans)
-        return answer(replace(found, time=found.time + cached()))
+        return answer(replace(found, time=found.time + around(found)))
 
-    return both
+    return forecast
 
 
 PREDICTORS["B"] = prepare

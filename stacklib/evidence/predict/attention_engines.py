@@ -17,7 +17,8 @@ kernel does.
   heads that share them without a window (flash_api.cpp: seqlenq_ngroups_swapped);
   *FlashAttention-3* packs all heads that share keys and merges always (hopper/
   flash_api.cpp: get_pack_gqa, and get_num_splits, which takes the batch for one).
-  FlashInfer's prompts pack heads, too.
+  FlashInfer's prompts pack heads, too. By themselves the one shares out always, and the
+  other multiplies 128 queries, two warp groups (vLLM's takes one: its pull request 63).
 - *Triton* of SGLang steps over 32 keys, shares out eight times at most and runs stage 2
   always (triton_ops/decode_attention.py; triton_attention_num_kv_splits); its prompts
   fetch nothing ahead (extend_attention.py: num_stages = 1).
@@ -75,6 +76,9 @@ class Engine:
 
 
 FLASH_2 = ("flashattention-2", "flash-attn-2", "fa2")
+_NAMES = {"torch_flow": ("tensorrt",), "flash-2": FLASH_2} | {
+    "flash-3": ("flashattention-3", "flash-attn-3", "fa3")
+}
 _ONE = (1, 1)
 _APART = Cut(packs="none", trips=8)
 _GEN = Cut(64, packs="none", trips=6)  # prompts by cubins that other engines call
@@ -95,6 +99,8 @@ _TRITON = Engine(
 )
 _FLASHINFER = Engine(PLAIN, Cut(packs="all"), _ONE)
 ENGINES = {
+    "flash-2": Engine(Cut(shares=flash(128, 2))),
+    "flash-3 wgmma.mma_async": Engine(Cut(128, trips=4, merges=True)),
     # FlashAttention-3's kernel for mma.sync: 128 queries, 112 keys (tile_size.h)
     "flash_attention": Engine(
         Cut(128, shares=flash(112)), Cut(64, packs="all"), _ONE, 2, lone=True
@@ -128,17 +134,11 @@ ENGINES = {
 }
 
 
-def engine_of(
-    source: str, software: str, device: Accelerator, grouped: bool = False
-) -> Engine:
-    """The engine that a row's source names last; some also by their software.
-
-    ``grouped``: a token whose heads share keys, which FlashAttention-2 packs wherever
-    it runs.
-    """
+def engine_of(source: str, software: str, device: Accelerator) -> Engine:
+    """The engine that a row's source names last; some also by their software."""
     word = source.rpartition(" ")[2]
-    if word not in ENGINES and "tensorrt" in software.lower():
-        word = "torch_flow"
-    elif word not in ENGINES and grouped and any(n in software for n in FLASH_2):
-        word = "vllm_flash_attn_fa2"
+    if word not in ENGINES:
+        text = software.lower()
+        named = (e for e, names in _NAMES.items() if any(n in text for n in names))
+        word = next(named, word)
     return ENGINES.get(f"{word} {newest(device)}", ENGINES.get(word, Engine()))
