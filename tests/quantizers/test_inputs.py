@@ -71,10 +71,6 @@ def test_types_of_ml_dtypes_are_numbers_wherever_numbers_may_come():
     assert pack(unpack(twice, "q8_0", x.shape)) == data
 
 
-def torch():
-    return pytest.importorskip("torch")
-
-
 HIDDEN = np.ma.array([1.0, 2.0], mask=[0, 1])
 
 
@@ -93,7 +89,6 @@ DOORS = {
     "a fraction as a code": lambda: Format("e5m2").decode(Fraction(7, 2)),
     "a truth as a code": lambda: Format("e5m2").decode(np.True_),
     "bytes as a code": lambda: Format("e5m2").decode(b"12"),
-    "codes of torch in bf16": lambda: Format("bf16").decode(torch().ones(2).bfloat16()),
     "a hidden scale": lambda: quantize(np.ones(2), "int8_tensor", scale=HIDDEN[1]),
     "a truth": lambda: Format("e4m3fn").encode(True),
     "a text": lambda: Format("e4m3fn").encode("1"),
