@@ -16,7 +16,7 @@ import numpy as np
 
 from .compiled import loops
 from .formats import Format, grid, table_order
-from .inputs import in_memory_order, real, single, unmasked
+from .inputs import in_memory_order, plain, real, single
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -347,8 +347,8 @@ def decode_array(
 ) -> NDArray[Any]:
     """Numbers of an array of codes, equal to ``Format.decode`` of each."""
     if type(codes) is not np.ndarray:
-        unmasked(codes, "codes")
-        codes = np.asarray(codes)
+        codes, brain = plain(codes, "codes")
+        codes = codes.view(HALVES) if brain else codes
     made = loops(codes.size)
     if out is None and codes.size < NEAR and made is not None:
         short = made.BACK.get((form.name, codes.dtype.num))

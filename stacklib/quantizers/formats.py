@@ -17,6 +17,7 @@ import math
 import operator
 import random
 import struct
+import sys
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -122,6 +123,8 @@ def _one_number(x: Any) -> float:
         raise TypeError(f"encode({x!r}): a real number is needed")
     try:
         return float(plain)
+    except OverflowError:  # a whole number beyond fp64, and every format ends before it
+        return sys.float_info.max if plain > 0 else -sys.float_info.max
     except (TypeError, ValueError):
         raise TypeError(f"encode({x!r}): a real number is needed") from None
 

@@ -28,6 +28,8 @@ def real(x: Any, what: str = "an array") -> NDArray[Any]:
         return x
     if x.dtype.type.__name__ == "bfloat16":  # ml_dtypes'
         return x.view(BITS)
+    if x.dtype.type.__module__ == "ml_dtypes":  # all of them are numbers of fp32
+        return x.astype(np.float32)
     if x.dtype.kind not in "fiu":
         raise TypeError(f"{what} of {x.dtype}: real numbers are needed")
     with np.errstate(over="ignore"):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .formats import Format
+from .inputs import real, single
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,10 +77,7 @@ def whole(x: NDArray[Any], draw: Any) -> NDArray[Any]:
 
 def given_scale(scale: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """Scales that the caller knows, one for all or one for each block."""
-    found = np.asarray(scale)
-    if found.dtype.kind not in "fiu":
-        raise TypeError(f"scale={scale!r}: real numbers are needed")
-    found = found.astype(np.float32)
+    found = single(real(scale, "scale"), 0)
     if not (np.isfinite(found) & (found > 0)).all():
         raise ValueError(f"scale={scale!r}: numbers of fp32 above zero are needed")
     if found.shape not in ((), shape):

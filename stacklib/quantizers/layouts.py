@@ -178,7 +178,8 @@ def unpack(
         raise ValueError(
             f"{size} bytes: shape {shape} in {row.name} has {need} of them"
         )
-    raw = np.frombuffer(data, np.uint8)
+    whole = memoryview(data).c_contiguous
+    raw = np.frombuffer(data if whole else bytes(data), np.uint8)
     outer, last = _extent(row, shape, axis)
     lead = moved_shape(shape, axis)[:-1] or (1,)
     if row.name == "fp8_128x128":

@@ -48,6 +48,11 @@ def packed(q: Quantized) -> Packed:
     """A quantized matrix with its codes as near as its layout has them."""
     if q.scheme not in KERNELS:
         raise ValueError(f"scheme {q.scheme}: gemv reads {' and '.join(KERNELS)}")
+    if "order" in q.levels or q.row.block not in (0, 2 * HALF):
+        is_ = "columns in an order of their own" * ("order" in q.levels)
+        raise ValueError(
+            f"{is_ or f'block={q.block}'}: gemv reads groups of {2 * HALF}"
+        )
     if len(q.shape) != 2 or q.axis not in (-1, 1):
         raise ValueError(f"shape {q.shape}, axis {q.axis}: a matrix by its rows")
     rows = q.shape[0]

@@ -86,7 +86,10 @@ def write_quantized(path: Path, tensors: Mapping[str, Any]) -> None:
     for name, tensor in tensors.items():
         if isinstance(tensor, Quantized):
             data = pack(tensor)
-            said[name] = json.dumps({"scheme": tensor.scheme, "shape": tensor.shape})
+            how: dict[str, Any] = {"scheme": tensor.scheme, "shape": tensor.shape}
+            how |= {"axis": tensor.axis} if tensor.axis != -1 else {}
+            how |= {"block": tensor.block} if tensor.block else {}
+            said[name] = json.dumps(how)
             place: dict[str, Any] = {"dtype": "U8", "shape": [len(data)]}
         else:
             data = np.asarray(tensor, "<f4").tobytes()
@@ -112,7 +115,7 @@ def read_quantized(path: Path) -> dict[str, Any]:
             data = raw[start + first : start + last]
             if name in said:
                 how = json.loads(said[name])
-                found[name] = unpack(data, how["scheme"], how["shape"])
+                found[name] = unpack(data, how.pop("scheme"), how.pop("shape"), **how)
             else:
                 found[name] = np.frombuffer(data, "<f4").reshape(entry["shape"])
         except (KeyError, TypeError, ValueError, LookupError) as error:

@@ -81,7 +81,7 @@ def raw(x, form):
     """The bytes of numbers in a type."""
     if form == "BF16":
         return (x.view(np.uint32) >> 16).astype("<u2").tobytes()
-    return x.astype({"F16": "<f2", "F32": "<f4"}[form]).tobytes()
+    return x.astype({"F16": "<f2", "F32": "<f4", "F8_E4M3": "u1"}[form]).tobytes()
 
 
 def write_file(path, named, form):

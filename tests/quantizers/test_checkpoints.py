@@ -357,14 +357,41 @@ def test_what_is_lost_or_refused_names_its_tensor(out, tmp_path_factory):
             write(tmp_path / out, open_checkpoint(path), scheme)
 
 
-def test_a_compressed_folder_with_more_than_scales_is_refused(tmp_path):
-    """Zero points and an order of columns were passed over: other weights."""
-    source = folder(tmp_path / "hf", "tied")
-    write_compressed(tmp_path / "out", open_checkpoint(source), "int4_g128")
-    more = {"model.layers.0.mlp.up_proj.weight_zero_point": np.ones((2, 2), np.float32)}
-    write_file(tmp_path / "out" / "more.safetensors", more, "F32")
-    with pytest.raises(ValueError, match=r"up_proj\.weight_zero_point' is not read"):
-        read_compressed(tmp_path / "out")
+AT = "model.layers.0.mlp.up_proj."
+
+
+@pytest.mark.rows(
+    "scheme, name, form, shape, says",
+    [
+        ("int4_g128", "weight_zero_point", "F32", (2, 2), "zero_point' is not read"),
+        ("nvfp4", "other.weight", "F8_E4M3", (2, 4), "other.weight' is not read"),
+        ("nvfp4", "other.weight_scale", "F32", (2, 4), "other.weight_scale' is not"),
+        ("nvfp4", "weight_scale", "F8_E4M3", (256, 8), "in another shard"),
+        ("int4_g128", "weight_scale", "F16", (2, 128), r"scales of shape \(2, 128\)"),
+        ("nvfp4", "input_global_scale", "F32", (1,), ""),  # of no weight
+        ("nvfp4", "empty", "F32", (0,), ""),
+    ],
+)
+def test_a_compressed_folder_of_others_is_read_or_refused_by_name(
+    scheme, name, form, shape, says, tmp_path_factory
+):
+    """Zero points were passed over, codes of a byte read as numbers, tiles as rows."""
+    tmp_path = tmp_path_factory.mktemp("more")
+    source, out = folder(tmp_path / "hf", "tied"), tmp_path / "out"
+    write_compressed(out, open_checkpoint(source), scheme)
+    known = read_compressed(out)
+    if "of shape" in says:  # tiles of 128 rows in place of the file's
+        file, old = out / "model.safetensors", b'F16","shape":[256,1]'
+        assert old in file.read_bytes()
+        file.write_bytes(file.read_bytes().replace(old, b'F16","shape":[2,128]'))
+    else:
+        more = {AT + name: np.ones(shape, np.float32)}
+        write_file(out / "more.safetensors", more, form)
+    if says:
+        with pytest.raises(ValueError, match=says):
+            read_compressed(out)
+    else:
+        assert read_compressed(out).keys() - {AT + "empty"} == known.keys()
 
 
 def test_a_vocabulary_goes_with_the_file(tmp_path):

@@ -136,20 +136,22 @@ def test_writers_of_one_path_do_not_meet(writer, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.delenv("STACKLIB_THIS_MACHINE", raising=False)
     path, x = tmp_path / "m.gguf", np.arange(1 << 14, dtype=np.float32)
+    q = quantize(x.reshape(128, 128), "nf4", axis=0, block=32)
     doors = {
         "write_gguf": lambda _: write_gguf(path, {"x": x}, {}),
-        "write_quantized": lambda _: write_quantized(path, {"x": x}),
+        "write_quantized": lambda _: write_quantized(path, {"x": x, "q": q}),
         "store_machine": lambda _: store_machine(measured),
     }
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(doors[writer], range(64)))
     if writer == "store_machine":
         assert roofline_file().read_text() == measured
-    else:
-        read = (
-            read_quantized(path) if writer != "write_gguf" else read_gguf(path).tensors
-        )
+    elif writer == "write_gguf":
+        assert np.array_equal(read_gguf(path).tensors["x"], x)
+    else:  # with its axis and block, which were left out
+        read = read_quantized(path)
         assert np.array_equal(read["x"], x)
+        assert np.array_equal(dequantize(read["q"]), dequantize(q))
     assert not list(tmp_path.rglob("*.partial"))
 
 

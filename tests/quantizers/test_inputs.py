@@ -49,6 +49,28 @@ def test_tensors_of_torch_are_arrays():
             form.encode(bad)
 
 
+def test_types_of_ml_dtypes_are_numbers_wherever_numbers_may_come():
+    """All but two were no real numbers, and scales in bf16 an error of NumPy's."""
+    torch = pytest.importorskip("torch")
+    x = np.float32([[1, -2, 0.5, 0] * 32])
+    kinds = [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float4_e2m1fn]
+    for kind in (*kinds, ml_dtypes.float8_e5m2, ml_dtypes.int4):
+        few = x.astype(kind)
+        plain = few.astype(np.float32)
+        assert (Format("e5m2").encode(few) == Format("e5m2").encode(plain)).all()
+        assert pack(quantize(few, "q8_0")) == pack(quantize(plain, "q8_0"))
+        assert (hessian(few) == hessian(plain)).all()
+    half = torch.tensor(0.5, requires_grad=True)
+    for scale in (half, half.bfloat16(), ml_dtypes.bfloat16(0.5), np.float16(0.5)):
+        assert quantize(x, "int8_tensor", scale=scale).scales == 0.5
+    for rounding in ("nearest", "zero"):  # a whole number beyond fp64
+        code = [Format("e5m2").encode(n, False, rounding) for n in (-(10**400), -1e300)]
+        assert code[0] == code[1]
+    data = pack(quantize(x, "q8_0"))
+    twice = memoryview(b"".join(bytes([byte, 0]) for byte in data))[::2]
+    assert pack(unpack(twice, "q8_0", x.shape)) == data
+
+
 HIDDEN = np.ma.array([1.0, 2.0], mask=[0, 1])
 
 
@@ -67,6 +89,7 @@ DOORS = {
     "a fraction as a code": lambda: Format("e5m2").decode(Fraction(7, 2)),
     "a truth as a code": lambda: Format("e5m2").decode(np.True_),
     "bytes as a code": lambda: Format("e5m2").decode(b"12"),
+    "a hidden scale": lambda: quantize(np.ones(2), "int8_tensor", scale=HIDDEN[1]),
     "a truth": lambda: Format("e4m3fn").encode(True),
     "a text": lambda: Format("e4m3fn").encode("1"),
     "complex numbers": lambda: Format("e4m3fn").encode(np.array([1j])),

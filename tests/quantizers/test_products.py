@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stacklib.quantizers import dequantize, products, quantize
+from stacklib.quantizers import dequantize, gptq, hessian, products, quantize
 
 
 @pytest.mark.rows("scheme", products.KERNELS)
@@ -51,6 +51,14 @@ def test_what_gemv_does_not_read_is_refused():
         products.packed(quantize(np.ones((2, 64)), "nf4"))
     with pytest.raises(ValueError, match="a matrix by its rows"):
         products.packed(quantize(np.ones((2, 64)), "int8_channel", axis=0))
+    many = np.random.default_rng(0).standard_normal((9, 256))
+    moved = gptq(many[:4], hessian(many), "int4_g128", act_order=True)
+    for bad, says in (
+        (quantize(many, "int4_g128", block=64), "block=64"),
+        (moved, "columns"),
+    ):
+        with pytest.raises(ValueError, match=f"^{says}.*: gemv reads groups of 128"):
+            products.packed(bad)
     made = products.packed(quantize(np.ones((2, 64)), "int8_channel"))
     with pytest.raises(ValueError, match=r"\(63,\), not \(64,\)"):
         products.gemv(made, np.ones(63))

@@ -41,7 +41,8 @@ LAYOUTS: dict[str, tuple[str, int, int | None]] = {
     "nvfp4": (FLOATS, 4, 16),
 }
 WEIGHTS = "model.safetensors"
-_PARTS = (".weight_scale", ".weight_shape", ".weight_global_scale")
+_PARTS = ("weight_scale", "weight_shape", "weight_global_scale")
+_INPUTS = ("input_scale", "input_global_scale", "k_scale", "v_scale")  # no weights
 _ALSO = (
     *("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json"),
     *("merges.txt", "special_tokens_map.json", "generation_config.json"),
@@ -231,24 +232,30 @@ def _read(
     folder: Path, form: str, widths: Sequence[Any]
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
     found: dict[str, NDArray[Any]] = {}
+    plain = set()
     for path in files_of(folder):
         for name, (kind, shape, _, start) in header_of(path).items():
             if kind not in _READ:
                 raise ConfigError(f"{path}: tensor {name!r} in {kind}: not known")
+            if name in found:
+                raise ConfigError(f"{path}: tensor {name!r} is in another shard, too")
+            plain |= {name} if kind in FORMS and ".weight_" not in name else set()
             part: NDArray[Any] = np.memmap(path, _READ[kind], "r", start, shape)
             if kind == "BF16":
                 part = (part.astype(np.uint32) << 16).view(np.float32)
             found[name] = part
     for name, raw in found.items():
-        stem = name.removesuffix(".weight_packed")
-        if stem != name:
+        stem, _, end = name.rpartition(".")
+        if end == "weight_packed":
             try:
                 yield f"{stem}.weight", _decoded(stem, widths, found)
             except (KeyError, ValueError) as wrong:
                 raise ConfigError(f"{folder}: tensor {name!r}: {wrong}") from None
-        elif ".weight_" not in name:
+        elif (end in _PARTS and f"{stem}.weight_packed" in found) or end in _INPUTS:
+            continue
+        elif name in plain:
             yield name, np.asarray(raw, np.float32)
-        elif not name.endswith(_PARTS):  # zero points, or an order of the columns
+        else:  # zero points, an order of the columns, codes of a byte
             raise ConfigError(f"{folder}: tensor {name!r} is not read here")
 
 
@@ -272,6 +279,8 @@ def _decoded(
         codes = np.stack([_unbits(row, inputs, fit[0], False) for row in raw])
         numbers = codes.astype(np.float32) - (1 << fit[0] - 1)
         scales = scale.astype(np.float32)
+    if scales.size > 1 and len(scales) != len(numbers):
+        raise ValueError(f"scales of shape {scales.shape} for {len(numbers)} rows")
     blocks = np.asarray(numbers, np.float32).reshape(*scales.shape, -1)
     found_numbers: NDArray[np.float32] = blocks * scales[..., None].astype(np.float32)
     return found_numbers.reshape(numbers.shape)
