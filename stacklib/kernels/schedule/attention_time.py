@@ -14,7 +14,8 @@ another, and its last store (``attention_fill``). K and V of the heads under way
 read again by every block of queries unless the L2 holds them. Few queries against many
 keys are split over keys, so that every unit reads; a second kernel merges; how a kernel
 cuts is a row of ``cuts``. FLOPs are halved under a causal mask; the backward pass has
-five products for the forward's two (FlashAttention-2, section 3.1.2). In an engine page
+five products for the forward's two (FlashAttention-2, section 3.1.2) and two kernels of
+rows beside it (its release, flash_bwd_preprocess_kernel.h). In an engine page
 tables and prompts of unequal length cost products a share of their pace
 (``attention_served``), not the softmax.
 
@@ -362,16 +363,22 @@ def predict(found: Plan) -> AttentionTime:
     memory = (found.moved - work.query_bytes) / min(1.0, alone * shares / enough)
     memory = (memory + work.query_bytes / min(1.0, alone / enough)) / drawn
     kernels = 2 if grid.splits > 1 or work.cut.merges else 1
+    aside = 0.0
+    if work.backward:  # one before reads O and dO, one after reads dQ and rounds it
+        rows = work.batch * work.heads * work.queries
+        aside = rows * (4.0 * work.wide + 6.0 * work.head_dim)
+        aside /= hierarchy.stream_rate(device, "mixed", None).rate
+        kernels += 2
     floor = kernels * factor("launch_kernel") * found.starts
     kept = gemm.slowed(compute, memory, floor, work.flops / chip.peak, chip)
     parts = {
         "tensor": even * products / kept,
         "exp": even * softmax / kept,
-        "memory": memory,
+        "memory": memory + aside,
         "launch": floor,
         "waves": (paid - even) * tile / kept,
     }
-    time = gemm.join(compute / kept, memory) + floor
+    time = gemm.join(compute / kept, memory) + aside + floor
     bound = max(parts, key=lambda name: parts[name])
     return AttentionTime(float(time), **parts, bound=bound, splits=grid.splits)
 
