@@ -162,7 +162,7 @@ def rule_of(software: str, device: Accelerator, warp_level: bool = False) -> Rul
 
 def settled(rule: Rule, rates: UnitRates, head_dim: int) -> Rule:
     """The rule with no exponential in software where its authors make none."""
-    if rates.exp > _AMPLE_EXP * rates.fma or head_dim <= _NARROW:
+    if rates.exp > _AMPLE_EXP * rates.fma or head_dim < _WIDE:
         return replace(rule, software_exp=0.0)
     return rule
 
