@@ -74,8 +74,8 @@ def forecast() -> dict[str, Any]:
         "kind": "attention_next",
         "model": "FA-4's rule of kernels.schedule.rules, the schedule of "
         "attention_time; unit rates of the device; issue and power of matrix products",
-        "made": "2026-11-29",
-        "former": "attention_next_2026-11-25.json",
+        "made": "2026-12-01",
+        "former": "attention_next_2026-11-29.json",
         "score": "published forward BF16 or FP8 rate, long sequences, head size 128, "
         "over the dense peak; inside flop_per_s, or how far beyond",
         "known": {name: known(name) for name in generations.RULES},

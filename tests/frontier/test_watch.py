@@ -267,6 +267,6 @@ def test_what_was_foretold_of_attention_is_in_the_list():
     path = tree.ROOT / "benchmarks" / "predictions" / "attention_next.json"
     told = json.loads(path.read_text("utf-8"))
     ids = {f"attention-{row['device']}-{row['dtype']}" for row in told["coming"]}
-    assert ids <= {f.id for f in watch().forecasts} and told["made"] == "2026-11-29"
+    assert ids <= {f.id for f in watch().forecasts} and told["made"] == "2026-12-01"
     bias, sigma = foretold.misses(told["known"])
     assert 0 < bias < 0.15 and 0.05 < sigma < 0.2

@@ -14,7 +14,8 @@ another, and its last store (``attention_fill``). K and V of the heads under way
 read again by every block of queries unless the L2 holds them. Few queries against many
 keys are split over keys, so that every unit reads; a second kernel merges; how a kernel
 cuts is a row of ``cuts``. FLOPs are halved under a causal mask; the backward pass has
-five products for the forward's two (FlashAttention-2, section 3.1.2). In an engine page
+five products for the forward's two (FlashAttention-2, section 3.1.2) and two kernels of
+rows beside it (its release, flash_bwd_preprocess_kernel.h). In an engine page
 tables and prompts of unequal length cost products a share of their pace
 (``attention_served``), not the softmax.
 
@@ -24,7 +25,7 @@ Left out: page tables' own bytes, masks other than causal.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stacklib import hardware
 from stacklib.gpu.issue.instructions import LANES, instruction
@@ -35,7 +36,7 @@ from stacklib.roofline.bound import gemm, hierarchy
 from stacklib.roofline.work.bounds import device_of
 from stacklib.roofline.work.fit import Infeasible
 
-from .cuts import PLAIN, Cut
+from .cuts import PLAIN, Cut, filled, whole
 from .rates import UnitRates, launch_pace, rates_of
 from .rules import BACKWARD, COLUMNS, ROWS, Rule, rule_of, settled, tile_time
 
@@ -164,9 +165,10 @@ class _Grid:
 def _grid(work: Attention, rule: Rule, units: int, least: int) -> _Grid:
     group = work.heads // work.kv_heads
     cut = work.cut
-    # heads in a tile of queries
-    fits = cut.packs == "all" or work.queries * group <= ROWS
-    packed = group if fits and cut.packs != "none" else 1
+    # heads in a tile of queries, as many as fit
+    fit = group if cut.packs == "all" else max(1, ROWS // work.queries)
+    fit = 1 if cut.packs == "none" or work.backward else min(fit, group)
+    packed = next(n for n in range(fit, 0, -1) if group % n == 0)
     heads = work.batch * work.heads // packed
     asked = work.queries * packed
     rows = min(rule.rows, max(cut.rows, least * math.ceil(asked / least)))
@@ -255,6 +257,7 @@ class Plan:
     rates: UnitRates
     chip: gemm.Chip
     grid: _Grid
+    lone: _Grid | None  # the same with no keys shared out, where that may be quicker
     moved: float  # bytes from the memory
     hits: float  # share of them that the L2 keeps from one run to the next
     at_once: int  # rows of one matrix instruction
@@ -290,7 +293,11 @@ def plan(
     rule = rule if by else settled(rule, rates, work.head_dim)
     chip = gemm.chip_of(device, find_dtype(work.dtype).name)
     least, at_once = rows_at_once(device)
-    grid = _grid(work, rule, max(1, int(rates.units)), least)
+    units = max(1, int(rates.units))
+    grid, lone = _grid(work, rule, units, least), None
+    if grid.splits > 1 and work.cut.shares is filled:
+        unshared = replace(work, cut=replace(work.cut, shares=whole))
+        lone = _grid(unshared, rule, units, least)
     moved, hits = _memory(work, device, repeated)
     latency = hardware.level(device, "dram").latency
     return Plan(
@@ -302,6 +309,7 @@ def plan(
         rates,
         chip,
         grid,
+        lone,
         moved,
         hits,
         at_once,
@@ -332,6 +340,9 @@ def tile_seconds(found: Plan) -> tuple[float, float, float]:
 
 def predict(found: Plan) -> AttentionTime:
     """The time of a plan with the efficiency factors in force."""
+    if found.lone is not None:  # a kernel shares keys out where that pays
+        ways = (replace(found, grid=g, lone=None) for g in (found.grid, found.lone))
+        return min(map(predict, ways), key=lambda way: way.time)
     work, device, grid, chip = found.work, found.device, found.grid, found.chip
     if found.software == "naive":
         return _naive(work, device, found.repeated)
@@ -342,14 +353,15 @@ def predict(found: Plan) -> AttentionTime:
     waves = grid.blocks / units
     even = grid.tiles / units
     fill += work.cut.trips * found.latency / tile
+    full = waves + (math.ceil(waves) - waves) * factor("wave_tail")
     if work.causal:  # long blocks first: short ones fill the last wave
         paid = max(even + waves * fill, grid.longest + fill)
         # FA-2's own grid is in order of the queries: long ones come last, unless all
         # blocks, two a unit, are under way at once.
         if found.rule.warp_level and not work.served and waves > 2:
             paid += factor("wave_tail") * grid.longest * (1 - 2 / waves)
+        paid = min(paid, full * (grid.longest + fill))  # as without a mask
     else:
-        full = waves + (math.ceil(waves) - waves) * factor("wave_tail")
         paid = full * (grid.tiles / grid.blocks + fill)
     compute = paid * tile
     drawn = device.memory_bandwidth.si * factor("dram_read")
@@ -362,16 +374,22 @@ def predict(found: Plan) -> AttentionTime:
     memory = (found.moved - work.query_bytes) / min(1.0, alone * shares / enough)
     memory = (memory + work.query_bytes / min(1.0, alone / enough)) / drawn
     kernels = 2 if grid.splits > 1 or work.cut.merges else 1
+    aside = 0.0
+    if work.backward:  # one before reads O and dO, one after reads dQ and rounds it
+        rows = work.batch * work.heads * work.queries
+        aside = rows * (4.0 * work.wide + 6.0 * work.head_dim)
+        aside /= hierarchy.stream_rate(device, "mixed", None).rate
+        kernels += 2
     floor = kernels * factor("launch_kernel") * found.starts
     kept = gemm.slowed(compute, memory, floor, work.flops / chip.peak, chip)
     parts = {
         "tensor": even * products / kept,
         "exp": even * softmax / kept,
-        "memory": memory,
+        "memory": memory + aside,
         "launch": floor,
         "waves": (paid - even) * tile / kept,
     }
-    time = gemm.join(compute / kept, memory) + floor
+    time = gemm.join(compute / kept, memory) + aside + floor
     bound = max(parts, key=lambda name: parts[name])
     return AttentionTime(float(time), **parts, bound=bound, splits=grid.splits)
 

@@ -35,9 +35,10 @@ SOFTWARE_EXP_OPS = 7.0
 # and multiply-adds, its maximum takes three numbers (PTX ISA 8.8): half a slot each.
 PAIRED_SCORE_OPS = SCORE_OPS - 1.5
 # Hopper's warp-level mma.sync: the share of the peak that it was measured to reach
-# (W. Luo et al., arXiv 2402.13499, tensor core tables: 62.9 % on average). Later data
-# centre chips keep it for old code; no more cycles are taken there.
-WARP_MMA, WARP_MMA_FLOPS = 0.629, 4096
+# (W. Luo et al., arXiv 2402.13499, tensor core tables: 62.9 % on average). Where
+# ``tcgen05.mma`` is newest, old code is taken to keep an A100's pace, a quarter of it:
+# no vendor says so, FlashAttention-2 on a B200 does, in two sources' rows.
+WARP_MMA, WARP_MMA_FLOPS, _OLDEST = 0.629, 4096, 4
 _LANES_AN_EXP = 8  # FP32 lanes for each exponential of a cycle: 128 to 16
 _EXP = 16.0
 _L2 = 37.0  # bytes a cycle that a unit of H100 was measured to read
@@ -113,6 +114,8 @@ def rates_of(on: str | Accelerator, dtype: str = "bf16") -> UnitRates:
     old = tensor
     if newest(device) != "mma.sync":
         old = WARP_MMA * min(tensor, WARP_MMA_FLOPS * 2 / bytes_per_element(name).si)
+    if newest(device) == "tcgen05.mma":
+        old = tensor / _OLDEST
     width = hardware.level(device, "shared").width
     shared = fma if found is None else SHARED if width is None else float(width.si)
     width = hardware.level(device, "l2").width

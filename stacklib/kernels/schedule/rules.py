@@ -47,6 +47,7 @@ _NARROW = 64  # head up to which queries pass once for 128 keys
 _GROUP_ROWS = 64  # queries of a warp group's instruction
 # FA-4's table of settings (its release, flash_fwd_sm100.py) starts at heads of 128 and
 # has none in software on sm_103, whose units make 32 a cycle beside 128 FP32 lanes.
+# Pairs save slots, no lanes: no cycle is left to save once exponentials are as ample.
 _AMPLE_EXP = 1 / 6  # of FP32 lanes
 
 
@@ -161,7 +162,7 @@ def rule_of(software: str, device: Accelerator, warp_level: bool = False) -> Rul
 
 def settled(rule: Rule, rates: UnitRates, head_dim: int) -> Rule:
     """The rule with no exponential in software where its authors make none."""
-    if rates.exp > _AMPLE_EXP * rates.fma or head_dim <= _NARROW:
+    if rates.exp > _AMPLE_EXP * rates.fma or head_dim < _WIDE:
         return replace(rule, software_exp=0.0)
     return rule
 
@@ -228,7 +229,7 @@ def tile_time(
         groups=-(-rows // each),
         eight_bits=width < 2,
         again=COLUMNS // rule.columns if head > _NARROW else 1,
-        pairs=rule.apart,
+        pairs=rule.apart and rates.exp <= _AMPLE_EXP * rates.fma,
         shared_operand=rule.pair,
     )
     cores = work.cores + (work.rescale if rule.rescale and not backward else 0.0)
