@@ -266,9 +266,10 @@ def loop(
                     sectors = requests[q + 1] + far + deep
                 service = 0
                 if table[row + QUEUED] == 1:
-                    service = max(passes * size[PASS], sectors * size[L1_SECTOR])
+                    # Of a pass over lines the L1 sends the sectors that are asked for.
+                    service = max(passes * tick, sectors * size[L1_SECTOR])
                     if route == SHARED:
-                        service = max(service, turns * size[SHARED_TURN])
+                        service = max(passes * size[PASS], turns * size[SHARED_TURN])
                     begun = max(lsu, begun)
                     lsu = begun + service
                     ring[s * queue + turn[s]] = -(-begun // tick)

@@ -18,6 +18,7 @@ _OP, _DST, _A, _B, _IMM = (FIELDS.index(x) for x in ("op", "dst", "a", "b", "imm
 _TARGET = FIELDS.index("target")
 _LEAVES = [OP[name] for name in ("BREAK", "CONTINUE", "EXIT")]
 _OPENS, _CLOSES = (OP["IF"], OP["LOOP"]), (OP["ENDIF"], OP["ENDLOOP"])
+SHORT = 32  # rounds of a loop that is never cut
 LESS, MORE = 0, 2  # comparisons, as the compiler numbers them
 
 
@@ -34,22 +35,26 @@ class Loop:
 
 
 def long_loops(program: Program, threads: int) -> list[Loop]:
-    """The outermost loops that can be cut; ``threads``: of the whole launch."""
+    """The outermost loops that can be cut, but of a short one those within it.
+
+    ``threads``: of the whole launch.
+    """
     rows = program.rows.tolist()
     numbers = {reg: n for reg, n, floating in program.constants if not floating}
     search = searched(program)
     found: list[Loop] = []
     for first, row in enumerate(rows):
-        if row[_OP] != OP["LOOP"] or (found and first < found[-1].last):
+        inside = bool(found) and first < found[-1].last
+        if row[_OP] != OP["LOOP"] or (inside and found[-1].rounds > SHORT):
             continue
         loop = _loop(rows, numbers, first, row[_TARGET], threads)
-        if loop is None:
+        if loop is None or (inside and loop.rounds <= SHORT):
             continue
         made = 0
         for n in range(first, loop.last):
             made |= search.results[n]
         if not search.live[loop.last + 1] & made:
-            found.append(loop)
+            found[len(found) - inside :] = [loop]
     return found
 
 

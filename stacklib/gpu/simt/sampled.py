@@ -21,14 +21,13 @@ from ..issue.waves import Launch
 from ..vm import state as at
 from .cache_hits import CacheHits
 from .contention import turns
-from .long_loops import long_loops, shortened
+from .long_loops import SHORT, long_loops, shortened
 from .machine import Machine
 from .plan import Plan, Size, Sizes, planned
 from .slice_of import addresses_of, waits_for_blocks
 from .times import Times
 from .trace import streams_of
 
-SHORT = 32  # rounds of a loop that is never cut
 FEWEST = 2  # rounds, and twice as many: how much a round adds
 STEPS = 10_000_000  # instructions and sectors beyond which loops are cut
 

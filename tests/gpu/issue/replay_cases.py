@@ -267,7 +267,7 @@ class Twin:
         m, begun, service = self.m, Fraction(self.cycle), Fraction(0)
         self.sent = 0
         if way.queued:
-            service = passes * self.tick(m.lsu_pass)
+            service = passes * self.tick(m.lsu_pass if way.route == "shared" else 1)
             service = max(service, (near + far + deep) * self.tick(m.l1_sector))
             if way.route == "shared":
                 service = max(service, turns * self.tick(m.shared_turn))
