@@ -295,7 +295,7 @@ def plan(
     least, at_once = rows_at_once(device)
     units = max(1, int(rates.units))
     grid, lone = _grid(work, rule, units, least), None
-    if grid.splits > 1 and work.cut.shares is filled:
+    if grid.splits > 1 and work.cut.shares is filled and not work.served:
         unshared = replace(work, cut=replace(work.cut, shares=whole))
         lone = _grid(unshared, rule, units, least)
     moved, hits = _memory(work, device, repeated)

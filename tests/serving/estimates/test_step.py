@@ -89,7 +89,7 @@ def test_the_form_of_an_attention_is_its_plan_for_any_batch_and_keys(
     on = device_of(device)
     for batch, keys in itertools.product((1, 7, 300), (1, 128, 129, 4097, 33000)):
         sizes = (batch, kv_heads * group, kv_heads, 1, keys, 128)
-        work = kernels.Attention(*sizes, kv_dtype=kv_dtype)
+        work = kernels.Attention(*sizes, kv_dtype=kv_dtype, served=True)
         try:
             due = kernels.predict(kernels.plan(work, on, "tuned"))
         except Infeasible:
