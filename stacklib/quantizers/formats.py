@@ -345,11 +345,12 @@ class Format:
         """
         if rounding not in ROUNDINGS:
             rounding = resolve(rounding, ROUNDINGS, "rounding")
-        if seed is not None and rounding != "stochastic":
-            raise ValueError(f"seed={seed}: rounding {rounding!r} draws nothing")
-        if not (seed is None or hasattr(seed, "random")):  # a generator of NumPy's
-            whole(0, seed=seed)
-            seed = int(seed)
+        if seed is not None:
+            if rounding != "stochastic":
+                raise ValueError(f"seed={seed}: rounding {rounding!r} draws nothing")
+            if not hasattr(seed, "random"):  # a generator of NumPy's
+                whole(0, seed=seed)
+                seed = int(seed)
         if getattr(x, "shape", ()) and not isinstance(x, memoryview):
             return _arrays().encode_array(self, x, saturate, rounding, seed, out)
         if out is not None:
