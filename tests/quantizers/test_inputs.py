@@ -315,6 +315,13 @@ def test_four_bits_are_the_same_from_registers_and_one_by_one(monkeypatch, schem
 def test_what_passes_the_caches_is_what_stays_in_them():
     """Stores past the caches begin at a line, wherever the numbers do."""
     many = arrays.FAR + 37
+    bits = np.random.default_rng(0).integers(0, 1 << 32, many, np.uint32)
+    with np.errstate(invalid="ignore"):  # NaN among them
+        wide = np.nextafter(bits.view("f4").astype("f8"), 0)
+    for name in ("bf16", "fp16"):
+        for x in (bits.view("f4"), wide, wide[3:]):
+            want = [Format(name).encode(part) for part in np.split(x, [5, 999])]
+            assert (Format(name).encode(x) == np.concatenate(want)).all()
     for name in ("bf16", "fp16", "e8m0"):
         form, kind = Format(name), arrays.plan(name, False).kind
         codes = np.random.default_rng(1).integers(0, 1 << form.bits, many, kind)
