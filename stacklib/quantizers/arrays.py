@@ -92,6 +92,10 @@ def encode_array(
     if out is None and rounding == "nearest" and form.name in ("bf16", "fp16"):
         made = loops(x.size)
         flat = made and made.SHORT.get((form.name, x.dtype.num))
+        if made and x.size >= FAR:
+            from ._numba_lines import LINES
+
+            flat = LINES.get((form.name, x.dtype.num), flat)
         if flat is not None:
             found: NDArray[Any] = (
                 flat(x) if isinstance(flat, np.ufunc) else _made(flat, x, BITS, None)

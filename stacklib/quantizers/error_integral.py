@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stacklib.quantity import resolve
+from stacklib.quantity.bounds import is_whole
 
 from .blocks import IMPLIED, RULES, scale_codes, scale_values
 from .formats import Format
@@ -127,7 +128,7 @@ def expected_error(
     element = Format(element).name
     rule = resolve(rule, SCALES, "rule")
     distribution = resolve(distribution, DISTRIBUTIONS, "distribution")
-    if isinstance(block, bool) or not isinstance(block, int) or block < 2:
+    if not is_whole(block) or block < 2:
         raise ValueError(f"block={block!r}: at least two numbers share a scale")
     if not (0 < sigma < math.inf):
         raise ValueError(f"sigma={sigma!r}: must be above zero and finite")

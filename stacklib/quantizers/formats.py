@@ -23,6 +23,7 @@ from functools import cache
 from typing import Any
 
 from stacklib.quantity import resolve
+from stacklib.quantity.bounds import whole
 
 ROUNDINGS = ("nearest", "zero", "stochastic")
 
@@ -119,6 +120,7 @@ def _one_number(x: Any) -> float:
     """A number of Python's, NumPy's or torch's; no truth value, text or hidden one."""
     plain = x.item() if hasattr(x, "item") else x
     hidden = getattr(x, "_mask", False)  # of NumPy's masked arrays
+    hidden = hidden or getattr(getattr(x, "dtype", None), "kind", "") in ("m", "M")
     if isinstance(plain, (bool, str, bytes, bytearray, complex)) or hidden:
         raise TypeError(f"encode({x!r}): a real number is needed")
     try:
@@ -343,8 +345,12 @@ class Format:
         """
         if rounding not in ROUNDINGS:
             rounding = resolve(rounding, ROUNDINGS, "rounding")
-        if seed is not None and rounding != "stochastic":
-            raise ValueError(f"seed={seed}: rounding {rounding!r} draws nothing")
+        if seed is not None:
+            if rounding != "stochastic":
+                raise ValueError(f"seed={seed}: rounding {rounding!r} draws nothing")
+            if not hasattr(seed, "random"):  # a generator of NumPy's
+                whole(0, seed=seed)
+                seed = int(seed)
         if getattr(x, "shape", ()) and not isinstance(x, memoryview):
             return _arrays().encode_array(self, x, saturate, rounding, seed, out)
         if out is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stacklib.quantity import resolve
+from stacklib.quantity.bounds import whole
 
 from . import blocks, ggml_blocks, integers, k_quants, tables
 from .arrays import as_single, given
@@ -160,6 +161,7 @@ def _drawing(row: Scheme, rounding: str, seed: int | None) -> dict[str, Any]:
         return {}
     if row.family not in ("integer", "tile", "mx", "nvfp4"):
         raise ValueError(f"rounding='stochastic': {row.name} takes the nearest place")
+    whole(0, **({} if seed is None else {"seed": seed}))
     return {"draw": np.random.default_rng(seed)}
 
 

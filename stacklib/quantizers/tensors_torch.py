@@ -23,6 +23,9 @@ def held(x: torch.Tensor) -> tuple[NDArray[Any], bool]:
     plain = x.detach().cpu().resolve_neg()
     if plain.dtype == torch.bfloat16:
         return plain.view(torch.int16).numpy(), True
-    if plain.is_floating_point() and plain.dtype not in KNOWN:
-        plain = plain.float()
-    return plain.numpy(), False
+    try:
+        if plain.is_floating_point() and plain.dtype not in KNOWN:
+            plain = plain.float()
+        return plain.numpy(), False
+    except (NotImplementedError, TypeError):  # two numbers in one, or none
+        raise TypeError(f"a tensor of {x.dtype}: plain numbers are needed") from None

@@ -126,6 +126,7 @@ def awq(
     Lin et al., *AWQ*, arXiv 2306.00978, equation 5; ``auto_scale.py``: the scale is the
     mean magnitude of the input to the power alpha, over the root of its extremes.
     """
+    alphas = tuple(alphas)
     if not len(alphas) or not np.isfinite(alphas).all():
         raise ValueError(f"alphas={alphas!r}: exponents to try are needed")
     w, x = checked_matrix(weights, "weights"), _inputs(weights, activations)
@@ -151,6 +152,7 @@ def awq(
 
 def _inputs(weights: Any, activations: Any) -> NDArray[Any]:
     x = activations if hasattr(activations, "shape") else np.asarray(activations)
+    x = x.reshape(-1, x.shape[-1]) if x.ndim > 2 else x
     if x.ndim != 2 or not len(x):
         raise ValueError(
             f"activations of shape {x.shape}: no samples to calibrate with"

@@ -37,7 +37,7 @@ def test_codecs_lose_what_is_expected(scheme: str, rule: str):
         x = drawn(name, 1 << 18) * np.float32(sigma)
         off = dequantize(quantize(x, scheme, rule=rule)) - x
         found = (off.astype("f8") ** 2).sum() / (x.astype("f8") ** 2).sum()
-        told = expected_error(MX[scheme], 32, rule, name, sigma)
+        told = expected_error(MX[scheme], np.int64(32), rule, name, sigma)
         assert told == pytest.approx(found, rel=near), name
 
 

@@ -71,6 +71,11 @@ def test_types_of_ml_dtypes_are_numbers_wherever_numbers_may_come():
     assert pack(unpack(twice, "q8_0", x.shape)) == data
 
 
+def pairs():
+    torch = pytest.importorskip("torch")
+    return torch.zeros(4, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
+
+
 HIDDEN = np.ma.array([1.0, 2.0], mask=[0, 1])
 
 
@@ -90,6 +95,8 @@ DOORS = {
     "a truth as a code": lambda: Format("e5m2").decode(np.True_),
     "bytes as a code": lambda: Format("e5m2").decode(b"12"),
     "a hidden scale": lambda: quantize(np.ones(2), "int8_tensor", scale=HIDDEN[1]),
+    "two numbers in one": lambda: quantize(pairs(), "q8_0"),
+    "a span of time": lambda: Format("e4m3fn").encode(np.timedelta64(3)),
     "a truth": lambda: Format("e4m3fn").encode(True),
     "a text": lambda: Format("e4m3fn").encode("1"),
     "complex numbers": lambda: Format("e4m3fn").encode(np.array([1j])),
@@ -235,6 +242,12 @@ def test_what_cannot_be_drawn_or_held_is_refused():
     with pytest.raises(ValueError, match="seed=3"):
         quantize(x, "mxfp4", seed=3)
     form = Format("e4m3fn")
+    for draw in (form.encode, lambda x, **how: quantize(x, "mxfp4", **how)):
+        for one in (1.1, x):
+            draw(one, rounding="stochastic", seed=np.int64(3))
+            for bad in (-1, 1.5, "a", True):
+                with pytest.raises(ValueError, match=r"seed = .*: a whole number"):
+                    draw(one, rounding="stochastic", seed=bad)
     frozen = np.empty(x.shape, np.uint8)
     frozen.flags.writeable = False
     for bad in (np.empty(3, np.uint8), np.empty(x.shape, np.int8), frozen, [0]):
@@ -302,6 +315,13 @@ def test_four_bits_are_the_same_from_registers_and_one_by_one(monkeypatch, schem
 def test_what_passes_the_caches_is_what_stays_in_them():
     """Stores past the caches begin at a line, wherever the numbers do."""
     many = arrays.FAR + 37
+    bits = np.random.default_rng(0).integers(0, 1 << 32, many, np.uint32)
+    with np.errstate(invalid="ignore"):  # NaN among them
+        wide = np.nextafter(bits.view("f4").astype("f8"), 0)
+    for name in ("bf16", "fp16"):
+        for x in (bits.view("f4"), wide, wide[3:]):
+            want = [Format(name).encode(part) for part in np.split(x, [5, 999])]
+            assert (Format(name).encode(x) == np.concatenate(want)).all()
     for name in ("bf16", "fp16", "e8m0"):
         form, kind = Format(name), arrays.plan(name, False).kind
         codes = np.random.default_rng(1).integers(0, 1 << form.bits, many, kind)

@@ -158,7 +158,7 @@ def test_awq_scales_what_sees_large_inputs(name: str):
         found.losses[found.alpha], rel=1e-6
     )
     assert found.scales.argmax() == 3 and found.quantized.bits == quantize(w, name).bits
-    same = awq(w, x, name, alphas=(0.0,))
+    same = awq(w, x[None], name, alphas=iter((0.0,)))  # a batch, as for the Hessian
     assert np.array_equal(same.weights, dequantize(quantize(w, name)))
 
 
