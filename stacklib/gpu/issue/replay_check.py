@@ -164,7 +164,8 @@ class _Walk:
         begun, service = Fraction(cycle), Fraction(0)
         if way.queued:
             least = self._ticks(m.lsu_pass)
-            service = max(least, passes * (1 if way.route == "global" else least))
+            each = Fraction(1) if way.route == "global" else least
+            service = max(least, passes * each)
             service = max(service, sectors * self._ticks(m.l1_sector))
             if way.route == "shared":
                 service = max(service, turns * self._ticks(m.shared_turn))
