@@ -69,11 +69,11 @@ def account(
                     deep = requests[q + 3]
                     beyond = requests[q + 2] + deep
                 if table[row + k.QUEUED] == 1:
-                    service = max(passes * tick, (near + beyond) * size[k.L1_SECTOR])
+                    service = passes * (tick if route == k.GLOBAL else size[k.PASS])
+                    service = max(service, (near + beyond) * size[k.L1_SECTOR])
+                    service = max(service, size[k.PASS])
                     if route == k.SHARED:
-                        service = max(
-                            passes * size[k.PASS], turns * size[k.SHARED_TURN]
-                        )
+                        service = max(service, turns * size[k.SHARED_TURN])
                     served[0] += service
                 if route != k.SHARED:
                     lines = 0

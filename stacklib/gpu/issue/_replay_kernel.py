@@ -266,10 +266,11 @@ def loop(
                     sectors = requests[q + 1] + far + deep
                 service = 0
                 if table[row + QUEUED] == 1:
-                    # Of a pass over lines the L1 sends the sectors that are asked for.
-                    service = max(passes * tick, sectors * size[L1_SECTOR])
+                    # Of a line that is read the L1 sends what is asked for.
+                    each = tick if route == GLOBAL else size[PASS]
+                    service = max(size[PASS], passes * each, sectors * size[L1_SECTOR])
                     if route == SHARED:
-                        service = max(passes * size[PASS], turns * size[SHARED_TURN])
+                        service = max(service, turns * size[SHARED_TURN])
                     begun = max(lsu, begun)
                     lsu = begun + service
                     ring[s * queue + turn[s]] = -(-begun // tick)

@@ -42,7 +42,7 @@ WORDS = {
     "queue": "memory instructions that wait in a sub-core",
     "misses": "sectors on their way to one unit",
     "l2_port": "bytes a cycle from the L2 to one unit",
-    "pass_bytes": "bytes of shared memory that the load/store unit takes in a cycle",
+    "pass_bytes": "bytes of a pass that the load/store unit takes in a cycle",
     "block_start": "cycles from the end of a block to the start of the next",
     "written_wait": "cycles a load waits more where memory only takes stores",
 }

@@ -163,7 +163,9 @@ class _Walk:
         sectors = near + far + deep
         begun, service = Fraction(cycle), Fraction(0)
         if way.queued:
-            service = passes * self._ticks(m.lsu_pass if way.route == "shared" else 1)
+            least = self._ticks(m.lsu_pass)
+            each = Fraction(1) if way.route == "global" else least
+            service = max(least, passes * each)
             service = max(service, sectors * self._ticks(m.l1_sector))
             if way.route == "shared":
                 service = max(service, turns * self._ticks(m.shared_turn))
