@@ -328,6 +328,9 @@ def splits_for(
     - ``kv_heads``: int; heads of keys, times the tiles of query heads that share one.
     - ``window``, ``block``: as `decode_with_lse`.
     """
+    tile_side("block", block)
+    if kv_heads < 1 or min(lengths, default=0) < 0:
+        raise ValueError(f"lengths {lengths}, kv_heads = {kv_heads}: from 0 and 1")
     near = window_size(window) or max(lengths, default=0)
     tiles = sum(cdiv(n, block) - max(n - near, 0) // block for n in lengths)
     return max(1, min(tiles, PROGRAMS // kv_heads))
