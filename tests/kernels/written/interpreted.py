@@ -105,11 +105,19 @@ def noises(uniform, noise, seed, BLOCK: tl.constexpr):
     tl.store(noise + at, sampling_triton.gumbel(seed, at))
 
 
-def test_noise_is_gumbels_at_both_ends():
+@jit
+def first_steps(seed, number):
+    return number.to(tl.float32) * 4.656612873077393e-10
+
+
+@pytest.mark.parametrize("least", [False, True])
+def test_noise_is_gumbels_at_both_ends(monkeypatch, least):
     u, noise = torch.zeros(4096), torch.zeros(4096)
+    if least:  # the numbers that decide whether a rare token is drawn
+        monkeypatch.setattr(tl, "rand", first_steps)
     noises[(1,)](u, noise, 5, BLOCK=4096)
     wanted = -torch.log(-torch.log1p(-(u.double() + 2.0**-32)))  # a step's middle
-    assert u.min() < 1e-3 and u.max() > 0.999
+    assert u.min() < 1e-3 and (u.max() > 0.999 or least)
     assert torch.allclose(noise.double(), wanted, rtol=1e-5, atol=1e-5)
 
 
@@ -483,17 +491,3 @@ def held(x):
         return x
     values = [0 if v is None else v for v in x.values]
     return np.array(values, np.int32 if x.form == "int32" else np.float32)
-
-
-def test_softmax_reads_once():
-    x = normal(3, 200)
-    with counted_loads(x=x) as asked:
-        rows_triton.softmax(x)
-    assert asked == {"x": x.nbytes, "elsewhere": 0}
-
-
-def test_compiled_kernels_take_what_lies_on_a_gpu(monkeypatch):
-    monkeypatch.setattr(host_triton, "INTERPRETED", False)
-    for held in (torch.ones(3), np.ones(3)):
-        with pytest.raises(ValueError, match="TRITON_INTERPRET=1 before"):
-            host_triton.launch(None, (1,), held)

@@ -340,7 +340,7 @@ def test_numbers_of_numpy_and_sides_that_are_no_whole_ones():
         lengths = flash_triton.Lengths(starts, starts, most)
         out, _ = flash_triton.forward_with_lse(q, q, q, lengths=lengths)
         assert np.isfinite(out).all()
-    with pytest.raises(ValueError, match="block = 64.0"):
+    with pytest.raises(ValueError, match=r"block = 64\.0"):
         rows_triton.add(hidden, hidden, block=64.0)
 
 
@@ -363,3 +363,17 @@ def test_longest_keys_that_are_not_the_longest():
     out, lse = flash_triton.forward_with_lse(q, q, q, **held)
     with pytest.raises(ValueError, match="12 tokens of one, at most 11"):
         flash_triton.backward(q, q, q, out, lse, q, **held, most_keys=11)
+
+
+def test_softmax_reads_once():
+    x = normal(3, 200)
+    with counted_loads(x=x) as asked:
+        rows_triton.softmax(x)
+    assert asked == {"x": x.nbytes, "elsewhere": 0}
+
+
+def test_compiled_kernels_take_what_lies_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(host_triton, "INTERPRETED", False)
+    for held in (torch.ones(3), np.ones(3)):
+        with pytest.raises(ValueError, match="TRITON_INTERPRET=1 before"):
+            host_triton.launch(None, (1,), held)
