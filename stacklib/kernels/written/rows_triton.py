@@ -246,7 +246,8 @@ def layernorm(
     - ``eps``: float; of the variance's own unit.
     - ``block``: int, optional; as `softmax` takes it.
     """
-    return _layernorm(x, weight, bias, eps, block, True)
+    given = (weight, bias)
+    return _launched("layernorm", layernorm_kernel, x, given, eps, block, MASKED=True)
 
 
 def layernorm_unmasked(
@@ -262,14 +263,8 @@ def layernorm_unmasked(
     The variance of a row of mean m is too large by ``(block / columns - 1) m**2``: a
     row of 768 in 1,024 lanes with mean 1 and variance 1 is given 1.333.
     """
-    return _layernorm(x, weight, bias, eps, block, False)
-
-
-def _layernorm(
-    x: Array, weight: Array, bias: Array, eps: float, block: int | None, masked: bool
-) -> Array:
     given = (weight, bias)
-    return _launched("layernorm", layernorm_kernel, x, given, eps, block, MASKED=masked)
+    return _launched("layernorm", layernorm_kernel, x, given, eps, block, MASKED=False)
 
 
 def rmsnorm(
@@ -349,7 +344,8 @@ def _launched(
     lanes = lanes if block is None else tile_side("block", block)
     if lanes < columns and not wide:
         raise ValueError(f"block = {block}: a row of {columns} does not fit in it")
-    meta = {"BLOCK": lanes, "WIDE": interpreted(), "num_warps": _warps(lanes)}
+    meta = {"BLOCK": lanes, "WIDE": interpreted()}
+    meta["num_warps"] = min(16, max(1, lanes // 512))  # 16 elements a thread
     grid, out = (math.prod(x.shape) // columns,), empty(x, x.shape)
     x, *rest = map(in_one_piece, (x, *given))
     if wide:
@@ -359,8 +355,3 @@ def _launched(
         counts = [columns] if eps is None else [columns, eps]
         launch(kernel, grid, x, *rest, out, *counts, **meta, **more)
     return out
-
-
-def _warps(block: int) -> int:
-    """Warps of a program: 16 elements a thread, at most 16 warps."""
-    return min(16, max(1, block // 512))
