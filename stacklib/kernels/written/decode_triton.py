@@ -286,8 +286,9 @@ def decode_with_lse(
             f"pages of {page_size} tokens for each sequence"
         )
     if device_of(lengths) == device_of(table) == "cpu":
-        for row, n in zip(table.tolist(), held, strict=True):
-            read = row[max(n - (seen or n), 0) // page_size : cdiv(n, page_size)]
+        for row, n in zip(table, held, strict=True):
+            first = max(n - (seen or n), 0) // page_size
+            read = row[first : cdiv(n, page_size)].tolist()
             if read and not 0 <= min(read) <= max(read) < sizes["pages"]:
                 raise ValueError(f"pages {read}: the pool has {sizes['pages']}")
     if splits is None:
