@@ -95,7 +95,8 @@ class CudaTimer:
         cuda.current_stream().wait_stream(side)
         self.sync()
         graph = cuda.CUDAGraph()
-        with cuda.graph(graph):
+        # a capture that fails leaves its own stream in use: the present one comes back
+        with cuda.stream(cuda.current_stream()), cuda.graph(graph):
             for i in range(calls):
                 op.run(i % op.copies)
         graph.replay()

@@ -69,6 +69,10 @@ def cases() -> Iterator[tuple[str, Any]]:
     yield "softmax", lambda: rows_triton.softmax(x)
     yield "layernorm", lambda: rows_triton.layernorm(x, w, w)
     yield "rmsnorm", lambda: rows_triton.rmsnorm(x, w)
+    wide, over = meta(64, 151936), meta(151936)
+    yield "softmax wide", lambda: rows_triton.softmax(wide)
+    yield "layernorm wide", lambda: rows_triton.layernorm(wide, over, over)
+    yield "rmsnorm wide", lambda: rows_triton.rmsnorm(wide, over)
     linear = meta(8192, 8192)
     yield "layernorm_linear", lambda: rows_triton.layernorm_linear(x, w, w, linear)
     for row in matmul_triton.TUNED:

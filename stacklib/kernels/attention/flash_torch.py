@@ -17,7 +17,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from .mask import Call
 from .tiles import COLUMNS, Tiles, tiles_of
@@ -64,11 +63,12 @@ class Flash(torch.autograd.Function):
         return out, lse
 
     @staticmethod
-    @once_differentiable
     def backward(
         ctx: Any, d_out: Tensor, _: Tensor
     ) -> tuple[Tensor, Tensor, Tensor, None]:
         """Gradients of q, k and v; heads add into the keys and values they share."""
+        if torch.is_grad_enabled():  # or what it adds would be left out in silence
+            raise NotImplementedError("create_graph=True: no second derivatives here")
         q, k, v, out, state = ctx.saved_tensors
         d_q, pad = q.new_empty(q.shape), _pad(q, k, v, ctx.call, 2)
         d_k, d_v = (x.new_zeros(x.shape, dtype=pad.dtype) for x in (k, v))

@@ -131,10 +131,12 @@ def checked(
         )
     if max(q_shape[3], shapes["v"][3]) > MOST_DIM:
         raise ValueError(f"{said}: head_dim is at most {MOST_DIM}")
-    if not q.dtype == k.dtype == v.dtype:
-        raise TypeError(f"q, k, v of {q.dtype}, {k.dtype}, {v.dtype}: one is needed")
+    for one in ("dtype", "device"):
+        found = [str(getattr(x, one, "cpu")) for x in (q, k, v)]
+        if len(set(found)) > 1:
+            raise TypeError(f"q, k, v of {', '.join(found)}: one {one} is needed")
     factor = q_shape[3] ** -0.5 if scale is None else float(scale)
-    if not abs(factor) < float("inf"):
-        raise ValueError(f"scale = {scale!r}: a finite number is needed")
+    if not abs(factor) < 2.0**127:
+        raise ValueError(f"scale = {scale!r}: a number within 2**127 is needed")
     mask = Mask(q_shape[2], k_shape[2], causal, window)
     return Call(mask, factor, q_shape[1] // k_shape[1])

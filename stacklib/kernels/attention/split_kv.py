@@ -108,6 +108,8 @@ def shares(
     whole(splits=splits, tile=tile)
     for length in lengths:
         whole(0, length=length)
+    # NumPy's would wrap: those without a sign at once, those of 32 bits in a product
+    splits, tile, *lengths = map(int, (splits, tile, *lengths))
     ends = list(accumulate(-(-length // tile) for length in lengths))
     total = ends[-1] if ends else 0
     splits = min(splits, total)
@@ -190,7 +192,7 @@ def gather(pages: Floats, row: NDArray[np.integer], length: int) -> Floats:
     """The tokens of one sequence in order, (kv_heads, length, head_dim)."""
     whole(length=length)
     pool, heads, page, wide = pages.shape
-    need = -(-length // page)
+    need = -(-int(length) // page)
     if need > len(row):
         raise ValueError(
             f"{length} tokens need {need} pages of {page}: the table's row has "

@@ -120,7 +120,7 @@ def draw_in_tiles(
         crossed.read["weights"] += part.nbytes
         if not first:
             crossed.read["hidden"] += rows.nbytes  # later tiles find it in L2
-        scores = _scores(rows @ part.T, temperature)  # (batch, tile), on the chip
+        scores = _scores(rows, part, temperature)  # (batch, tile), on the chip
         if temperature:
             tokens = np.arange(first, first + len(part))
             scores = scores + gumbel(seed, tokens, numbers[:, None])
@@ -135,7 +135,9 @@ def draw_in_tiles(
     return Drawn(np.array(index)[winner, numbers], crossed)
 
 
-def _scores(logits: Any, temperature: float) -> NDArray[np.float64]:
+def _scores(rows: Any, weights: Any, temperature: float) -> NDArray[np.float64]:
+    wide = np.result_type(rows, weights, np.float32)  # half's sums and int8's run over
+    logits = np.matmul(rows, weights.T, dtype=wide)
     if not (logits < np.inf).all():
         raise ValueError("hidden @ weights.T holds NaN or infinity")
     warm = max(temperature or 1.0, COLDEST)
@@ -154,7 +156,7 @@ def sample_by_passes(hidden: Any, weights: Any, temperature: float, seed: int) -
     crossed, size = Crossed(launches=3), FP32 * len(rows) * len(weights)
     crossed.read["weights"] += weights.nbytes
     crossed.read["hidden"] += rows.nbytes
-    scores = _scores(rows @ weights.T, temperature)
+    scores = _scores(rows, weights, temperature)
     crossed.written["logits"] += size
     crossed.read["logits"] += size
     p = np.exp(scores - scores.max(-1, keepdims=True))

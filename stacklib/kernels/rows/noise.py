@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from stacklib.quantity.bounds import is_whole
+
 FACTORS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 KEYS = (0x9E3779B9, 0xBB67AE85)  # added each round
 LOW = 0xFFFFFFFF
@@ -28,8 +30,8 @@ def philox(seed: int, *counters: Any) -> tuple[Words, Words, Words, Words]:
     - ``*counters``: array of int; from 0 up to 2^32, of shapes that meet; those left
       out are zero.
     """
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed = {seed!r}: from 0 up to 2^64")
+    if not (is_whole(seed) and 0 <= seed < 2**64):
+        raise ValueError(f"seed = {seed!r}: a whole number from 0 up to 2^64")
     none = np.uint64(0)
     given = [*(np.asarray(c, np.uint64) for c in counters), none, none, none][:4]
     shape = np.broadcast_shapes(*(np.shape(word) for word in given))

@@ -286,8 +286,9 @@ def decode_with_lse(
             f"pages of {page_size} tokens for each sequence"
         )
     if device_of(lengths) == device_of(table) == "cpu":
-        for row, n in zip(table.tolist(), held, strict=True):
-            read = row[max(n - (seen or n), 0) // page_size : cdiv(n, page_size)]
+        for row, n in zip(table, held, strict=True):
+            first = max(n - (seen or n), 0) // page_size
+            read = row[first : cdiv(n, page_size)].tolist()
             if read and not 0 <= min(read) <= max(read) < sizes["pages"]:
                 raise ValueError(f"pages {read}: the pool has {sizes['pages']}")
     if splits is None:
@@ -328,6 +329,9 @@ def splits_for(
     - ``kv_heads``: int; heads of keys, times the tiles of query heads that share one.
     - ``window``, ``block``: as `decode_with_lse`.
     """
+    tile_side("block", block)
+    if kv_heads < 1 or min(lengths, default=0) < 0:
+        raise ValueError(f"lengths {lengths}, kv_heads = {kv_heads}: from 0 and 1")
     near = window_size(window) or max(lengths, default=0)
     tiles = sum(cdiv(n, block) - max(n - near, 0) // block for n in lengths)
     return max(1, min(tiles, PROGRAMS // kv_heads))

@@ -146,7 +146,7 @@ def shapes_of(q: Array, k: Array, v: Array, lengths: Lengths | None = None) -> S
         batch = int(lengths.q_starts.shape[0]) - 1
         lengths.hold(S, T, T)
         steps = Places(0, 1, heads), Places(0, 1, kv_heads), Places(0, S, 1)
-        own = heads, kv_heads, lengths.most_queries, T, dim, dim_v
+        own = heads, kv_heads, int(lengths.most_queries), T, dim, dim_v
         return Shapes(batch, *own, *steps, (heads, S))
     batch, steps_q = sizes["batch"], Places(heads * S, S, 1)
     steps = steps_q, Places(kv_heads * T, T, 1), steps_q
@@ -157,9 +157,9 @@ def shapes_of(q: Array, k: Array, v: Array, lengths: Lengths | None = None) -> S
 def softmax_scale(scale: float | None, dim: int) -> float:
     """What scores are multiplied by; 1 / sqrt(head_dim) if left out."""
     found = dim**-0.5 if scale is None else float(scale)
-    if not 0 < found < float("inf"):
-        raise ValueError(f"scale = {scale!r}: a finite number above zero is needed")
-    return found
+    if not 0 < found < 2.0**127:
+        raise ValueError(f"scale = {scale!r}: above zero and below 2**127 is needed")
+    return max(found, 2.0**-126)  # what float32 has no exact number for is no less
 
 
 def window_size(window: int | None) -> int:

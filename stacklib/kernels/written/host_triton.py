@@ -147,6 +147,8 @@ def reachable(value: Any) -> Any:
             )
         return value
     if hasattr(value, "__array_interface__"):
+        if not value.shape:  # one of NumPy's numbers
+            return value.item()
         if not INTERPRETED:
             raise ValueError(
                 f"a NumPy array {value.shape}: only Triton's interpreter reads one; "
@@ -319,11 +321,11 @@ def cdiv(a: int, b: int) -> int:
 
 def next_power_of_2(n: int) -> int:
     """The smallest power of two that is no smaller; a tile's sides are such."""
-    return 1 << max(0, n - 1).bit_length()
+    return 1 << max(0, int(n) - 1).bit_length()
 
 
 def tile_side(name: str, size: int, least: int = 1) -> int:
     """A side of a tile, refused unless it is a power of two of at least ``least``."""
-    if size < least or size & (size - 1):
+    if not isinstance(size, int) or size < least or size & (size - 1):
         raise ValueError(f"{name} = {size}: a power of two from {least}")
     return size

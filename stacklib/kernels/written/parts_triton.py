@@ -15,9 +15,21 @@ def product(a, b, acc, WIDE: tl.constexpr):
     float32 operands are multiplied whole ("ieee"), not cut to TF32.
     """
     if WIDE:
-        a = a.to(tl.float32)
-        b = b.to(tl.float32)
+        a = _widen(a)
+        b = _widen(b)
     return tl.dot(a, b, acc, input_precision="ieee")
+
+
+@jit
+def _widen(x):
+    """float32 of a narrower format: the interpreter reads FP8's NaN as numbers."""
+    if x.dtype == tl.float8e5:  # the upper half of float16
+        bits = x.to(tl.uint8, bitcast=True).to(tl.uint16) << 8
+        return bits.to(tl.float16, bitcast=True).to(tl.float32)
+    wide = x.to(tl.float32)
+    if x.dtype == tl.float8e4nv:
+        wide = tl.where(tl.abs(wide) > 448.0, float("nan"), wide)
+    return wide
 
 
 @jit
@@ -32,10 +44,21 @@ def narrow(x, to: tl.constexpr, WIDE: tl.constexpr):
             bits = _keep(x, 16).to(tl.uint32, bitcast=True) >> 16
             return bits.to(tl.uint16).to(tl.bfloat16, bitcast=True)
         if to == tl.float8e4nv:
-            small = (x + 24576.0) - 24576.0  # to multiples of 2**-9
-            x = tl.where(tl.abs(x) < 0.015625, small, _keep(x, 20))
+            x = tl.where(tl.abs(x) < 0.015625, _near(x, 24576.0), _keep(x, 20))
             x = tl.minimum(tl.maximum(x, -448.0), 448.0)
+        if to == tl.float8e5:
+            x = tl.where(tl.abs(x) < 6.1035e-05, _near(x, 192.0), _keep(x, 21))
+            bits = x.to(tl.float16).to(tl.uint16, bitcast=True) >> 8
+            return bits.to(tl.uint8).to(tl.float8e5, bitcast=True)
     return x.to(to)
+
+
+@jit
+def _near(x, BIG: tl.constexpr):
+    """float32 to even steps, BIG / 1.5 / 2**23: FP8's least. Zeros keep signs."""
+    size = (tl.abs(x) + BIG) - BIG
+    sign = x.to(tl.uint32, bitcast=True) & 0x80000000
+    return (size.to(tl.uint32, bitcast=True) | sign).to(tl.float32, bitcast=True)
 
 
 @jit

@@ -17,6 +17,7 @@ formulae and a pairwise algorithm for computing sample variances", 1979, equatio
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from .host_triton import (
     FLOATS,
@@ -35,6 +36,7 @@ from .host_triton import (
 from .parts_triton import narrow, product
 
 WIDEST = 65536  # elements of a row that one program holds
+PART = 8192  # of a wider one, at a time
 
 
 @jit
@@ -98,6 +100,66 @@ def rmsnorm_kernel(
 
 
 @jit
+def moments(mean, squares, chunk, inside, start, columns, BLOCK: tl.constexpr):
+    """Mean of rows and squares apart from it, of those before and one chunk more."""
+    here = tl.minimum(columns - start, BLOCK).to(tl.float32)
+    seen = here + start
+    chunk_mean = tl.sum(chunk, axis=1) / here
+    apart = tl.where(inside, chunk - chunk_mean[:, None], 0.0)
+    step = chunk_mean - mean
+    squares += tl.sum(apart * apart, axis=1) + step * step * (start * here / seen)
+    return mean + step * (here / seen), squares
+
+
+@jit
+def wide_kernel(
+    x,
+    weight,
+    bias,
+    out,
+    columns,
+    eps,
+    BLOCK: tl.constexpr,
+    OF: tl.constexpr,
+    WIDE: tl.constexpr,
+):
+    """A row that no program holds: read for its two numbers, and to be written."""
+    row = tl.program_id(0).to(tl.int64) * columns
+    turn = tl.arange(0, BLOCK)[None, :]
+    level = tl.zeros([1], dtype=tl.float32)  # the highest so far, or the mean
+    total = tl.zeros([1], dtype=tl.float32)  # of powers, or of squares
+    if OF == "softmax":
+        level += float("-inf")
+    for start in range(0, columns, BLOCK):
+        inside = start + turn < columns
+        part = tl.load(x + row + start + turn, mask=inside, other=0.0).to(tl.float32)
+        if OF == "softmax":
+            part = tl.where(inside, part, float("-inf"))
+            new = tl.maximum(level, tl.max(part, axis=1))
+            base = tl.where(new == float("-inf"), 0.0, new)
+            powers = tl.exp(part - base[:, None])
+            total = total * tl.exp(level - base) + tl.sum(powers, axis=1)
+            level = new
+        elif OF == "layernorm":
+            level, total = moments(level, total, part, inside, start, columns, BLOCK)
+        else:
+            total += tl.sum(part * part, axis=1)
+    for start in range(0, columns, BLOCK):
+        at = start + turn
+        inside = at < columns
+        part = tl.load(x + row + at, mask=inside, other=0.0).to(tl.float32)
+        if OF == "softmax":
+            found = tl.exp(part - level[:, None]) / total[:, None]
+        else:
+            found = (part - level[:, None]) * tl.rsqrt(total / columns + eps)[:, None]
+            found *= tl.load(weight + at, mask=inside, other=0.0).to(tl.float32)
+            if OF == "layernorm":
+                found += tl.load(bias + at, mask=inside, other=0.0).to(tl.float32)
+        found = narrow(found, out.dtype.element_ty, WIDE)
+        tl.store(out + row + at, found, mask=inside)
+
+
+@jit
 def layernorm_linear_kernel(
     x,
     weight,
@@ -124,13 +186,7 @@ def layernorm_linear_kernel(
         at = start + tl.arange(0, BLOCK_K)
         inside = row_in[:, None] & (at[None, :] < columns)
         chunk = tl.load(x_row + at[None, :], mask=inside, other=0.0).to(tl.float32)
-        here = tl.minimum(columns - start, BLOCK_K).to(tl.float32)
-        seen = here + start
-        chunk_mean = tl.sum(chunk, axis=1) / here
-        apart = tl.where(inside, chunk - chunk_mean[:, None], 0.0)
-        step = chunk_mean - mean
-        squares += tl.sum(apart * apart, axis=1) + step * step * (start * here / seen)
-        mean += step * (here / seen)
+        mean, squares = moments(mean, squares, chunk, inside, start, columns, BLOCK_K)
     rstd = tl.rsqrt(squares / columns + eps)
     # -- the product, each chunk normed on its way -----------------------------------
     acc = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
@@ -168,15 +224,11 @@ def add(a: Array, b: Array, *, block: int = 1024) -> Array:
 def softmax(x: Array, *, block: int | None = None) -> Array:
     """Softmax along the last axis: one read and one write of each element.
 
-    - ``x``: array (..., columns); at most 65,536 columns: a program holds a row.
-    - ``block``: int, optional; lanes a row is held in; a power of two, by default the
-      next from ``columns``.
+    - ``x``: array (..., columns).
+    - ``block``: int, optional; lanes a row is held in, or a part of one of more than
+      65,536, which is read twice; a power of two, by default the next from ``columns``.
     """
-    columns, rows, block = _rows(x, block)
-    x, out = in_one_piece(x), empty(x, x.shape)
-    meta = {"BLOCK": block, "WIDE": interpreted(), "num_warps": _warps(block)}
-    launch(softmax_kernel, (rows,), x, out, columns, **meta)
-    return out
+    return _launched("softmax", softmax_kernel, x, (), None, block)
 
 
 def layernorm(
@@ -192,10 +244,10 @@ def layernorm(
     - ``x``: array (..., columns).
     - ``weight``, ``bias``: array (columns,).
     - ``eps``: float; of the variance's own unit.
-    - ``block``: int, optional; lanes a row is held in; a power of two, by default the
-      next from ``columns``.
+    - ``block``: int, optional; as `softmax` takes it.
     """
-    return _layernorm(x, weight, bias, eps, block, True)
+    given = (weight, bias)
+    return _launched("layernorm", layernorm_kernel, x, given, eps, block, MASKED=True)
 
 
 def layernorm_unmasked(
@@ -211,20 +263,8 @@ def layernorm_unmasked(
     The variance of a row of mean m is too large by ``(block / columns - 1) m**2``: a
     row of 768 in 1,024 lanes with mean 1 and variance 1 is given 1.333.
     """
-    return _layernorm(x, weight, bias, eps, block, False)
-
-
-def _layernorm(
-    x: Array, weight: Array, bias: Array, eps: float, block: int | None, masked: bool
-) -> Array:
-    columns, rows, block = _rows(x, block)
-    one_row = {"weight": (weight, (columns,)), "bias": (bias, (columns,))}
-    look({"x": (x, _axes(x)), **one_row}, FLOATS)
-    x, out = in_one_piece(x), empty(x, x.shape)
-    meta = {"BLOCK": block, "MASKED": masked, "WIDE": interpreted()}
-    operands = (x, in_one_piece(weight), in_one_piece(bias), out, columns, eps)
-    launch(layernorm_kernel, (rows,), *operands, **meta, num_warps=_warps(block))
-    return out
+    given = (weight, bias)
+    return _launched("layernorm", layernorm_kernel, x, given, eps, block, MASKED=False)
 
 
 def rmsnorm(
@@ -235,16 +275,9 @@ def rmsnorm(
     - ``x``: array (..., columns).
     - ``weight``: array (columns,).
     - ``eps``: float; of the square's own unit.
-    - ``block``: int, optional; lanes a row is held in; a power of two, by default the
-      next from ``columns``.
+    - ``block``: int, optional; as `softmax` takes it.
     """
-    columns, rows, block = _rows(x, block)
-    look({"x": (x, _axes(x)), "weight": (weight, (columns,))}, FLOATS)
-    x, out = in_one_piece(x), empty(x, x.shape)
-    meta = {"BLOCK": block, "WIDE": interpreted(), "num_warps": _warps(block)}
-    operands = (x, in_one_piece(weight), out, columns, eps)
-    launch(rmsnorm_kernel, (rows,), *operands, **meta)
-    return out
+    return _launched("rmsnorm", rmsnorm_kernel, x, (weight,), eps, block)
 
 
 def layernorm_linear(
@@ -289,20 +322,36 @@ def _axes(x: Array) -> tuple[str, ...]:
     return tuple(f"axis {i}" for i in range(len(x.shape)))
 
 
-def _rows(x: Array, block: int | None) -> tuple[int, int, int]:
-    """Columns and rows of an operand, and the lanes a row is held in."""
+def _launched(
+    of: str,
+    kernel: Any,
+    x: Array,
+    given: tuple[Array, ...],
+    eps: float | None,
+    block: int | None,
+    **more: bool,
+) -> Array:
+    """Start a kernel over rows, or `wide_kernel` where no program can hold one."""
     if not len(x.shape):
         raise ValueError("x is one number: at least one axis is needed")
-    look({"x": (x, _axes(x))}, FLOATS)
     columns = int(x.shape[-1])
-    if columns > WIDEST:
+    named = zip(("weight", "bias"), given, strict=False)
+    look({"x": (x, _axes(x)), **{n: (one, (columns,)) for n, one in named}}, FLOATS)
+    wide = columns > WIDEST
+    if wide and more.get("MASKED") is False:
         raise ValueError(f"x {tuple(x.shape)}: rows of at most {WIDEST:,}")
-    block = next_power_of_2(columns) if block is None else tile_side("block", block)
-    if block < columns:
+    lanes = PART if wide else next_power_of_2(columns)
+    lanes = lanes if block is None else tile_side("block", block)
+    if lanes < columns and not wide:
         raise ValueError(f"block = {block}: a row of {columns} does not fit in it")
-    return columns, math.prod(x.shape) // columns, block
-
-
-def _warps(block: int) -> int:
-    """Warps of a program: 16 elements a thread, at most 16 warps."""
-    return min(16, max(1, block // 512))
+    meta = {"BLOCK": lanes, "WIDE": interpreted()}
+    meta["num_warps"] = min(16, max(1, lanes // 512))  # 16 elements a thread
+    grid, out = (math.prod(x.shape) // columns,), empty(x, x.shape)
+    x, *rest = map(in_one_piece, (x, *given))
+    if wide:
+        rest = [*rest, None, None][:2]
+        launch(wide_kernel, grid, x, *rest, out, columns, eps or 0.0, OF=of, **meta)
+    else:
+        counts = [columns] if eps is None else [columns, eps]
+        launch(kernel, grid, x, *rest, out, *counts, **meta, **more)
+    return out

@@ -34,44 +34,6 @@ MX = 32  # elements that share a power of two
 
 
 @jit
-def block_scaled_kernel(
-    a,
-    a_scale,
-    b,
-    b_scale,
-    c,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    WIDE: tl.constexpr,
-):
-    row = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
-    column = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
-    row_in, column_in = row < M, column < N
-    blocks = tl.cdiv(K, 128)
-    acc = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
-    for block in range(blocks):
-        deep = block * 128 + tl.arange(0, 128)
-        a_at = a + row.to(tl.int64)[:, None] * K + deep[None, :]
-        a_tile = tl.load(a_at, mask=row_in[:, None] & (deep[None, :] < K), other=0.0)
-        b_at = b + column.to(tl.int64)[None, :] * K + deep[:, None]
-        b_tile = tl.load(b_at, mask=column_in[None, :] & (deep[:, None] < K), other=0.0)
-        # -- 128 products in the tensor cores, then out to float32 --------------------
-        part = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
-        part = product(a_tile, b_tile, part, WIDE)
-        a_at = a_scale + row.to(tl.int64) * blocks + block
-        a_factor = tl.load(a_at, mask=row_in, other=0.0)
-        b_at = b_scale + (column // 128).to(tl.int64) * blocks + block
-        b_factor = tl.load(b_at, mask=column_in, other=0.0)
-        acc += part * (a_factor[:, None] * b_factor[None, :])
-    place = c + row.to(tl.int64)[:, None] * N + column[None, :]
-    inside = row_in[:, None] & column_in[None, :]
-    tl.store(place, narrow(acc, c.dtype.element_ty, WIDE), mask=inside)
-
-
-@jit
 def power_of_two(code):
     """The factor of an E8M0 code, 2**(code - 127), made of its bits."""
     exponent = code.to(tl.int32)
@@ -81,7 +43,7 @@ def power_of_two(code):
 
 
 @jit
-def mxfp8_kernel(
+def scaled_kernel(
     a,
     a_scale,
     b,
@@ -92,27 +54,32 @@ def mxfp8_kernel(
     K,
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
+    DEPTH: tl.constexpr,  # products that share their scales
+    ACROSS: tl.constexpr,  # columns of b that share one
     WIDE: tl.constexpr,
 ):
     row = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     column = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     row_in, column_in = row < M, column < N
-    blocks = tl.cdiv(K, 32)
+    blocks = tl.cdiv(K, DEPTH)
     acc = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
     for block in range(blocks):
-        deep = block * 32 + tl.arange(0, 32)
+        deep = block * DEPTH + tl.arange(0, DEPTH)
         a_at = a + row.to(tl.int64)[:, None] * K + deep[None, :]
         a_tile = tl.load(a_at, mask=row_in[:, None] & (deep[None, :] < K), other=0.0)
         b_at = b + column.to(tl.int64)[None, :] * K + deep[:, None]
         b_tile = tl.load(b_at, mask=column_in[None, :] & (deep[:, None] < K), other=0.0)
+        # -- a block's products in the tensor cores, then out to float32 --------------
         part = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
         part = product(a_tile, b_tile, part, WIDE)
         a_at = a_scale + row.to(tl.int64) * blocks + block
-        a_code = tl.load(a_at, mask=row_in, other=127)
-        b_at = b_scale + column.to(tl.int64) * blocks + block
-        b_code = tl.load(b_at, mask=column_in, other=127)
+        a_factor = tl.load(a_at, mask=row_in, other=0)
+        b_at = b_scale + (column // ACROSS).to(tl.int64) * blocks + block
+        b_factor = tl.load(b_at, mask=column_in, other=0)
+        if a_scale.dtype.element_ty == tl.uint8:
+            a_factor, b_factor = power_of_two(a_factor), power_of_two(b_factor)
         # one factor after the other: their product may leave float32 where neither does
-        acc += part * power_of_two(a_code)[:, None] * power_of_two(b_code)[None, :]
+        acc += part * a_factor[:, None] * b_factor[None, :]
     place = c + row.to(tl.int64)[:, None] * N + column[None, :]
     inside = row_in[:, None] & column_in[None, :]
     tl.store(place, narrow(acc, c.dtype.element_ty, WIDE), mask=inside)
@@ -188,7 +155,7 @@ def fp8_matmul(
     deep, wide = cdiv(K, BLOCK), cdiv(N, BLOCK)
     rules = {"a_scale": (a_scale, (M, deep)), "b_scale": (b_scale, (wide, deep))}
     look(rules, ("float32",))
-    return _scaled(block_scaled_kernel, a, a_scale, b, b_scale, dtype, blocks)
+    return _scaled((BLOCK, BLOCK), a, a_scale, b, b_scale, dtype, blocks)
 
 
 def mxfp8_matmul(
@@ -215,7 +182,7 @@ def mxfp8_matmul(
     deep = cdiv(K, MX)
     rules = {"a_scale": (a_scale, (M, deep)), "b_scale": (b_scale, (N, deep))}
     look(rules, ("uint8",))
-    return _scaled(mxfp8_kernel, a, a_scale, b, b_scale, dtype, blocks)
+    return _scaled((MX, 1), a, a_scale, b, b_scale, dtype, blocks)
 
 
 def _codes(a: Array, b: Array) -> tuple[int, int, int]:
@@ -224,7 +191,7 @@ def _codes(a: Array, b: Array) -> tuple[int, int, int]:
 
 
 def _scaled(
-    kernel: object,
+    shares: tuple[int, int],
     a: Array,
     a_scale: Array,
     b: Array,
@@ -239,7 +206,8 @@ def _scaled(
     operands = [in_one_piece(x) for x in (a, a_scale, b, b_scale)]
     c = empty(a, (M, N), dtype)
     meta = {"BLOCK_M": m, "BLOCK_N": n, "WIDE": interpreted(), "num_warps": 8}
-    launch(kernel, (cdiv(M, m), cdiv(N, n)), *operands, c, M, N, K, **meta)
+    meta |= zip(("DEPTH", "ACROSS"), shares, strict=True)
+    launch(scaled_kernel, (cdiv(M, m), cdiv(N, n)), *operands, c, M, N, K, **meta)
     return c
 
 

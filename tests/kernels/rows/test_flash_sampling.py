@@ -269,3 +269,15 @@ def test_the_coldest_temperature_is_that_of_the_largest_logit(temperature):
     for sample in (sampling.sample_in_passes, sampling.sample_fused):
         for row, token in zip(logits, wanted, strict=True):
             assert sample(row, Sampling(temperature), 0.5).token == token
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.int8])
+def test_logits_do_not_run_over_in_the_weights_own_format(kind):
+    """In half they were infinite from 65,504 on, of int8 modulo 256."""
+    rng = np.random.default_rng(3)
+    hidden, head = (rng.integers(-99, 99, (n, 40)).astype(kind) for n in (3, 50))
+    best = (hidden.astype(float) @ head.T.astype(float)).argmax(-1)
+    assert (flash_sampling(hidden, head, 0, 1) == best).all()
+    assert (sample_by_passes(hidden, head, 0, 1).tokens == best).all()
+    with pytest.raises(ValueError, match=r"seed = 1\.5"):
+        flash_sampling(hidden, head, 1, 1.5)

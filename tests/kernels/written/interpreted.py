@@ -105,11 +105,19 @@ def noises(uniform, noise, seed, BLOCK: tl.constexpr):
     tl.store(noise + at, sampling_triton.gumbel(seed, at))
 
 
-def test_noise_is_gumbels_at_both_ends():
+@jit
+def first_steps(seed, number):
+    return number.to(tl.float32) * 4.656612873077393e-10
+
+
+@pytest.mark.parametrize("least", [False, True])
+def test_noise_is_gumbels_at_both_ends(monkeypatch, least):
     u, noise = torch.zeros(4096), torch.zeros(4096)
+    if least:  # the numbers that decide whether a rare token is drawn
+        monkeypatch.setattr(tl, "rand", first_steps)
     noises[(1,)](u, noise, 5, BLOCK=4096)
-    wanted = -torch.log(-torch.log1p(-u.double()))
-    assert u.min() < 1e-3 and u.max() > 0.999
+    wanted = -torch.log(-torch.log1p(-(u.double() + 2.0**-32)))  # a step's middle
+    assert u.min() < 1e-3 and (u.max() > 0.999 or least)
     assert torch.allclose(noise.double(), wanted, rtol=1e-5, atol=1e-5)
 
 
@@ -124,7 +132,9 @@ def test_a_bare_dot_of_bf16_is_wrong_here_and_ours_is_not():
         host_triton.launch(bare_product, (1,), a, b, bare, BLOCK=16, WIDE=False)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn])
+@pytest.mark.parametrize(
+    "dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
+)
 def test_narrowing_rounds_as_torch_does(dtype):
     bits = torch.arange(0, 2**32, 160009, dtype=torch.int64).to(torch.int32)
     x = bits.view(torch.float32)
@@ -134,7 +144,8 @@ def test_narrowing_rounds_as_torch_does(dtype):
     wanted = x.to(dtype)
     if dtype is torch.float8_e4m3fn:
         wanted = x.clamp(-448, 448).to(dtype)
-    assert (got.float() == wanted.float()).all()
+    alike = (got.float(), wanted.float())  # zeros with their signs
+    assert torch.equal(*(x.view(torch.int32) for x in alike))
 
 
 # -- rows ----------------------------------------------------------------------
@@ -147,17 +158,18 @@ def test_vector_add_is_exact(n):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_softmax_and_norms_of_a_ragged_row(dtype):
-    x = (tensor(3, 200) + 1).to(dtype)
-    weight, bias = tensor(200).to(dtype), tensor(200).to(dtype)
+@pytest.mark.parametrize("columns", [200, 70_001, 262_144])  # of a vocabulary, too
+def test_softmax_and_norms_of_a_ragged_row(dtype, columns):
+    x = (tensor(3, columns) + 1).to(dtype)
+    weight, bias = tensor(columns).to(dtype), tensor(columns).to(dtype)
     functional = torch.nn.functional
     wide = [t.double() for t in (x, weight, bias)]
 
     def layernorm(x, w, b):
-        return functional.layer_norm(x, (200,), w, b)
+        return functional.layer_norm(x, (columns,), w, b)
 
     def rmsnorm(x, w):
-        return functional.rms_norm(x, (200,), w, eps=1e-6)
+        return functional.rms_norm(x, (columns,), w, eps=1e-6)
 
     for ours, theirs, given, exact in (
         (rows_triton.softmax, lambda x: torch.softmax(x, -1), (x,), wide[:1]),
@@ -167,6 +179,9 @@ def test_softmax_and_norms_of_a_ragged_row(dtype):
         wanted = theirs(*exact)
         limit = 2 * far(theirs(*given), wanted) + SMALL
         assert far(ours(*given), wanted) <= limit, ours.__name__
+    x[0, : columns // 2], x[1, columns // 2 :], x[2] = (-torch.inf,) * 3  # masked
+    wanted = torch.softmax(x.double(), -1)
+    assert torch.allclose(rows_triton.softmax(x).double(), wanted, 0, 4e-3, True)
 
 
 def test_unmasked_lanes_make_a_variance_of_a_third_more():
@@ -476,17 +491,3 @@ def held(x):
         return x
     values = [0 if v is None else v for v in x.values]
     return np.array(values, np.int32 if x.form == "int32" else np.float32)
-
-
-def test_softmax_reads_once():
-    x = normal(3, 200)
-    with counted_loads(x=x) as asked:
-        rows_triton.softmax(x)
-    assert asked == {"x": x.nbytes, "elsewhere": 0}
-
-
-def test_compiled_kernels_take_what_lies_on_a_gpu(monkeypatch):
-    monkeypatch.setattr(host_triton, "INTERPRETED", False)
-    for held in (torch.ones(3), np.ones(3)):
-        with pytest.raises(ValueError, match="TRITON_INTERPRET=1 before"):
-            host_triton.launch(None, (1,), held)

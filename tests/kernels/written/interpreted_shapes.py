@@ -202,6 +202,9 @@ def test_lengths_that_the_table_cannot_hold():
                 normal(2, 1, 16), k, v, table, np.array(bad, np.int32)
             )
     held, q = np.array([20, 3], np.int32), normal(2, 1, 16)
+    for wrong in ({"kv_heads": 0}, {"lengths": [-1], "kv_heads": 1}):
+        with pytest.raises(ValueError, match="from 0 and 1"):
+            decode_triton.splits_for(**{"lengths": [9], **wrong})
     with pytest.raises(ValueError, match="splits = 0"):
         decode_triton.paged_decode(q, k, v, table, held, splits=0)
     for page in (-1, len(k)):  # it was read, outside the pool
@@ -305,6 +308,42 @@ def test_four_threads_launch_as_one_does(request):
             assert asked == {"x": one.nbytes, "elsewhere": 0}
 
 
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2])
+def test_every_code_of_fp8_is_read_as_torch_reads_it(dtype):
+    """NaN was 480, and infinity 65,536."""
+    codes = torch.arange(256, dtype=torch.uint8).view(dtype)
+    one = torch.ones(1, 1, 1, 16).to(dtype)
+    out, _ = flash_triton.forward_with_lse(one, one, codes.reshape(1, 1, 1, 256))
+    assert torch.allclose(out.float().ravel(), codes.float(), 0, 0, equal_nan=True)
+
+
+def test_a_scale_that_float32_lacks():
+    """The interpreter took such for float64: AssertionError."""
+    q = torch.randn(1, 1, 5, 16)
+    for scale in (1e-45, 1e-320):
+        out = flash_attention(q, q, q, scale=scale, backend="triton")
+        assert torch.allclose(out, q.mean(2, keepdim=True), atol=1e-6)
+    with pytest.raises(ValueError, match=r"scale = 1e\+308"):
+        flash_triton.forward_with_lse(q, q, q, scale=1e308)
+
+
+def test_numbers_of_numpy_and_sides_that_are_no_whole_ones():
+    """Each was an AttributeError or TypeError of another's code."""
+    hidden, head = normal(3, 20), normal(90, 20)
+    drawn = [
+        sampling_triton.flash_sampling(hidden, head, np.float32(1), seed)
+        for seed in (5, np.int64(5))
+    ]
+    assert (drawn[0] == drawn[1]).all()
+    q, starts = normal(9, 1, 16), np.int32([0, 4, 9])
+    for most in (np.diff(starts).max(), torch.tensor(5)):
+        lengths = flash_triton.Lengths(starts, starts, most)
+        out, _ = flash_triton.forward_with_lse(q, q, q, lengths=lengths)
+        assert np.isfinite(out).all()
+    with pytest.raises(ValueError, match=r"block = 64\.0"):
+        rows_triton.add(hidden, hidden, block=64.0)
+
+
 @pytest.mark.parametrize("starts", ["2 8 20", "0 8 15", "0 8 65536", "0 12 6 20"])
 def test_packed_sequences_that_are_not_those_of_the_tokens(starts):
     """Keys were read and rows written outside of the operands, or not written."""
@@ -324,3 +363,17 @@ def test_longest_keys_that_are_not_the_longest():
     out, lse = flash_triton.forward_with_lse(q, q, q, **held)
     with pytest.raises(ValueError, match="12 tokens of one, at most 11"):
         flash_triton.backward(q, q, q, out, lse, q, **held, most_keys=11)
+
+
+def test_softmax_reads_once():
+    x = normal(3, 200)
+    with counted_loads(x=x) as asked:
+        rows_triton.softmax(x)
+    assert asked == {"x": x.nbytes, "elsewhere": 0}
+
+
+def test_compiled_kernels_take_what_lies_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(host_triton, "INTERPRETED", False)
+    for held in (torch.ones(3), np.ones(3)):
+        with pytest.raises(ValueError, match="TRITON_INTERPRET=1 before"):
+            host_triton.launch(None, (1,), held)

@@ -29,6 +29,7 @@ add,add_kernel,18,0
 softmax,softmax_kernel,32,64
 layernorm,layernorm_kernel,40,64
 rmsnorm,rmsnorm_kernel,32,64
+softmax wide,wide_kernel,32,64
 layernorm_linear,layernorm_linear_kernel,128,49664
 matmul 128x256x64x8x8x3,matmul_kernel,181,147456
 flash 64,forward_kernel,255,65536
@@ -44,8 +45,8 @@ decode,split_kernel,168,39168
 decode,merge_kernel,48,2048
 sampling,tiles_kernel,80,36864
 sampling,best_kernel,24,32
-fp8,block_scaled_kernel,236,98304
-mxfp8,mxfp8_kernel,255,32768
+fp8,scaled_kernel,225,98304
+mxfp8,scaled_kernel,255,32768
 swiglu_fp8,swiglu_kernel,30,32
 swiglu_mxfp8,swiglu_kernel,30,32"""
 
@@ -152,7 +153,13 @@ def test_products_are_made_by_the_tensor_cores():
     for row in ROWS:
         rowwise = row.kernel in (
             *("add_kernel", "softmax_kernel", "layernorm_kernel", "rmsnorm_kernel"),
-            *("row_sums_kernel", "merge_kernel", "best_kernel", "swiglu_kernel"),
+            *(
+                "row_sums_kernel",
+                "merge_kernel",
+                "best_kernel",
+                "swiglu_kernel",
+                "wide_kernel",
+            ),
         )
         assert (row.matrix == 0) == rowwise, row.case
         if row.matrix:
