@@ -77,7 +77,7 @@ def test_published_runs_are_of_four_kinds(monkeypatch):
 
 def test_the_drawing_names_the_gap():
     told = drawings.three_currencies().html
-    assert "33.7 J to 53.8 J" in told and "no price quoted" in told
+    assert "33.9 J to 53.9 J" in told and "no price quoted" in told
     ways = re.findall(r'<a href="../([^"]+).ipynb"[^>]*>([^<]+)</a>', told)
     opens = {(e.section, ROLES[e.name][0]) for e in page.timed() if e.section}
     assert set(ways) == opens  # each bar's name leads to the section that owns it
