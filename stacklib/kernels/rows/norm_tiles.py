@@ -1,8 +1,8 @@
-"""The guide's layer norm and its fix, as tile programs beside a reference in float64.
+"""The guide's layer norm and its fix, as a tile program beside a reference in float64.
 
-``layernorm_unmasked`` is the sample of document 003: lanes beyond the row are squared
-with the rest. ``layernorm_masked`` keeps them out. Both run on the tile machine
-(`gpu.launch_tiles`) and, with ``import triton.language as tl``, in Triton.
+``layernorm`` is the sample of document 003, which squares lanes beyond the row with the
+rest; ``MASKED`` keeps them out. It runs on the tile machine (`gpu.launch_tiles`) and,
+with ``import triton.language as tl``, in Triton.
 """
 
 from __future__ import annotations
@@ -53,47 +53,38 @@ def run_layernorm(
     layernorm_reference(x, weight, bias)  # refuses what does not fit
     x, weight, bias = (np.asarray(a, np.float32) for a in (x, weight, bias))
     rows, columns = x.shape
-    program = layernorm_masked if masked else layernorm_unmasked
     tile = int(next_power(columns))
     out, variances = gpu.empty((rows, columns)), gpu.empty(rows)
     arrays = (x, weight, bias, out, variances)
-    return gpu.launch_tiles(program, rows, *arrays, columns, device=device, BLOCK=tile)
+    words: dict[str, Any] = {"BLOCK": tile, "MASKED": masked}
+    return gpu.launch_tiles(layernorm, rows, *arrays, columns, device=device, **words)
 
 
-# -- tile programs -------------------------------------------------------------------
+# -- the tile program ----------------------------------------------------------------
 
 
-def layernorm_unmasked(
-    x: Any, weight: Any, bias: Any, y: Any, var: Any, n: Any, BLOCK: tl.constexpr
+def layernorm(
+    x: Any,
+    weight: Any,
+    bias: Any,
+    y: Any,
+    var: Any,
+    n: Any,
+    BLOCK: tl.constexpr,
+    MASKED: tl.constexpr,
 ) -> None:
-    """The guide's sample: lanes beyond the row hold -mean when they are squared."""
+    """The guide's sample, whose lanes beyond the row hold -mean, unless ``MASKED``."""
     row = tl.program_id(0)
     at = tl.arange(0, BLOCK)
     inside = at < n
     values = tl.load(x + row * n + at, mask=inside, other=0.0)
     mean = tl.sum(values, axis=0) / n
-    centred = values - mean
-    variance = tl.sum(centred * centred, axis=0) / n
+    centred: Any = values - mean
+    if MASKED:
+        centred = tl.where(inside, centred, 0.0)
+    variance: Any = tl.sum(centred * centred, axis=0) / n
     tl.store(var + row, variance)
     scaled = centred / tl.sqrt(variance + 1e-5)
-    w = tl.load(weight + at, mask=inside)
-    b = tl.load(bias + at, mask=inside)
-    tl.store(y + row * n + at, scaled * w + b, mask=inside)
-
-
-def layernorm_masked(
-    x: Any, weight: Any, bias: Any, y: Any, var: Any, n: Any, BLOCK: tl.constexpr
-) -> None:
-    """The fix: one ``where`` more."""
-    row = tl.program_id(0)
-    at = tl.arange(0, BLOCK)
-    inside = at < n
-    values = tl.load(x + row * n + at, mask=inside, other=0.0)
-    mean = tl.sum(values, axis=0) / n
-    centred = tl.where(inside, values - mean, 0.0)
-    variance = tl.sum(centred * centred, axis=0) / n  # type: ignore[operator]
-    tl.store(var + row, variance)
-    scaled = centred / tl.sqrt(variance + 1e-5)  # type: ignore[operator]
     w = tl.load(weight + at, mask=inside)
     b = tl.load(bias + at, mask=inside)
     tl.store(y + row * n + at, scaled * w + b, mask=inside)

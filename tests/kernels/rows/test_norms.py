@@ -12,7 +12,7 @@ from stacklib.kernels.launch.fuse_graphs import layernorm_graph
 from stacklib.kernels.launch.fuse_run import execute
 from stacklib.kernels.rows import norms
 from stacklib.kernels.rows.norm_tiles import (
-    layernorm_masked,
+    layernorm,
     layernorm_reference,
     run_layernorm,
 )
@@ -95,23 +95,15 @@ def test_no_lane_writes_past_the_last_row():
     x = np.ones((2, 5), np.float32)
     out = np.full(2 * 5 + 16, 7, np.float32)  # canaries behind
     var, w = gpu.empty(2), np.ones(5, np.float32)
-    ran = gpu.launch_tiles(layernorm_masked, 2, x, w, w, out, var, 5, BLOCK=8)
+    args = (x, w, w, out, var, 5)
+    ran = gpu.launch_tiles(layernorm, 2, *args, BLOCK=8, MASKED=True)
     assert (ran.results["y"][10:] == 7).all()
 
 
 def test_a_tile_too_small_for_its_row_leaves_numbers_unwritten():
     x, w = np.ones((1, 12), np.float32), np.ones(12, np.float32)
-    ran = gpu.launch_tiles(
-        layernorm_masked,
-        1,
-        x,
-        w,
-        w,
-        np.full((1, 12), 9, np.float32),
-        gpu.empty(1),
-        12,
-        BLOCK=8,
-    )
+    args = (x, w, w, np.full((1, 12), 9, np.float32), gpu.empty(1), 12)
+    ran = gpu.launch_tiles(layernorm, 1, *args, BLOCK=8, MASKED=True)
     assert (ran.results["y"][0, 8:] == 9).all()
 
 

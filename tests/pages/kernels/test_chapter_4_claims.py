@@ -8,7 +8,6 @@ import pytest
 from stacklib import hardware, models
 from stacklib.evidence import measurements
 from stacklib.kernels.launch.launches import cost
-from stacklib.kernels.rows import norm_tiles
 from stacklib.pages.kernels.attention import claims as attention
 from stacklib.pages.kernels.choose import claims as choose
 from stacklib.pages.kernels.experts import claims as experts
@@ -121,8 +120,9 @@ def test_padded_lanes_add_the_square_of_the_mean():
 
 def test_a_masked_sample_would_be_right(monkeypatch):
     norms.run.cache_clear()
-    fixed = norm_tiles.layernorm_masked
-    monkeypatch.setattr(norm_tiles, "layernorm_unmasked", fixed)
+    run = norms.run_layernorm
+    fixed = lambda *given, masked: run(*given, masked=True)  # noqa: E731
+    monkeypatch.setattr(norms, "run_layernorm", fixed)
     assert norms.variance(False) == pytest.approx(1, rel=1e-4)
     norms.run.cache_clear()
 
