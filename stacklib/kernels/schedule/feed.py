@@ -30,10 +30,7 @@ def feed_events(feed: Feed, steps: int) -> Timeline:
         float(getattr(cycles, "si", cycles))
         for cycles in (feed.load, feed.latency, feed.mma)
     )
-    stages = (
-        Stage("load", load, "TMA", (), latency),
-        Stage("multiply", mma, "tensor"),
-    )
+    stages = (Stage("load", load, "TMA", (), latency), Stage("multiply", mma, "tensor"))
     return pipeline(stages, steps, int(feed.buffers))
 
 

@@ -8,13 +8,7 @@ from stacklib import hardware, models
 from stacklib.evidence import runs
 from stacklib.kernels.rows import sampling_time as timed
 from stacklib.pages.figures_of import claimed as claimed
-from stacklib.quantity import (
-    Quantity,
-    bytes_per_element,
-    counted,
-    counting,
-    recorded,
-)
+from stacklib.quantity import Quantity, bytes_per_element, counted, counting, recorded
 
 MODEL, TP = "llama-3-70b", 8
 DEVICE, OTHER = "h100_sxm", "b200_sxm"

@@ -69,10 +69,7 @@ def _tile(words: str, rows: tuple[int, ...]) -> d.Node:
     )
     right = d.Box(
         "as they are read",
-        [
-            d.line("packed", bold=True),
-            (lanes, " lanes of ", wide, " bytes"),
-        ],
+        [d.line("packed", bold=True), (lanes, " lanes of ", wide, " bytes")],
         packed,
         role="muted",
     )
