@@ -270,6 +270,7 @@ def test_no_error_is_larger_than_the_grid_leaves(name: str, x: np.ndarray):
     assert error.max() <= STEP[name] * largest * 1.001 + 2e-7 * 8
 
 
+@pytest.mark.filterwarnings("ignore:.*scale of their block")
 def test_subnormal_numbers_give_numbers():
     x = (np.arange(-256, 256) * 2.0**-149).astype(np.float32).reshape(1, -1)
     for name in NAMES:

@@ -31,12 +31,8 @@ from .block_pointers import (
     BlockPointer as block_pointer,
 )
 from .block_pointers import (
-    TensorDescriptor as tensor_descriptor,
-)
-from .block_pointers import (
     advance,
     make_block_ptr,
-    make_tensor_descriptor,
 )
 from .dots import dot
 from .functions import abs_ as abs
@@ -67,10 +63,8 @@ from .functions import (
 from .functions import (
     to as cast,
 )
-from .libdevice import extra
-from .loads import load, store
-from .members import attach as _attach
-from .random import (
+from .library.libdevice import extra
+from .library.random import (
     philox,
     rand,
     rand4x,
@@ -79,6 +73,15 @@ from .random import (
     randn,
     uint_to_uniform_float,
 )
+from .loads import (
+    TensorDescriptor as tensor_descriptor,
+)
+from .loads import (
+    load,
+    make_tensor_descriptor,
+    store,
+)
+from .members import attach as _attach
 from .reductions import (
     argmax,
     argmin,

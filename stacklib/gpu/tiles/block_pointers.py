@@ -1,9 +1,7 @@
-"""Block pointers and tensor descriptors: a tile of an array, named by its corner.
+"""Block pointers: a tile of an array, named by its corner.
 
 Addresses and masks come from the corner, as Triton's pass ``RewriteTensorPointer``
-makes them of a block pointer. A descriptor's tile goes through Hopper's copy engine
-(TMA), which takes no addresses of threads; here they are counted as for a block
-pointer, so its sectors are exact and its instructions those of a GPU without TMA.
+makes them.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from .shapes import arange, expand_dims
 from .tile import Tile, as_tile, cast, known, sizes
 from .types import DType, Pointer, int32, int64
 
-ALIGNED = 16  # bytes: the corner, the strides and a row of a descriptor's tile
 PADDING = ("", "zero", "nan")
 
 
@@ -70,42 +67,6 @@ class BlockPointer:
         return pointer, mask
 
 
-class TensorDescriptor:
-    """An array whose tiles of one shape are loaded and stored by their corners."""
-
-    __slots__ = ("_corner", "_padding")
-
-    def __init__(self, corner: BlockPointer, padding: str) -> None:
-        self._corner, self._padding = corner, padding
-
-    @property
-    def dtype(self) -> DType:
-        """Type of the elements."""
-        found: DType = self._corner.dtype.element_ty
-        return found
-
-    @property
-    def block_shape(self) -> tuple[int, ...]:
-        """Sizes of a tile."""
-        return self._corner.block_shape
-
-    def load(self, offsets: Any) -> Tile:
-        """The tile with this corner; zero, or NaN, outside of the array."""
-        from .loads import load
-
-        every = range(len(self.block_shape))
-        return load(
-            self._corner.at(offsets), boundary_check=every, padding_option=self._padding
-        )
-
-    def store(self, offsets: Any, value: Any) -> None:
-        """Write the tile with this corner; what lies outside is dropped."""
-        from .loads import store
-
-        every = range(len(self.block_shape))
-        store(self._corner.at(offsets), value, boundary_check=every)
-
-
 def make_block_ptr(
     base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any
 ) -> BlockPointer:
@@ -126,29 +87,6 @@ def advance(base: Any, offsets: Any) -> BlockPointer:
         raise error(f"tl.advance of {base!r}: tl.make_block_ptr makes what it moves")
     steps = _each("advance", "offsets", offsets, int32, len(base.block_shape))
     return base.at([add(a, b) for a, b in zip(base.offsets, steps, strict=True)])
-
-
-def make_tensor_descriptor(
-    base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: str = "zero"
-) -> TensorDescriptor:
-    """Describe an array to the copy engine, which asks for rows of 16 bytes."""
-    word = "make_tensor_descriptor"
-    made = BlockPointer(word, base, shape, strides, [0] * len(shape), block_shape)
-    near = as_tile(strides[-1])
-    if (near.data != 1).any():
-        raise error(f"tl.{word}: the last of its strides is {near.data[0]}, not 1")
-    size = made.dtype.element_ty.itemsize
-    if made.block_shape[-1] * size < ALIGNED:
-        raise error(
-            f"tl.{word}: rows of {made.block_shape[-1]} elements are "
-            f"{made.block_shape[-1] * size} bytes; {ALIGNED} at least"
-        )
-    starts = [("the pointer", made.base.data)]
-    starts += [("a stride", stride.data * size) for stride in made.strides[:-1]]
-    for what, data in starts:
-        if (data % ALIGNED).any():
-            raise error(f"tl.{word}: {what} is no multiple of {ALIGNED} bytes")
-    return TensorDescriptor(made, padding(padding_option, made.dtype.element_ty))
 
 
 def padding(given: Any, dtype: DType) -> str:

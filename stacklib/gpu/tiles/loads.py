@@ -1,4 +1,4 @@
-"""``tl.load`` and ``tl.store``."""
+"""``tl.load`` and ``tl.store``; tensor descriptors, which load and store tiles."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from .block_pointers import BlockPointer, padding
 from .formats import codes, decoded
 from .machine import error
 from .tile import Tile, as_tile, cast, spread
+from .types import DType
 
 CACHE = (".ca", ".cg", ".cv", ".wb", ".cs", ".wt")
+ALIGNED = 16  # bytes: the corner, the strides and a row of a descriptor's tile
 EVICTION = ("evict_last", "evict_first")
 
 
@@ -98,3 +100,63 @@ def _twice(access: Access, at: Any, lanes: Any, values: Any) -> None:
         if equal:
             says += f" (the same value, {values[pair[0]].item()!r})"
         raise access._wrong(bad, lanes, f"{says}: let one element of one program do it")
+
+
+class TensorDescriptor:
+    """An array whose tiles of one shape are loaded and stored by their corners.
+
+    On Hopper they go through the copy engine (TMA), which takes no addresses of
+    threads; here these are counted as for a block pointer, so sectors are exact and
+    instructions those of a GPU without TMA.
+    """
+
+    __slots__ = ("_corner", "_padding")
+
+    def __init__(self, corner: BlockPointer, padding: str) -> None:
+        self._corner, self._padding = corner, padding
+
+    @property
+    def dtype(self) -> DType:
+        """Type of the elements."""
+        found: DType = self._corner.dtype.element_ty
+        return found
+
+    @property
+    def block_shape(self) -> tuple[int, ...]:
+        """Sizes of a tile."""
+        return self._corner.block_shape
+
+    def load(self, offsets: Any) -> Tile:
+        """The tile with this corner; zero, or NaN, outside of the array."""
+        every = range(len(self.block_shape))
+        return load(
+            self._corner.at(offsets), boundary_check=every, padding_option=self._padding
+        )
+
+    def store(self, offsets: Any, value: Any) -> None:
+        """Write the tile with this corner; what lies outside is dropped."""
+        every = range(len(self.block_shape))
+        store(self._corner.at(offsets), value, boundary_check=every)
+
+
+def make_tensor_descriptor(
+    base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: str = "zero"
+) -> TensorDescriptor:
+    """Describe an array to the copy engine, which asks for rows of 16 bytes."""
+    word = "make_tensor_descriptor"
+    made = BlockPointer(word, base, shape, strides, [0] * len(shape), block_shape)
+    near = as_tile(strides[-1])
+    if (near.data != 1).any():
+        raise error(f"tl.{word}: the last of its strides is {near.data[0]}, not 1")
+    size = made.dtype.element_ty.itemsize
+    if made.block_shape[-1] * size < ALIGNED:
+        raise error(
+            f"tl.{word}: rows of {made.block_shape[-1]} elements are "
+            f"{made.block_shape[-1] * size} bytes; {ALIGNED} at least"
+        )
+    starts = [("the pointer", made.base.data)]
+    starts += [("a stride", stride.data * size) for stride in made.strides[:-1]]
+    for what, data in starts:
+        if (data % ALIGNED).any():
+            raise error(f"tl.{word}: {what} is no multiple of {ALIGNED} bytes")
+    return TensorDescriptor(made, padding(padding_option, made.dtype.element_ty))

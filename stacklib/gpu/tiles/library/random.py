@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .arithmetic import bitwise, multiply, subtract, wrapping
-from .functions import cos, log, maximum, sqrt, to, umulhi, where
-from .machine import error
-from .tile import Tile, as_tile, cast, known
-from .types import int1, int32, uint32, uint64
+from ..arithmetic import bitwise, multiply, subtract, wrapping
+from ..functions import cos, log, maximum, sqrt, to, umulhi, where
+from ..machine import error
+from ..tile import Tile, as_tile, cast, known
+from ..types import int1, int32, uint32, uint64
 
 KEYS = (0x9E3779B9, 0xBB67AE85)  # by which the keys grow each round
 FACTORS = (0xD2511F53, 0xCD9E8D57)

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from .arithmetic import _kind, operands
-from .functions import abs_ as abs
-from .functions import (
+from ..arithmetic import _kind, operands
+from ..functions import abs_ as abs
+from ..functions import (
     ceil,
     cos,
     div_rn,
@@ -31,10 +31,10 @@ from .functions import (
     sqrt,
     sqrt_rn,
 )
-from .machine import error
-from .tile import Tile, as_tile, each
-from .types import float32, float64, int1
-from .work import Work
+from ..machine import error
+from ..tile import Tile, as_tile, each
+from ..types import float32, float64, int1
+from ..work import Work
 
 
 def _by_one(how: Callable[[float], float]) -> Callable[[Any], Any]:

@@ -1,0 +1,1 @@
+"""What programs call beside Triton's own names: libdevice, and random numbers."""
