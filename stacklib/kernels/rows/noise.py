@@ -34,6 +34,8 @@ def philox(seed: int, *counters: Any) -> tuple[Words, Words, Words, Words]:
         raise ValueError(f"seed = {seed!r}: a whole number from 0 up to 2^64")
     none = np.uint64(0)
     given = [*(np.asarray(c, np.uint64) for c in counters), none, none, none][:4]
+    if any((word >> HALF).any() for word in given):
+        raise ValueError("counters are whole numbers from 0 up to 2^32")
     shape = np.broadcast_shapes(*(np.shape(word) for word in given))
     a, b, c, d = given
     halves = (int(seed & LOW), int(seed >> 32))

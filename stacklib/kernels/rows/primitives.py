@@ -96,5 +96,5 @@ def sort_bytes(
     2022) it would be 2 n a pass, and n once.
     """
     whole(n=n, key_bits=key_bits, digit_bits=digit_bits, width=width)
-    passes = -(-key_bits // digit_bits)
-    return 3 * n * width * passes
+    passes = -(-int(key_bits) // int(digit_bits))
+    return 3 * int(n) * int(width) * passes  # NumPy's would wrap

@@ -64,6 +64,9 @@ def test_philox_is_tritons():
     assert words == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
     most = 2**32 - 1
     words = [int(w) for w in philox(2**64 - 1, most, most, most, most)]
+    for wrong in (most + 1, np.int64([3, -1])):
+        with pytest.raises(ValueError, match=r"up to 2\^32"):
+            philox(1, wrong)
     assert words == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
 
 

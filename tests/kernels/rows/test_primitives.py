@@ -60,6 +60,7 @@ def test_a_radix_sort_sorts_and_moves_what_the_formula_says(n, bits, digit):
         now = now[np.argsort(mine, kind="stable")]
     moved = primitives.sort_bytes(n, key_bits=bits, digit_bits=digit, width=8)
     assert primitives.sort_bytes(n) == 3 * n * 4 * (32 / 8)  # as they are used
+    assert primitives.sort_bytes(np.int32(2**30)) == 3 * 2**30 * 4 * 4
     assert done.asked == moved + 8 * counts
     assert len(done.reports) == 2 * passes
 
