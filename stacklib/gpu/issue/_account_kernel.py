@@ -69,9 +69,8 @@ def account(
                     deep = requests[q + 3]
                     beyond = requests[q + 2] + deep
                 if table[row + k.QUEUED] == 1:
-                    service = passes * (tick if route == k.GLOBAL else size[k.PASS])
-                    service = max(service, (near + beyond) * size[k.L1_SECTOR])
-                    service = max(service, size[k.PASS])
+                    service = (near + beyond) * size[k.L1_SECTOR]
+                    service = max(service, passes * size[k.PASS])
                     if route == k.SHARED:
                         service = max(service, turns * size[k.SHARED_TURN])
                     served[0] += service

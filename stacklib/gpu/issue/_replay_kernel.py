@@ -266,9 +266,7 @@ def loop(
                     sectors = requests[q + 1] + far + deep
                 service = 0
                 if table[row + QUEUED] == 1:
-                    # Of a line that is read the L1 sends what is asked for.
-                    each = tick if route == GLOBAL else size[PASS]
-                    service = max(size[PASS], passes * each, sectors * size[L1_SECTOR])
+                    service = max(passes * size[PASS], sectors * size[L1_SECTOR])
                     if route == SHARED:
                         service = max(service, turns * size[SHARED_TURN])
                     begun = max(lsu, begun)

@@ -85,7 +85,7 @@ class Machine:
     l2_latency: int = 1
     memory_latency: int = 1
     block_start: int = 0  # cycles from a block's end to the next one's start
-    lsu_pass: Cycles = 1  # of the load/store unit; of a line that is read, 1
+    lsu_pass: Cycles = 1  # of the load/store unit
     written_wait: int = 0  # of a load, more, where all that memory does is stores
     burst: Cycles = 0  # of its part of the memory that a unit may use later
     tick: int = 4096  # parts of a cycle

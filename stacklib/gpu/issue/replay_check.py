@@ -163,9 +163,7 @@ class _Walk:
         sectors = near + far + deep
         begun, service = Fraction(cycle), Fraction(0)
         if way.queued:
-            least = self._ticks(m.lsu_pass)
-            each = Fraction(1) if way.route == "global" else least
-            service = max(least, passes * each)
+            service = passes * self._ticks(m.lsu_pass)
             service = max(service, sectors * self._ticks(m.l1_sector))
             if way.route == "shared":
                 service = max(service, turns * self._ticks(m.shared_turn))

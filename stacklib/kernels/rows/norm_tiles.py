@@ -55,9 +55,8 @@ def run_layernorm(
     rows, columns = x.shape
     tile = int(next_power(columns))
     out, variances = gpu.empty((rows, columns)), gpu.empty(rows)
-    arrays = (x, weight, bias, out, variances)
-    words: dict[str, Any] = {"BLOCK": tile, "MASKED": masked}
-    return gpu.launch_tiles(layernorm, rows, *arrays, columns, device=device, **words)
+    given = (x, weight, bias, out, variances, columns, tile, masked)
+    return gpu.launch_tiles(layernorm, rows, *given, device=device)
 
 
 # -- the tile program ----------------------------------------------------------------

@@ -84,10 +84,11 @@ def scaled_product(
 def _operands(a: Quantized, b: Quantized) -> tuple[Any, Any, Any, Any]:
     """Values of the codes (m, K), (n, K), and their scales (m, blocks), (n, blocks)."""
     for name, one, scheme in (("a", a, "fp8_1x128"), ("b", b, "fp8_128x128")):
-        if one.scheme != scheme or len(one.shape) != 2 or one.axis != -1:
+        plain = (one.scheme, one.axis, len(one.shape)) == (scheme, -1, 2)
+        if not plain or one.block not in (0, BLOCK):
             raise ValueError(
-                f"{name} is {one.scheme} of shape {one.shape}, axis {one.axis}: "
-                f"quantize(matrix, {scheme!r}) along its last axis is needed"
+                f"{name} is {one.scheme} of {one.block or BLOCK}, {one.shape}, axis "
+                f"{one.axis}: quantize(matrix, {scheme!r}) along the last is needed"
             )
     if a.shape[1] != b.shape[1]:
         raise ValueError(f"a is {a.shape} and b {b.shape}: both end in k")

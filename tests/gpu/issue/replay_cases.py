@@ -267,8 +267,7 @@ class Twin:
         m, begun, service = self.m, Fraction(self.cycle), Fraction(0)
         self.sent = 0
         if way.queued:
-            least = self.tick(m.lsu_pass)
-            service = max(least, passes * (1 if way.route == "global" else least))
+            service = passes * self.tick(m.lsu_pass)
             service = max(service, (near + far + deep) * self.tick(m.l1_sector))
             if way.route == "shared":
                 service = max(service, turns * self.tick(m.shared_turn))

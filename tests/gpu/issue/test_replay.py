@@ -135,12 +135,6 @@ def test_a_bank_conflict_of_32_takes_32_passes():
     assert worst.stalls["mio_throttle"] > 0 == free.stalls["mio_throttle"]
 
 
-@pytest.mark.rows("lines, sectors, cycles", [(32, 32, 32), (1, 1, 2), (1, 4, 2)])
-def test_turing_reads_a_line_a_cycle_with_half_the_lanes(lines, sectors, cycles):
-    loads = requests("load_global", 64, passes=lines, l1=sectors)
-    assert replay(loads, "t4", resident=1).bounds["lsu"] == 64 * cycles
-
-
 def test_a_barrier_waits_for_the_last():
     tape = Recorder()
     meet = tape.event(4)

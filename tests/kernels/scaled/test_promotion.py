@@ -145,8 +145,10 @@ def test_a_unit_with_other_digits_is_noticed(monkeypatch):
 
 def test_bad_input_is_named():
     a = operands("normal", 2, 2, 128)[0]
-    with pytest.raises(ValueError, match=r"b is fp8_1x128 .*'fp8_128x128'"):
-        scaled_product(a, a)
+    wide = quantize(np.ones((2, 256)), "fp8_1x128", block=256)  # summed wrongly
+    for both in ((a, a), (wide, a)):
+        with pytest.raises(ValueError, match=r"[ab] is fp8_1x128 of .*'fp8_1"):
+            scaled_product(*both)
     with pytest.raises(ValueError, match=r"a is \(2, 128\) and b \(2, 256\)"):
         scaled_product(a, operands("normal", 2, 2, 256)[1])
     with pytest.raises(ValueError, match="length = 0"):
