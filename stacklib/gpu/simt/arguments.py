@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from stacklib.quantizers.inputs import unmasked
+
 from ..lang.lane_arrays import layout
 from ..vm.formats import Form, find
 from ..vm.program import ArrayUse
@@ -77,6 +79,7 @@ def constant(array: Any) -> Constant:
     >>> gpu.launch(scaled, 1, 32, "h100", x, factors, gpu.empty(32)).results["y"][2]
     np.float32(6.0)
     """
+    unmasked(array, "an array")
     values = np.array(array)
     layout(values.shape, values.dtype)
     if values.nbytes > MOST_CONSTANT:
@@ -150,6 +153,7 @@ def to_device(array: Any, dtype: Any = None) -> DeviceArray:
         count = math.prod(array.shape)
         raw: Any = np.zeros(count * form.size, np.uint8)
         return DeviceArray(raw, form, array.shape, np.ones(count, bool))
+    unmasked(array, "an array")
     values = np.asarray(array)
     sizes, form = layout(values.shape, values.dtype if dtype is None else dtype)
     return DeviceArray(encoded(values, form), form, sizes, np.zeros(values.size, bool))
@@ -187,6 +191,9 @@ def use_of(name: str, given: Any) -> Any:
     values = given.values if isinstance(given, Constant) else given
     if not isinstance(values, np.ndarray):
         return given
+    unmasked(values, name)
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
     try:
         sizes, form = layout(values.shape, values.dtype)
     except (TypeError, ValueError) as wrong:

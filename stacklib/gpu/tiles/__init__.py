@@ -34,6 +34,16 @@ from .block_pointers import (
     advance,
     make_block_ptr,
 )
+from .device_functions.libdevice import extra
+from .device_functions.random import (
+    philox,
+    rand,
+    rand4x,
+    randint,
+    randint4x,
+    randn,
+    uint_to_uniform_float,
+)
 from .dots import dot
 from .functions import abs_ as abs
 from .functions import (
@@ -62,16 +72,6 @@ from .functions import (
 )
 from .functions import (
     to as cast,
-)
-from .library.libdevice import extra
-from .library.random import (
-    philox,
-    rand,
-    rand4x,
-    randint,
-    randint4x,
-    randn,
-    uint_to_uniform_float,
 )
 from .loads import (
     TensorDescriptor as tensor_descriptor,

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from stacklib.quantizers.inputs import unmasked
+
 from ..simt.arguments import Empty
 from .formats import codes, decoded
 from .memory import Array, Memory
@@ -128,6 +130,7 @@ def _views(given: dict[str, Any], memory: Memory) -> dict[str, View]:
 
 
 def _check(name: str, values: Any) -> None:
+    unmasked(values, name)
     if not values.size:
         raise TypeError(f"{name}: an array {values.shape} has no elements")
     if any(stride % values.itemsize for stride in values.strides):

@@ -99,7 +99,7 @@ def _library(module: str) -> Any:
     if not module.startswith("triton.language"):
         return None
     if module.endswith("libdevice"):
-        from .library.libdevice import libdevice
+        from .device_functions.libdevice import libdevice
 
         return libdevice
     import importlib

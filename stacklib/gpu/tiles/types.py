@@ -163,7 +163,7 @@ class Block:
 
 def of_numpy(dtype: Any) -> DType:
     """The type of a NumPy array's elements."""
-    found = _OF_NUMPY.get(np.dtype(dtype))
+    found = _OF_NUMPY.get(np.dtype(dtype).newbyteorder("="))
     if found is None:
         known = ", ".join(str(d) for d in _OF_NUMPY)
         raise TypeError(f"an array of {np.dtype(dtype)}: tiles have {known}")

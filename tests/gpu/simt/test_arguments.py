@@ -167,3 +167,23 @@ def test_own_arrays_gone_wrong():
         gpu.launch(half_set, 1, 32, "h100", x, gpu.empty(32, np.int32))
     with pytest.raises(KernelError, match=r"local array 1\[2\] is outside its 2"):
         gpu.launch(beyond, 1, 32, "h100", x, gpu.empty(32, np.int32))
+
+
+def same(t, x, out):
+    out[t.thread.x] = x[t.thread.x]
+
+
+def test_arrays_of_another_byte_order_and_with_hidden_numbers():
+    """The first were read as other numbers, the second as if nothing were hidden."""
+    x = np.arange(8, dtype=np.float32)
+    for given in (x.astype(">f4"), gpu.constant(x.astype(">f4"))):
+        ran = gpu.launch(same, 1, 8, "h100", given, gpu.empty(8))
+        assert (ran.results["out"] == x).all()
+    hidden = np.ma.masked_array(x, x > 3)
+    for ask in (
+        gpu.constant,
+        gpu.to_device,
+        lambda given: gpu.launch(same, 1, 8, "h100", given, gpu.empty(8)),
+    ):
+        with pytest.raises(TypeError, match="masked entries"):
+            ask(hidden)

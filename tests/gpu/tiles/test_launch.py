@@ -183,6 +183,15 @@ def test_views_lie_in_the_arrays_they_look_into(cut):
     assert (whole == np.arange(5 * 32).reshape(5, 32)).all()  # the reader's stay
 
 
+def test_arrays_of_another_byte_order_and_with_hidden_numbers():
+    x = np.arange(8, dtype=np.float32)
+    swapped = gpu.launch_tiles(rows_of, 1, x.astype(">f4"), x, gpu.empty(8), 8, 1, N=8)
+    assert (swapped.results["out"] == x).all()
+    with pytest.raises(TypeError, match="masked entries"):
+        hidden = np.ma.masked_array(x, x > 3)
+        gpu.launch_tiles(rows_of, 1, hidden, x, gpu.empty(8), 8, 1, N=8)
+
+
 def test_views_apart_have_ends_of_their_own():
     both = np.zeros(64, np.float32)
     args = (both[:32], both[32:], gpu.empty((2, 32)), 1, 1)

@@ -9,7 +9,7 @@ import pytest
 from stacklib import gpu
 from stacklib.gpu import KernelError
 from stacklib.gpu import tiles as tl
-from stacklib.gpu.tiles.library.libdevice import _ASKS, _ONE, _TWO, libdevice
+from stacklib.gpu.tiles.device_functions.libdevice import _ASKS, _ONE, _TWO, libdevice
 
 STRANGE = [0.0, -0.0, 0.5, -0.5, 1.0, 1.5, -1.5, 2.5, 0.49999997, 30.0, -3.0, 8388609.0]
 POINTS = np.array([*STRANGE, np.inf, -np.inf, np.nan, 1e-30], np.float32)

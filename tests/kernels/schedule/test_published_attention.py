@@ -19,8 +19,8 @@ LONG = 4096  # tokens from which on a rate is that of the tiles
 FAR = {  # beyond 15 %, within 21
     # With a mask a quarter slower than without at 4,096 tokens, an eighth at 16,384.
     ("fa3", "fp8", "256", "1", "4096"),
-    # Its author's later runs hold a B200 at 1,755 MHz (issue 2570), these do not say:
-    # there it were 1.12 and 1.15 of them, and the next 1.09.
+    # Its author's later runs hold a B200 at 1,755 MHz (issue 2570); these do not say.
+    # At that clock they would be off by 1.12 and 1.15, the next by 1.09.
     ("fa4", "bf16", "128", "1", "4096"),
     # 15.5 % in its first run of three.
     ("fa4", "bf16", "64", "0", "16384"),
